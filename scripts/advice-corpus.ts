@@ -7,13 +7,13 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { diffLines } from 'diff';
-import { findingsOf } from '../src/advice/check-report.ts';
+import { problemsOf } from '../src/advice/check-report.ts';
 import { editedValue, type Edit } from '../src/advice/fix/edit.ts';
 import { editedText } from '../src/advice/fix/edited-text.ts';
 import { parseManifests, readManifests, type Manifest } from '../src/advice/manifests.ts';
 import { isProblem, type Problem } from '../src/advice/problem.ts';
-import { editsFor } from '../src/advice/remedies.ts';
-import { specsOf } from '../src/advice/situation.ts';
+import { adviceFor, editsOf, remediesFor } from '../src/advice/remedies.ts';
+import { situationsOf } from '../src/advice/situation.ts';
 import { asArray, asNumber, asObject, asText, type JsonObject } from '../src/model/observe/read.ts';
 
 interface Fixed {
@@ -41,17 +41,21 @@ async function judgeFolder(folder: string): Promise<void> {
   const { manifests, broken } = await readManifests([folder]);
   count('files', new Set(manifests.map(({ file }) => file)).size);
   count('inputs that cannot be read', broken.length);
-  const specs = specsOf(manifests);
-  count('workloads', specs.length);
-  const problems = new Map(specs.map(({ manifest, spec }) => [manifest, findingsOf(spec)]));
-  const edits = new Map(
-    specs.map(({ manifest, spec }) => [manifest, editsFor(manifest.object, spec, findingsOf(spec))]),
-  );
+  const situations = situationsOf(manifests);
+  count('workloads', situations.length);
+  const plans = situations.map(({ manifest, situation }) => {
+    const found = problemsOf(situation);
+    const remedies = remediesFor(situation, found);
+    const problems = found.map((problem) => ({ ...problem, advice: adviceFor(problem, remedies) }));
+    return { manifest, problems, edits: editsOf(remedies) };
+  });
+  const problems = new Map(plans.map((plan) => [plan.manifest, plan.problems]));
+  const edits = new Map(plans.map((plan) => [plan.manifest, plan.edits]));
   const edited = manifests.map((manifest) => {
     return { manifest, after: { ...manifest, object: editedValue(manifest.object, edits.get(manifest) ?? []) } };
   });
   const left = new Map(
-    specsOf(edited.map(({ after }) => after)).map(({ manifest, spec }) => [manifest, findingsOf(spec)]),
+    situationsOf(edited.map(({ after }) => after)).map(({ manifest, situation }) => [manifest, problemsOf(situation)]),
   );
   const objects = manifests.map(({ object }) => asObject(object));
   for (const { manifest, after } of edited) {

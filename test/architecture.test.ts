@@ -56,6 +56,7 @@ const table: Record<string, string[]> = {
   advice: [
     'model',
     'programs',
+    'type:infer',
     'verdict',
     'kube',
     'run',
@@ -76,7 +77,7 @@ const table: Record<string, string[]> = {
     'recording',
     'output',
     'lazy:probe',
-    'lazy:advice',
+    'advice',
     'errors',
     'node:',
     'type:@kubernetes/client-node',

@@ -4,7 +4,7 @@ import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
 import { withPart } from './marked-part.ts';
 
 /** Limits that are proven as kept, not proven, or exceeded. */

@@ -6,7 +6,7 @@ import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { renderText } from '../../src/output/text/lines.ts';
 import { openReplay } from '../../src/run/replay.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
 import { withPart } from './marked-part.ts';
 import { terminalSvg } from './terminal-svg.ts';
 

@@ -5,9 +5,11 @@
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
-import { isProblem, signalled, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
+import { isProblem, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
+import { adviceFor, remediesFor } from './remedies.ts';
+import { isJob, signalled } from './roles.ts';
 import { serviceRules } from './rules/service.ts';
 import { handlingOf, stopRules, stopSignalOf } from './rules/stop.ts';
 import { surroundingRules } from './rules/surroundings.ts';
@@ -31,7 +33,7 @@ type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
 
 /** `manifest`: where the spec was read from; undefined for a cluster. */
 export interface CheckedSpec {
-  spec: Situation;
+  situation: Situation;
   manifest?: Manifest;
 }
 
@@ -66,7 +68,7 @@ function worstFirst(a: CheckedObject, b: CheckedObject): number {
 const countOf = ({ findings }: CheckedObject, severity: Severity): number =>
   findings.filter((finding) => finding.severity === severity).length;
 
-export const problemsOf = ({ findings }: CheckedObject): ReportedFinding[] => findings.filter(isProblem);
+export const problemsIn = ({ findings }: CheckedObject): ReportedFinding[] => findings.filter(isProblem);
 
 function failOnGate(wanted: FailOn, checks: readonly CheckedObject[]): Gate {
   const found = checks.flatMap(({ findings }) => findings).filter((finding) => matchesFailOn(wanted, finding));
@@ -88,7 +90,7 @@ function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInpu
   if (!only) return errors.length === 0 ? 'nothing with pods to check' : `nothing was checked${broken}`;
   if (more.length === 0) return `${only.sentence}: ${objectName(only)}${broken}`;
   const bad = checks.filter(({ judgement }) => judgement === 'problems');
-  const problems = bad.flatMap(problemsOf).length;
+  const problems = bad.flatMap(problemsIn).length;
   const text =
     bad.length === 0
       ? `no problem found in ${checks.length} workloads`
@@ -102,27 +104,32 @@ export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind'
   `${namespace === undefined ? '' : `${namespace} `}${kind.toLowerCase()}/${name}`;
 
 /** Most severe first; none of a patch. In a finished pod nothing runs: only its surroundings are judged. */
-export function findingsOf(spec: Situation): Problem[] {
+export function problemsOf(spec: Situation): Problem[] {
   const applied: readonly Rule[] = spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules;
   return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
 }
 
 const rules = [...stopRules, ...serviceRules, ...surroundingRules];
 
-export function judge({ spec, manifest }: CheckedSpec) {
+export function judge({ situation, manifest }: CheckedSpec) {
   const file = manifest?.file;
-  const found = findingsOf(spec);
-  const findings = found.map(({ path, ...finding }) => ({
-    ...finding,
-    /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
-    field: path.length > 0 ? fieldOf(path) : undefined,
-    file,
-    line: manifest?.lineOf(path),
-  }));
-  const unknowns = unknownsOf(spec);
+  const found = problemsOf(situation);
+  const remedies = remediesFor(situation, found);
+  const findings = found.map((problem) => {
+    const { path, ...finding } = problem;
+    return {
+      ...finding,
+      advice: adviceFor(problem, remedies),
+      /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
+      field: path.length > 0 ? fieldOf(path) : undefined,
+      file,
+      line: manifest?.lineOf(path),
+    };
+  });
+  const unknowns = unknownsOf(situation);
   /** What the spec cannot show. */
   const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }) => unknown);
-  return { ...spec.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
+  return { ...situation.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
 }
 
 /** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */
@@ -151,8 +158,8 @@ function unknownsOf(spec: Situation): WeighedUnknown[] {
   const because =
     'a container has no image, as in a patch: build the manifest first, for example with kubectl kustomize';
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
-  const { subject, containers, services, notRunningNow = false, mayHaveOtherServices, isCustom } = spec;
-  const mayHaveClients = mayHaveOtherServices && services.length === 0 && !['Job', 'CronJob'].includes(subject.kind);
+  const { containers, services, notRunningNow = false, isFromFiles, isCustom = false, subject } = spec;
+  const mayHaveClients = isFromFiles && services.length === 0 && !isJob(spec);
   const when = (applies: boolean, unknown: WeighedUnknown): WeighedUnknown[] => (applies ? [unknown] : []);
   return [
     ...when(notRunningNow, {
@@ -184,10 +191,7 @@ function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
   const unread: WeighedUnknown[] =
     inspection?.kind === 'unreadable' ? [{ container, what, because: inspection.because, isDecisive }] : [];
   if (handling.kind === 'handles')
-    return [
-      ...unread,
-      { container, what: `how long ${container} takes after ${signal}`, because: `it has ${handling.how}` },
-    ];
+    return [...unread, { container, what: `how long ${container} takes after ${signal}`, because: handling.how }];
   if (unread.length > 0) return unread;
   if (handling.kind === 'depends') return [{ container, what, because: handling.because, isDecisive: true }];
   if (handling.kind !== 'unknown') return [];

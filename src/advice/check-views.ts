@@ -3,7 +3,7 @@ import type { Severity } from '../model/report.ts';
 import { forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
 import { writeXml, type XmlElement } from '../output/machine/xml.ts';
-import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
+import { objectName, problemsIn, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
 import { tableLines } from '../output/text/table.ts';
 import type { Views } from '../output/render.ts';
 import { markdownPage, wrapped } from './output.ts';
@@ -55,7 +55,7 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   const unknowns = checked.cannotTell.flatMap(({ what, because }, index) =>
     row(index === 0 ? 'cannot tell' : '', `${what} (${because})`),
   );
-  const [first] = problemsOf(checked);
+  const [first] = problemsIn(checked);
   const details = first ? [`  details     kubectl podexit explain ${first.code}`] : [];
   return [head, ...findings, ...unknowns, ...details];
 }
@@ -73,7 +73,7 @@ function table(checks: readonly CheckedObject[], pen: Pen, columns: number): str
     forTerminal(checked.namespace ?? '-', 80),
     forTerminal(`${checked.kind.toLowerCase()}/${checked.name}`, 80),
     resultOf(checked),
-    [...new Set(problemsOf(checked).map(({ code }) => code))].join(',') || '-',
+    [...new Set(problemsIn(checked).map(({ code }) => code))].join(',') || '-',
   ]);
   return tableLines(pen, [['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...rows], columns);
 }
@@ -154,7 +154,7 @@ function checkJunit({ checks, errors, verdict }: CheckReport): string {
 }
 
 function objectCase(checked: CheckedObject, checkFails: boolean) {
-  const problems = problemsOf(checked).map(
+  const problems = problemsIn(checked).map(
     ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
   );
   const open = checked.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);

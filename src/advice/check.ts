@@ -12,11 +12,11 @@ import type { Pick, Target } from '../run/choosing/target.ts';
 import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './check-report.ts';
 import { checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
-import { specOfLivePod } from './live-pod.ts';
+import { situationOfLivePod } from './live-pod.ts';
 import { kustomizationHint, readManifests, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
-import { specOfWorkload, specsOf, type Situation } from './situation.ts';
+import { situationOf, situationsOf, type Situation } from './situation.ts';
 
 export type CheckSource =
   | { kind: 'files'; names: readonly string[] }
@@ -61,7 +61,7 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
 async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {
   const { manifests, broken, kustomizations } = await readManifests(names);
   for (const file of kustomizations) ports.stderr.write(safeLines(`podexit: ${kustomizationHint(file)}\n`));
-  const read = specsOf(manifests, graceSeconds);
+  const read = situationsOf(manifests, graceSeconds);
   if (read.length > 0 || broken.length > 0) return { read, errors: broken };
   throw new PodexitError(
     'check.nothing',
@@ -80,7 +80,7 @@ async function fromCluster(source: ClusterSource, options: CheckOptions, ports: 
         ? allSpecs(cluster, options.graceSeconds)
         : [await targetSpec({ cluster, left, ports }, source, options)],
     );
-    return { read: specs.map((spec) => ({ spec })), errors: [], context: cluster.contextName };
+    return { read: specs.map((situation) => ({ situation })), errors: [], context: cluster.contextName };
   } finally {
     cluster.close();
   }
@@ -93,13 +93,13 @@ async function targetSpec(
 ): Promise<Situation> {
   if (target.kind === 'workload' && target.resource !== 'services' && !inspect) {
     const object = await readWorkload(cluster, target.resource, target.name);
-    return specOfWorkload(object, await readNamespace(cluster), graceSeconds);
+    return situationOf(object, await readNamespace(cluster), graceSeconds);
   }
   const session = { cluster, deadline: createDeadline(ports.clock, null), ports };
   const { name } = target.kind === 'pod' ? target : await resolveTarget(session, { target, pick, left });
   const pod = await readPodToDelete(cluster, name);
   const [neighbours, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
-  const spec = specOfLivePod(pod, neighbours, { node, graceSeconds });
+  const spec = situationOfLivePod(pod, neighbours, { node, graceSeconds });
   if (!inspect || spec.isFinished) return spec;
   ports.stderr.write(
     `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
@@ -122,14 +122,14 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Situat
   const unowned = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
   return unowned.map((object) =>
     object.kind === 'Pod'
-      ? specOfLivePod(object, neighbours, { graceSeconds })
-      : specOfWorkload(object, neighbours, graceSeconds),
+      ? situationOfLivePod(object, neighbours, { graceSeconds })
+      : situationOf(object, neighbours, graceSeconds),
   );
 }
 
 /** --evict and --timeout are judged from the spec; gates that need a real exit are listed as not judged. */
 function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: readonly CheckedSpec[]): Gate[] {
-  const specs = read.map(({ spec }) => spec);
+  const specs = read.map(({ situation }) => situation);
   const gates = limits.map((name): Gate => {
     return { name, passed: true, judged: false, message: 'only an exit can be measured' };
   });

@@ -11,7 +11,11 @@ import {
   isPresent,
   type JsonObject,
 } from '../model/observe/read.ts';
-import { commandsOf, shellLineOf, type CommandLine, type SignalHandling } from '../model/observe/command-line.ts';
+import { ownTimeoutOf } from './own-timeout.ts';
+import type { CommandLine } from '../model/observe/command-line.ts';
+import { lineOfShell } from '../programs/shell-arguments.ts';
+import { commandsIn } from '../programs/shell-script.ts';
+import type { SignalHandling } from './signal-handling.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
@@ -20,10 +24,21 @@ export type Path = readonly (string | number)[];
 export type Inspection =
   { kind: 'read'; command: string; handling: SignalHandling } | { kind: 'unreadable'; because: string };
 
+/** Seconds; upper bounds. Absent: not measured, or not by a shutdown that went as it should. */
+export interface MeasuredContainer {
+  readonly hookSeconds?: number;
+  readonly drainSeconds?: number;
+  readonly wasKilled: boolean;
+}
+
 export interface ContainerSpec extends ReturnType<typeof containerOf> {
   inspection?: Inspection;
   /** Only in a live pod: it has terminated and is not restarted. */
   isOver?: boolean;
+  /** `lifecycle.stopSignal` of a manifest, which most clusters drop; then `stopSignal` is absent. */
+  declaredStopSignal?: string;
+  /** What an exit showed. */
+  measured?: MeasuredContainer;
 }
 
 export const containersOf = (podSpec: unknown, podPath: Path): ContainerSpec[] =>
@@ -46,8 +61,20 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean) {
     path,
     image: asText(container['image']),
     command: commandOf(container),
-    hook: hookOf(asObject(preStop)),
+    hook: hookOf(asObject(preStop), asText(container['image'])),
     hasReadinessProbe: isPresent(container['readinessProbe']),
+    env: asArray(container['env'], 1000)
+      .map(asObject)
+      .map(({ name, value }) => ({ name: asText(name), value: asText(value) })),
+    /** Names of the volumes that it may write to. */
+    mounts: asArray(container['volumeMounts'], 256)
+      .map(asObject)
+      .flatMap(({ name, readOnly }) => (readOnly === true ? [] : asText(name))),
+    /** Resources of devices that it asks for, such as nvidia.com/gpu. */
+    devices: Object.keys(asObject(asObject(container['resources'])['limits'])).filter(
+      (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
+    ),
+    ownTimeout: ownTimeoutOf(container),
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }
@@ -59,10 +86,10 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean) {
 }
 
 /** `noted`: what a recording keeps of the command (model/observe/container.ts). */
-function commandOf({ command, args, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
+function commandOf({ command, args, image, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
   const notes = { ignores: ignoresTerm, handles: handlesTerm, shell };
   const noted = (['ignores', 'handles', 'shell'] as const).find((note) => notes[note] === true);
-  return { command: asStrings(command), args: asStrings(args), noted };
+  return { command: asStrings(command), args: asStrings(args), image: asString(image), noted };
 }
 
 function portOf(raw: JsonObject) {
@@ -73,7 +100,7 @@ function portOf(raw: JsonObject) {
   return [{ name: asString(raw['name']), port, protocol: asString(raw['protocol']) ?? 'TCP', hostPort }];
 }
 
-function hookOf(handler: JsonObject) {
+function hookOf(handler: JsonObject, image: string) {
   const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => isPresent(handler[one]));
   if (!kind) return undefined;
   const exec = asObject(handler['exec']);
@@ -91,15 +118,34 @@ function hookOf(handler: JsonObject) {
     minSeconds: plain ?? sumOfSleeps(command),
     /** The hook only sleeps for `minSeconds`. */
     isPlainSleep: kind === 'sleep' || plain !== undefined,
+    /** It stops the server before it has slept, so that nothing serves during the hook. */
+    stopsServer: stopsServer(command),
+    /** The image has no such program. */
+    neverRuns: programsOfDistributions.test(command[0] ?? '') && isDistroless(image),
   };
 }
 
+/** These images have neither a shell nor coreutils, unless their tag says debug. */
+const isDistroless = (image: string): boolean =>
+  /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
+
+const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
+
+/** `nginx -s quit`, `kill -TERM 1`, also in a shell, unless a sleep comes before. */
+function stopsServer(command: readonly string[]): boolean {
+  const line = lineOfShell(command);
+  const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
+  const stop = commands.findIndex((one) => stopCommand.test(one));
+  return stop >= 0 && !commands.slice(0, stop).some((one) => /\bsleep\s+[\d$]|\bsleep\b/.test(one));
+}
+
+const stopCommand =
+  /^(exec\s+)?(\S*\/)?(nginx\s.*-s\s*(quit|stop)|(apachectl|apache2ctl|httpd)\s.*-k?\s*(graceful-)?stop|apachectl\s+(graceful-)?stop|(kill|pkill|killall|killall5)(\s|$)|pg_ctl\s.*\bstop\b|(supervisorctl|catalina\.sh|haproxyctl|caddy|traefik|rabbitmqctl|redis-cli)\s.*\b(stop|shutdown)\b)/i;
+
 /** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
 function sumOfSleeps(command: readonly string[]): number | undefined {
-  const line = shellLineOf(command);
-  if (line === undefined || /(^|[\s;])(if|while|until|for|case)\s/.test(line)) return undefined;
-  const seconds = commandsOf(line.replace(/'[^']*'|"[^"]*"/g, 'x')).flatMap(
-    (one) => plainSleep(one.split(/\s+/)) ?? [],
-  );
+  const line = lineOfShell(command);
+  const { commands, isPlain } = commandsIn(line ?? '');
+  const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
   return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
 }

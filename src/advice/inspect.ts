@@ -4,9 +4,11 @@
  */
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
-import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
+import { lineOfShell } from '../programs/shell-arguments.ts';
+import { rowOf } from '../programs/rows.ts';
+import { signalHandlingOf, type SignalHandling } from './signal-handling.ts';
 import { numberOfSignal } from '../programs/signals.ts';
-import { signalled } from './problem.ts';
+import { signalled } from './roles.ts';
 import { stopSignalOf } from './rules/stop.ts';
 import type { Inspection } from './container-spec.ts';
 import type { Situation } from './situation.ts';
@@ -46,13 +48,43 @@ export function inspectionOf(
   const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
   const because = `PID 1 is \`${command}\``;
-  if (has('Cgt')) return read({ kind: 'handles', how: 'a signal handler (read from /proc/1/status)' });
+  if (has('Cgt'))
+    return read(
+      caughtByRuntime(words, masks.get('Cgt') ?? 0n, signal) ?? {
+        kind: 'handles',
+        how: 'it has a signal handler (read from /proc/1/status)',
+      },
+    );
+  // An init waits for its signals, which sets no bit of SigCgt; so do some programs, whose table row says what they do.
+  const known = rowOf(words);
+  const found = signalHandlingOf({ command: words, args: [], image: undefined, noted: undefined }, signal);
+  if (known?.kind === 'init' || (known && has('Blk') && found.kind === 'handles'))
+    return read(
+      found.kind === 'unknown' ? { kind: 'depends', because: `${because}, which passes SIG${signal} on` } : found,
+    );
   if (has('Blk'))
     return read({ kind: 'depends', because: 'PID 1 blocks the signal: it may wait for it with sigwait or signalfd' });
   if (has('Ign')) return read({ kind: 'ignores', because: `${because} and ignores it` });
-  const isShell = shellLineOf(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
+  const isShell = lineOfShell(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
   return read(isShell ? { kind: 'shell', because } : { kind: 'ignores', because: `${because} without a handler` });
 }
+
+/** That the bit in SigCgt may be the runtime's own, so that it does not prove a handler of the application. */
+function caughtByRuntime(words: readonly string[], caught: bigint, signal: string): SignalHandling | undefined {
+  const row = rowOf(words);
+  if (row?.catchesByItself)
+    return {
+      kind: 'depends',
+      because: `${row.name} catches SIG${signal} by itself, so /proc/1/status does not show whether the application handles it`,
+    };
+  // A program of the table does what its row says.
+  if (row !== undefined || caught.toString(2).replaceAll('0', '').length < mostOwnHandlers) return undefined;
+  const because = `PID 1 catches all signals, as Go's runtime does by itself: without a handler for SIG${signal} it ends at once`;
+  return { kind: 'depends', because };
+}
+
+/** No application handles as many signals, real-time ones among them, as Go's runtime (about 60). */
+const mostOwnHandlers = 40;
 
 /** Names the permissions only for 401 and 403: a container that is not running is refused too. */
 const whyRefused = ({ status, message }: Extract<ExecResult, { kind: 'refused' }>): string =>

@@ -1,13 +1,13 @@
-/** A live pod → its Situation: its spec plus what its status, endpoints, budgets and node show. Pure. */
+/** A live pod → its Situation: its spec and what its status, endpoints, budgets and node show. Pure. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { asString } from '../model/observe/read.ts';
 import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 import { readyIn, serviceNameOf, serviceOf, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
-import { specOfWorkload, type Situation } from './situation.ts';
+import { situationOf, type Situation } from './situation.ts';
 
-export function specOfLivePod(
+export function situationOfLivePod(
   pod: V1Pod,
   neighbours: Neighbours,
   { node, graceSeconds }: { node?: Node; graceSeconds?: number },
@@ -16,7 +16,7 @@ export function specOfLivePod(
   const isRestarted = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
   // A waiting container may still start, and so may one that has no status yet.
   const isOver = (name: string): boolean => statusOf(narrowed, name)?.state.terminated !== undefined && !isRestarted;
-  const spec = specOfWorkload(pod, neighbours, graceSeconds);
+  const spec = situationOf(pod, neighbours, graceSeconds);
   const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
   return {
     ...spec,
@@ -41,7 +41,11 @@ const hasReady =
  * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the
  * Services that select the pod. A pod in no slice has no clients to lose.
  */
-function servicesBehind(selecting: ServiceSpec[], { services, slices }: Neighbours, uid: string): ServiceSpec[] {
+function servicesBehind(
+  selecting: readonly ServiceSpec[],
+  { services, slices }: Neighbours,
+  uid: string,
+): readonly ServiceSpec[] {
   if (!slices) return selecting;
   return [...new Set(slices.filter(hasReady(uid)).map(serviceNameOf))].map((name) => {
     const known = services.find((one) => one.name === name) ?? serviceOf({ metadata: { name } });

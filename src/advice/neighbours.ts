@@ -12,15 +12,21 @@ import {
   maybe,
   shape,
   stringMap,
+  type JsonObject,
 } from '../model/observe/read.ts';
+import { limitsIn, type Limit } from './limits.ts';
 
 export interface Neighbours {
   services: readonly ServiceSpec[];
   budgets: readonly BudgetSpec[];
   /** Undefined for manifests, and if they may not be read. */
   slices?: readonly EndpointSlice[];
-  /** Only for manifests, workloads such as `Deployment/web` that an autoscaler scales: a live one has real replicas. */
-  autoscaled?: ReadonlySet<string>;
+  /** Autoscalers by the workload that they scale, such as `Deployment/web`, and the fewest pods that they keep. */
+  autoscaled?: readonly { target: string; name: string; minimum: number }[];
+  /** The access modes of PersistentVolumeClaims, by name; undefined if they may not be read. */
+  claims?: ReadonlyMap<string, readonly string[]>;
+  /** What ends pods earlier than their grace period (limits.ts). */
+  limits?: readonly Limit[];
   /** What could not be read, so it is not judged. */
   unread: readonly { what: string; because: string }[];
   /** These are from files; the cluster may have Services that are not in them. */
@@ -41,6 +47,9 @@ export interface BudgetSpec extends ReturnType<typeof budgetOf> {
   ruling?: { refused: boolean; because?: string; text: string };
 }
 
+/** Who sends requests to a Service. `metrics-only`: a monitoring system, which tries again by itself. */
+export type Clients = 'load-balancer' | 'headless' | 'metrics-only';
+
 /** A Service without a selector has endpoints that are managed elsewhere. */
 export function serviceOf({ metadata, spec: raw }: V1Service) {
   const spec = asObject(raw);
@@ -58,8 +67,21 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
         return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP' }];
       }),
     publishNotReadyAddresses: spec['publishNotReadyAddresses'] === true,
+    clients: clientsOf(asText(metadata?.name), spec),
+    /** Clients reach only the pods of their own node. */
+    isNodeLocal: spec['internalTrafficPolicy'] === 'Local' || spec['externalTrafficPolicy'] === 'Local',
   };
 }
+
+function clientsOf(name: string, spec: JsonObject): Clients {
+  const ports = asArray(spec['ports']).map(asObject);
+  const names = ports.map((port) => asString(port['name']) ?? asString(port['targetPort']) ?? '');
+  const areMetrics = names.every((one) => isMetricsName.test(one) || (one === '' && isMetricsName.test(name)));
+  if (ports.length > 0 && areMetrics) return 'metrics-only';
+  return spec['clusterIP'] === 'None' ? 'headless' : 'load-balancer';
+}
+
+const isMetricsName = /(^|[-_.])(metrics|prometheus|prom|monitoring|telemetry|exporter)([-_.]|$)|-prom(-|$)/i;
 
 /** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 export function budgetOf(budget: V1PodDisruptionBudget) {
@@ -99,16 +121,29 @@ export const serviceNameOf = ({ metadata }: EndpointSlice): string =>
 
 export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
-  const scalers = [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')];
-  const autoscaled = scalers.map((scaler) => {
-    const { kind = 'Deployment', name } = asObject(asObject(asObject(scaler)['spec'])['scaleTargetRef']);
-    return `${asString(kind)}/${asString(name)}`;
-  });
   return {
     services: ofKind('Service').map(serviceOf),
     budgets: ofKind('PodDisruptionBudget').map(budgetOf),
-    autoscaled: new Set(autoscaled),
+    autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
+    claims: claimsIn(ofKind('PersistentVolumeClaim')),
+    limits: limitsIn(objects),
     unread: [],
     mayHaveOtherServices: true,
   };
 }
+
+/** The minimum is 1 by default (autoscaling/v2); KEDA's is 0, and then one pod serves at a time like with 1. */
+export function autoscalerOf(scaler: KubernetesObject) {
+  const { scaleTargetRef, minReplicas, minReplicaCount } = asObject(asObject(scaler)['spec']);
+  const { kind = 'Deployment', name } = asObject(scaleTargetRef);
+  return {
+    target: `${asString(kind)}/${asString(name)}`,
+    name: `${scaler.kind} ${scaler.metadata?.name ?? ''}`,
+    minimum: Math.max(1, asNumber(minReplicas) ?? asNumber(minReplicaCount) ?? 1),
+  };
+}
+
+export const claimsIn = (claims: readonly KubernetesObject[]): Map<string, string[]> =>
+  new Map(
+    claims.map((claim) => [claim.metadata?.name ?? '', asStrings(asObject(asObject(claim)['spec'])['accessModes'])]),
+  );

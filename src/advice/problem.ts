@@ -1,6 +1,7 @@
 /** Findings of a check: their codes, and the rules that find them. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
+import { signalled } from './roles.ts';
 import type { Situation } from './situation.ts';
 
 /** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
@@ -13,6 +14,9 @@ export const checkOnlyCodes = [
   'classic-sidecar',
   'host-network',
   'liveness-during-drain',
+  'companion-stops-first',
+  'rollout-blocked',
+  'timeout-exceeds-grace',
 ] as const;
 export type CheckCode = FindingCode | (typeof checkOnlyCodes)[number];
 
@@ -22,6 +26,7 @@ export interface Problem {
   severity: Severity;
   container?: string;
   message: string;
+  /** What a person can do about it, if it is not for remedies.ts to decide: a sentence. */
   advice?: string;
   /** The field that the finding is about, from the root of the object. */
   path: Path;
@@ -47,10 +52,6 @@ export const note = findingOf('info');
 export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
 
 export type Rule = (spec: Situation) => Problem[];
-
-/** Containers that get a stop signal when the pod is deleted. */
-export const signalled = ({ containers }: Situation): readonly ContainerSpec[] =>
-  containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
 
 /** A rule about each container that gets a stop signal. */
 export const ofContainer =

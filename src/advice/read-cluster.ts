@@ -9,7 +9,7 @@ import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';
 import { workloadKinds, workloadPath, type WorkloadResource } from '../run/choosing/target.ts';
-import { budgetOf, serviceOf, type Neighbours } from './neighbours.ts';
+import { autoscalerOf, budgetOf, claimsIn, serviceOf, type Neighbours } from './neighbours.ts';
 
 /** The objects around the pods of the namespace; `unread` lists what was refused. */
 export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
@@ -23,11 +23,20 @@ export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
   const services = ((await read('/api/v1', 'services', 'whether clients lose requests')) ?? []) as V1Service[];
   const slices =
     services.length > 0 ? await read('/apis/discovery.k8s.io/v1', 'endpointslices', 'who else serves') : [];
+  // Without these the answer is only less exact: who may not read them still gets one.
+  const quiet = async (root: string, resource: string): Promise<KubernetesObject[] | undefined> => {
+    const found = await listAll(cluster, root, resource);
+    return Array.isArray(found) ? (found as KubernetesObject[]) : undefined;
+  };
+  const scalers = await quiet('/apis/autoscaling/v2', 'horizontalpodautoscalers');
+  const claims = await quiet('/api/v1', 'persistentvolumeclaims');
   const budgets = await read('/apis/policy/v1', 'poddisruptionbudgets', 'whether an eviction is allowed');
   return {
     services: services.map(serviceOf),
     budgets: ((budgets ?? []) as V1PodDisruptionBudget[]).map(budgetOf),
     slices: slices?.map(narrowSlice),
+    autoscaled: scalers?.map((one) => autoscalerOf({ ...one, kind: 'HorizontalPodAutoscaler' })),
+    claims: claims && claimsIn(claims),
     unread,
     mayHaveOtherServices: false,
   };

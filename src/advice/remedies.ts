@@ -1,135 +1,468 @@
-/** Findings of a check → edits of the object, each with its reason. Pure. */
-import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asObject } from '../model/observe/read.ts';
-import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../verdict/shutdown-numbers.ts';
-import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
-import { usesHostPorts } from './rules/service.ts';
+/**
+ * The one place that decides what to change: a Situation and its Problems → Remedies. Every command prints these and
+ * decides nothing. The laws that they keep are in docs/before-and-after.md "What fix may change". Pure.
+ */
+import { list, plural } from '../verdict/words.ts';
+import { countOf, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
+import { isProblem, type CheckCode, type Problem } from './problem.ts';
+import {
+  companionsOf,
+  hookSecondsOf,
+  mainContainers,
+  servicesOfClients,
+  containersThatServe,
+  signalled,
+} from './roles.ts';
+import { othersServe } from './serve-meanwhile.ts';
+import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
-export function editsFor(object: KubernetesObject, spec: Situation, findings: readonly Problem[]): Edit[] {
-  const edits = findings.filter(isProblem).flatMap(({ code, container: name }) => {
-    const container = spec.containers.find((one) => one.name === name);
-    return editsByCode[code]?.({ object, spec, container }) ?? [];
-  });
-  // The longer of two grace periods comes first, and counts.
-  return unique([...graceEdit(spec, edits), ...edits]);
+/** What only the user can decide, because more pods or another strategy may do harm. */
+export type Consent = 'replicas' | 'strategy';
+
+export interface Remedy {
+  /** The problems that it solves. */
+  readonly solves: readonly Problem[];
+  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop, as today + 25%)`. */
+  readonly text: string;
+  /** The edits that belong together; empty: only a person can do it. */
+  readonly edits: readonly Edit[];
+  /** What it costs, and what it needs: sentences without their full stop. */
+  readonly costs?: string;
+  readonly presupposes?: string;
+  readonly size?: Size;
+  /** It helps only once these are solved, so it is no patch yet. */
+  readonly after?: readonly Problem[];
+  readonly consent?: Consent;
 }
 
-const set = (path: Path, value: unknown, why: string): Edit[] => [{ kind: 'set', path, value, why }];
-
-function sleepHook({ path, liveness }: ContainerSpec, why: string): Edit[] {
-  const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds: defaultPreStopSeconds } }, why);
-  const isProbeShort = (liveness?.graceSeconds ?? Infinity) <= defaultPreStopSeconds;
-  return isProbeShort ? [...hook, ...probeGrace(path, defaultPreStopSeconds)] : hook;
+/** The remedies in the order in which they help: the signal first. */
+export function remediesFor(situation: Situation, problems: readonly Problem[]): Remedy[] {
+  const found = problems.filter(isProblem);
+  const plan: Plan = { situation, problems: found, unhandled: found.filter(({ code }) => signalCodes.has(code)) };
+  const planned = [...hookAndGrace(plan), ...second(plan), ...strategy(plan), ...byContainer(plan)];
+  const solved = new Set(planned.flatMap(({ solves }) => solves));
+  const byHand = found
+    .filter((problem) => !solved.has(problem) && problem.advice !== undefined)
+    .map((problem): Remedy => ({ solves: [problem], text: asClause(problem.advice ?? ''), edits: [] }));
+  const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
+  const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one))];
+  // A patch of a custom resource would replace its whole list of containers.
+  return situation.isCustom ? all.map((remedy) => ({ ...remedy, edits: [] })) : all;
 }
 
-function probeGrace(path: Path, hookSeconds: number): Edit[] {
-  const drainSeconds = unmeasuredDrain({ graceSeconds: 0, hookSeconds }, hookSeconds);
-  const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
-  return set([...path, 'livenessProbe', graceField], graceFor({ hookSeconds, drainSeconds }), why);
+/** What a user allowed with `fix --allow`. */
+export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
+  remedies
+    .filter(({ after, consent }) => !after && (consent === undefined || allowed.includes(consent)))
+    .flatMap(({ edits }) => edits);
+
+/** What the remedies say about a problem, as a sentence. */
+export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
+  const own = remedies.filter(({ solves }) => solves.includes(problem));
+  const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
+  const [first = ''] = clauses;
+  // A field keeps its spelling.
+  const start = first.startsWith('preStop') ? first.charAt(0) : first.charAt(0).toUpperCase();
+  return own.length === 0 ? undefined : `${start}${clauses.join('; ').slice(1)}.`;
 }
 
-/** A new pod cannot start on a node where the old one still uses its ports. */
-function strategyEdit({ object, spec }: EditContext): Edit[] {
-  const staysSingle = spec.replicas === 1 && usesPvc(object);
-  const rolling = (maxUnavailable: number, maxSurge: number, why: string): Edit[] =>
-    set(['spec', 'strategy'], { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, maxSurge } }, why);
-  if (usesHostPorts(spec))
-    return staysSingle && spec.services.length > 0
-      ? []
-      : rolling(1, 0, "the old pod must release the node's ports first");
-  return usesPvc(object) ? [] : rolling(0, 1, 'a new pod is ready before an old one goes');
+interface Plan {
+  readonly situation: Situation;
+  readonly problems: readonly Problem[];
+  /** Signals that an application does not handle: hook and grace would only delay its SIGKILL. */
+  readonly unhandled: readonly Problem[];
 }
 
-/** `container`: if the finding is about one. */
-interface EditContext {
-  object: KubernetesObject;
-  spec: Situation;
-  container?: ContainerSpec;
-}
+const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
+  'no-signal-handling',
+  'no-signal-handler',
+  'shell-as-pid-1',
+  'stop-signal-mismatch',
+]);
 
-const editsByCode: Partial<Record<CheckCode, (context: EditContext) => Edit[] | undefined>> = {
-  'force-deleted': ({ spec }) =>
-    set(
-      [...spec.podPath, graceField],
-      defaultGraceSeconds,
-      'with 0 the object is removed before its containers have ended',
-    ),
-  'last-endpoint': ({ object, spec }) =>
-    object.kind === 'Deployment' && spec.replicas === 1 && !usesPvc(object)
-      ? set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')
-      : [],
-  'no-ready-endpoint': strategyEdit,
-  'host-network': strategyEdit,
-  'drain-race': ({ container }) =>
-    container &&
-    sleepHook(
-      container,
-      `load balancers need time to stop sending requests; adjust ${defaultPreStopSeconds}s to yours`,
-    ),
-  'prestop-failed': ({ container }) => container && sleepHook(container, 'the hook that was here can never run'),
-  'stays-ready': ({ container, spec }) => container && readinessEdit(spec, container),
-  'stop-signal-mismatch': ({ container }) =>
-    container?.stopSignal === undefined
-      ? []
-      : set([...container.path, 'lifecycle', 'stopSignal'], 'SIGTERM', 'the signal that it can handle'),
-  'liveness-during-drain': ({ container }) => {
-    const hookSeconds = container?.hook?.minSeconds;
-    return container && hookSeconds !== undefined ? probeGrace(container.path, hookSeconds) : [];
-  },
-  'classic-sidecar': ({ container, spec }) => {
-    const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
-    if (!container) return [];
-    const [path, to] = [
-      [...spec.podPath, 'containers', container.name],
-      [...spec.podPath, 'initContainers'],
-    ];
-    const restart = set([...container.path, 'restartPolicy'], 'Always', 'what makes it a sidecar');
-    return [...restart, { kind: 'move', path, to, why }];
-  },
-};
+const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
+  problems.filter(({ code }) => codes.includes(code));
+
+const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
 
 const graceField = 'terminationGracePeriodSeconds';
-const defaultGraceSeconds = 30;
 
-/** All containers share one grace period: the container that needs the most decides. */
-function graceEdit(spec: Situation, edits: readonly Edit[]): Edit[] {
-  const graceSeconds = spec.graceSeconds === 0 ? defaultGraceSeconds : spec.graceSeconds;
-  const newHooks = edits.map(({ path }) => path).filter((path) => path.at(-1) === 'preStop');
-  const isHookHeavy = signalled(spec).some(({ hook }) => (hook?.minSeconds ?? 0) >= graceSeconds / 2);
-  if (newHooks.length === 0 && !isHookHeavy) return [];
-  const needs = spec.containers.flatMap((container) => {
-    const currentSeconds = container.hook?.minSeconds ?? 0;
-    const getsHook = newHooks.some((path) => container.path.every((step, at) => path[at] === step));
-    const hookSeconds = getsHook ? defaultPreStopSeconds : currentSeconds;
-    if (hookSeconds === 0) return [];
-    const drainSeconds = unmeasuredDrain({ graceSeconds, hookSeconds: currentSeconds }, hookSeconds);
-    return [{ hookSeconds, seconds: graceFor({ hookSeconds, drainSeconds }) }];
-  });
-  const greatest = needs.sort((a, b) => b.seconds - a.seconds)[0];
-  if (!greatest || greatest.seconds <= graceSeconds) return [];
-  const why = `the preStop hook of ${greatest.hookSeconds}s counts against it; the application keeps at least what it has today, and a quarter more`;
-  return set([...spec.podPath, graceField], greatest.seconds, why);
+/** Hooks that serving containers and their companions need, and the grace period for all of them: one patch. */
+function hookAndGrace(plan: Plan): Remedy[] {
+  const { situation, unhandled } = plan;
+  const { seconds: added, solves, sentences } = hooksFor(plan);
+  const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
+  const solved = [...solves, ...graceProblems];
+  const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added, graceProblems) : undefined;
+  if (added.size === 0 && (!grace || !isLonger(grace, situation))) {
+    const text = limitText(grace) ?? (graceProblems.length > 0 ? fasterText(graceProblems) : undefined);
+    return [...sentences, ...(text === undefined ? [] : [{ solves: graceProblems, text, edits: [] }])];
+  }
+  const hookSeconds = Math.max(0, ...added.values());
+  const next = grace && isLonger(grace, situation) ? grace.seconds : situation.graceSeconds;
+  if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit)
+    return [
+      ...sentences,
+      {
+        solves: solved,
+        text: `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`,
+        edits: [],
+      },
+    ];
+  const parts = [
+    ...hookWords(added),
+    ...(grace && isLonger(grace, situation) ? [`grace period ${grace.seconds}s (${grace.sum})`] : []),
+  ];
+  const after = unhandled.length > 0 ? { after: unhandled } : {};
+  const adjust = added.size > 0 ? adjustText(situation) : '';
+  const remedy: Remedy = {
+    solves: solved,
+    text: `${parts.join(' and ')}${adjust}`,
+    edits: [
+      ...hookEdits(situation, added),
+      ...(grace && isLonger(grace, situation) ? [graceEdit(situation, grace)] : []),
+    ],
+    costs: costsOf(situation, hookSeconds, grace),
+    presupposes: added.size > 0 ? 'Kubernetes 1.30 or later, which has sleep hooks' : undefined,
+    size: grace,
+    ...after,
+  };
+  return [...sentences, remedy];
 }
 
-function readinessEdit({ services }: Situation, { path, ports }: ContainerSpec): Edit[] {
+const isLonger = ({ seconds }: Size, { specGraceSeconds = defaultGraceSeconds }: Situation): boolean =>
+  seconds > specGraceSeconds;
+
+const limitText = (grace: Size | undefined): string | undefined =>
+  grace?.limit &&
+  `${grace.limit.by} ends the pod after ${grace.limit.seconds}s, so a longer grace period does not help`;
+
+const fasterText = (problems: readonly Problem[]): string | undefined => {
+  const names = [...new Set(problems.flatMap(({ container }) => container ?? []))];
+  return names.length > 0 ? `make ${list(names)} stop sooner` : undefined;
+};
+
+/** ` (on nginx and php)`, if several containers get one. */
+function hookWords(added: ReadonlyMap<string, number>): string[] {
+  const lengths = [...new Set(added.values())];
+  return lengths.map((seconds) => {
+    const names = [...added].flatMap(([name, one]) => (one === seconds ? [name] : []));
+    return `preStop sleep ${seconds}s${added.size > 1 ? ` on ${list(names)}` : ''}`;
+  });
+}
+
+const adjustText = ({ measured }: Situation): string =>
+  measured?.hookSeconds === undefined
+    ? ', to keep serving until clients know; adjust the sleep to your load balancer'
+    : ', which covers what was measured';
+
+function costsOf(
+  { capacity: { replicas } }: Situation,
+  hookSeconds: number,
+  grace: Size | undefined,
+): string | undefined {
+  if (hookSeconds === 0) return grace && `a pod that hangs is killed only after ${grace.seconds}s`;
+  const rollout =
+    replicas !== undefined && replicas > 1
+      ? `, a rollout of ${replicas} pods one by one ${replicas * hookSeconds}s`
+      : '';
+  return `each pod takes ${hookSeconds}s longer to stop${rollout}, and holds its resources as long`;
+}
+
+interface Hooks {
+  /** The sleeps to set, by container. */
+  readonly seconds: ReadonlyMap<string, number>;
+  readonly solves: readonly Problem[];
+  /** What no sleep solves, and why. */
+  readonly sentences: readonly Remedy[];
+}
+
+function hooksFor(plan: Plan): Hooks {
+  const { situation } = plan;
+  const races = of(plan, 'drain-race', 'requests-lost').filter(({ advice }) => advice === undefined);
+  const failed = of(plan, 'prestop-failed').filter(({ container }) => isReplaceable(situation, container));
+  const late = [...races, ...failed];
+  const early = of(plan, 'companion-stops-first');
+  const why = late.length > 0 ? whyNoHook(situation) : undefined;
+  const sentences = why === undefined ? [] : [{ solves: late, text: why, edits: [] }];
+  const solves = [...(why === undefined ? late : []), ...early];
+  if (solves.length === 0) return { seconds: new Map(), solves, sentences };
+  const services = servicesOfClients(situation);
+  const serving = containersThatServe(situation, services);
+  const raced = situation.containers.filter(({ name }) =>
+    solves.some((one) => late.includes(one) && one.container === name),
+  );
+  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
+  const longest = Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0));
+  const others = companionsOf(situation, [...raced, ...serving]);
+  const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
+  const stuck = missing.find((one) => !canSetSleep(one));
+  if (!stuck) return { seconds: new Map(missing.map(({ name }) => [name, longest])), solves, sentences };
+  const text = ownHookText(stuck, longest, raced.includes(stuck));
+  return { seconds: new Map(), solves: [], sentences: [...sentences, { solves, text, edits: [] }] };
+}
+
+/** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
+const canSetSleep = ({ hook }: ContainerSpec): boolean =>
+  !hook || hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.neverRuns;
+
+const isReplaceable = ({ containers }: Situation, name: string | undefined): boolean =>
+  containers.some(
+    (one) => one.name === name && one.hook !== undefined && canSetSleep(one) && one.hook.kind !== 'sleep',
+  );
+
+const ownHookText = ({ name, hook }: ContainerSpec, seconds: number, isServing: boolean): string =>
+  isServing
+    ? `let the preStop hook of ${name} sleep ${seconds}s first${hook?.command.length ? `: sh -c 'sleep ${seconds}; …'` : ''}`
+    : `${name} needs to stay up for ${seconds}s too: let its own preStop hook take that long, or move it to initContainers as a sidecar`;
+
+/** Undefined if a sleep helps. */
+function whyNoHook(situation: Situation): string | undefined {
+  const { answer, because } = othersServe(situation);
+  const { kind, name } = situation.subject;
+  const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
+  if (answer === 'yes' && gate !== undefined)
+    return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
+  if (answer === 'yes') return undefined;
+  if (answer === 'no')
+    return `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
+  const look =
+    situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
+  return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
+}
+
+function hookEdits({ containers }: Situation, added: ReadonlyMap<string, number>): Edit[] {
+  return containers.flatMap((container) => {
+    const { name, path, liveness } = container;
+    const seconds = added.get(name);
+    if (seconds === undefined) return [];
+    const why = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
+    const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why);
+    return (liveness?.graceSeconds ?? Infinity) <= seconds ? [hook, probeGrace(container, seconds)] : [hook];
+  });
+}
+
+function probeGrace({ path }: ContainerSpec, hookSeconds: number): Edit {
+  const drainSeconds = drainToday({ graceSeconds: 0, hookSeconds: 0 }, hookSeconds);
+  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop' }], 'assumed');
+  const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
+  return set([...path, 'livenessProbe', graceField], size?.seconds, why);
+}
+
+/** Problems that a longer grace period solves. */
+const graceCodes: readonly CheckCode[] = [
+  'force-deleted',
+  'killed-at-grace',
+  'sidecar-killed',
+  'prestop-cut-off',
+  'prestop-heavy',
+  'grace-nearly-spent',
+  'timeout-exceeds-grace',
+];
+
+const graceEdit = ({ podPath }: Situation, { seconds, sum }: Size): Edit =>
+  set([...podPath, graceField], seconds, `${sum}`);
+
+/** All containers share one grace period: the one that needs the most decides. */
+function graceFor(
+  situation: Situation,
+  added: ReadonlyMap<string, number>,
+  problems: readonly Problem[],
+): Size | undefined {
+  const { limits } = situation;
+  const today =
+    situation.specGraceSeconds === 0 ? defaultGraceSeconds : (situation.specGraceSeconds ?? defaultGraceSeconds);
+  const isReset = problems.length > 0 && problems.every(({ code }) => code === 'force-deleted');
+  const isHeavy = signalled(situation).some(
+    ({ hook, ownTimeout }) =>
+      isHeavyHook(hook?.minSeconds ?? 0, today) || (hook?.minSeconds ?? 0) + (ownTimeout?.seconds ?? 0) > today,
+  );
+  if (isReset && added.size === 0 && !isHeavy)
+    return {
+      seconds: Math.min(defaultGraceSeconds, limits[0]?.seconds ?? Infinity),
+      limit: limits.find(({ seconds }) => seconds < defaultGraceSeconds),
+      from: 'assumed',
+      sum: 'with 0 the object is removed before its containers have ended',
+    };
+  let from: Size['from'] = 'assumed';
+  const needs = signalled(situation).map((container) => {
+    const { measured, ownTimeout } = container;
+    const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
+    const hookSeconds = added.get(container.name) ?? Math.max(hookToday, measured?.hookSeconds ?? 0);
+    const drain = drainToday({ graceSeconds: today, hookSeconds: hookToday }, hookSeconds);
+    // A single exit may have been a fast one, so a measured drain can only add to what there is today.
+    if ((measured?.drainSeconds ?? 0) > drain) {
+      from = 'measured';
+      return {
+        hookSeconds,
+        drainSeconds: measured?.drainSeconds ?? 0,
+        drainWords: measured?.wasKilled ? 'drain at least' : 'drain',
+      };
+    }
+    const own = ownTimeout && ownTimeout.seconds > drain ? ownTimeout : undefined;
+    return {
+      hookSeconds,
+      drainSeconds: own?.seconds ?? drain,
+      drainWords: own ? `to stop (${own.from})` : 'to stop, as today',
+    };
+  });
+  return graceSize(needs, from, limits);
+}
+
+/** More replicas: only for a Deployment, only with consent, and never against a reason to have one. */
+function second(plan: Plan): Remedy[] {
+  const { situation } = plan;
+  const solves = of(plan, 'last-endpoint');
+  if (solves.length === 0) return [];
+  const { subject, capacity } = situation;
+  const { single, autoscaler, replicas } = capacity;
+  const reasons = single.filter((why) => !isRolloutOnly.has(why));
+  if (reasons.length > 0 || subject.kind !== 'Deployment')
+    return [{ solves, text: secondText(situation, single), edits: [] }];
+  if (autoscaler !== undefined) return [{ solves, text: `let ${autoscaler} keep at least 2 replicas`, edits: [] }];
+  if (situation.measured)
+    return [
+      { solves, text: 'a second replica, protected by a PodDisruptionBudget, keeps the Service answering', edits: [] },
+    ];
+  return replicas !== 1
+    ? [{ solves, text: secondText(situation, single), edits: [] }]
+    : [
+        {
+          solves,
+          text: 'a second replica keeps the Service answering',
+          edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
+          costs: 'the resources of one more pod',
+          presupposes: 'that two pods may do its work at the same time',
+          consent: 'replicas',
+        },
+      ];
+}
+
+const isRolloutOnly: ReadonlySet<SingleReason> = new Set<SingleReason>();
+
+function secondText({ subject: { kind } }: Situation, single: readonly SingleReason[]): string {
+  if (kind === 'Pod') return 'let a Deployment with at least two replicas own the pod';
+  if (kind === 'DaemonSet') return 'its clients have only the pod of this node; let them reach those of other nodes';
+  if (single.length > 0)
+    return `only a second replica helps, and that needs a person: ${list(single.map((why) => singleText[why]))}`;
+  return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
+}
+
+const singleText: Readonly<Record<SingleReason, string>> = {
+  'data volume': 'its volume keeps data, which a second pod may not share',
+  'store image': 'a second pod of a store is no copy of the first, unless it is set up to replicate',
+  recreate: 'its strategy Recreate says that two pods must not run at the same time',
+  'leader election off': 'leader election is off, so two pods would do the same work twice',
+  device: 'each pod takes a device',
+  'host ports': 'each pod takes its ports of a node',
+};
+
+/** Another rollout strategy: with consent, and one for all problems of the field. */
+function strategy(plan: Plan): Remedy[] {
+  const { situation } = plan;
+  const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
+  if (solves.length === 0) return [];
+  const { subject, capacity } = situation;
+  const { rollout, replicas, single, inPlace } = capacity;
+  const path = ['spec', subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy'];
+  const rolling = (maxUnavailable: number, maxSurge: number, text: string): Remedy => ({
+    solves,
+    text: `${text}: maxUnavailable ${maxUnavailable} and maxSurge ${maxSurge}`,
+    edits: [
+      set(
+        path,
+        {
+          type: 'RollingUpdate',
+          rollingUpdate: subject.kind === 'StatefulSet' ? { maxUnavailable } : { maxUnavailable, maxSurge },
+        },
+        text,
+      ),
+    ],
+    consent: 'strategy',
+    costs:
+      maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
+  });
+  const text = (words: string): Remedy[] => [{ solves, text: words, edits: [] }];
+  if (situation.measured && subject.kind !== 'Deployment') return text(secondText(situation, single));
+  if (situation.measured)
+    return text(
+      'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1), if two pods may run at the same time',
+    );
+  if (rollout?.isRecreate)
+    return text(
+      'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1',
+    );
+  if (inPlace.some(({ why }) => why === 'volume'))
+    return text('use strategy Recreate for a ReadWriteOnce volume, or a volume that is ReadWriteMany');
+  const ports = single.includes('host ports');
+  if (subject.kind === 'DaemonSet' || subject.kind === 'StatefulSet' || ports) {
+    const only = (replicas ?? 2) <= 1 && subject.kind === 'Deployment';
+    if (only)
+      return text('leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage');
+    return [
+      rolling(1, 0, ports ? "the old pod must release the node's ports first" : 'the other pods serve meanwhile'),
+    ];
+  }
+  return single.some((why) => why !== 'device')
+    ? text(
+        `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1), unless ${list(single.map((why) => singleText[why]))}`,
+      )
+    : [rolling(0, 1, 'a new pod is ready before an old one goes')];
+}
+
+/** Remedies of one container: its readiness probe, its liveness probe, its place among the sidecars. */
+function byContainer(plan: Plan): Remedy[] {
+  const { situation } = plan;
+  return plan.problems.flatMap((problem): Remedy[] => {
+    const container = situation.containers.find(({ name }) => name === problem.container);
+    if (!container) return [];
+    if (problem.code === 'stays-ready') return readiness(situation, container, problem);
+    if (problem.code === 'classic-sidecar') return [sidecar(situation, container, problem)];
+    const hookSeconds = container.hook?.minSeconds;
+    if (problem.code !== 'liveness-during-drain' || hookSeconds === undefined) return [];
+    const edit = probeGrace(container, hookSeconds);
+    return [
+      {
+        solves: [problem],
+        text: `give the liveness probe of ${container.name} a ${graceField} above its hook`,
+        edits: [edit],
+      },
+    ];
+  });
+}
+
+function sidecar({ podPath }: Situation, { name, path }: ContainerSpec, problem: Problem): Remedy {
+  const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
+  return {
+    solves: [problem],
+    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application`,
+    edits: [
+      set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar'),
+      { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why },
+    ],
+    presupposes: `Kubernetes 1.29 or later, which has sidecars; ${name} then starts before the application`,
+  };
+}
+
+function readiness({ services }: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
   const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
   const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
-  const declared = ports.filter(tcp).find(({ name, port }) => targets.some((one) => one === name || one === port));
+  const declared = ports
+    .filter(tcp)
+    .find((one) => targets.some((target) => target === one.name || target === one.port));
   const port = declared?.name ?? declared?.port ?? targets.find((one) => typeof one === 'number');
+  const text = `give ${name} a readiness probe`;
+  if (port === undefined) return [{ solves: [problem], text, edits: [] }];
   const why = 'ready only once the port accepts connections; an HTTP check of your own says more';
-  return port === undefined ? [] : set([...path, 'readinessProbe'], { tcpSocket: { port }, periodSeconds: 5 }, why);
+  const probe = { tcpSocket: { port }, periodSeconds: 5 };
+  return [
+    { solves: [problem], text: `${text} on port ${port}`, edits: [set([...path, 'readinessProbe'], probe, why)] },
+  ];
 }
 
-/** A persistent volume may allow only one pod at a time, so a Deployment with one gets no second pod. */
-function usesPvc(object: KubernetesObject): boolean {
-  const { template } = asObject(asObject(object)['spec']);
-  const volumes = asArray(asObject(asObject(template)['spec'])['volumes']).map(asObject);
-  return volumes.some((volume) => volume['persistentVolumeClaim'] !== undefined);
-}
-
-/** Keeps the first edit of each field. */
-const unique = (edits: readonly Edit[]): Edit[] =>
-  [...new Map(edits.toReversed().map((edit) => [JSON.stringify(edit.path), edit])).values()].toReversed();
+/** Without capital letter and full stop. */
+const asClause = (sentence: string): string =>
+  sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

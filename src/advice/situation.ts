@@ -1,11 +1,11 @@
 /**
- * What a spec says about a pod's shutdown. Live pods, workloads and manifests are all read into this model, so that
- * the rules of `check` and `fix` see the same data. Plain data, no clock.
+ * A Situation: all that is known about how the pods of a workload stop. It is read from manifests, from live objects
+ * (live-pod.ts), or from the trace of an exit (trace-situation.ts), which adds what was measured. `problemsOf` and
+ * `remediesFor` decide from it, and everything else prints. Plain data, no clock.
  */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import {
   asArray,
-  asNumber,
   asObject,
   asSeconds,
   asString,
@@ -15,11 +15,11 @@ import {
   stringMap,
 } from '../model/observe/read.ts';
 import { matches } from '../run/streams/selectors.ts';
-import { templatePaths } from '../verdict/fix.ts';
-import { containersOf, type Path } from './container-spec.ts';
+import { capacityOf, type Capacity } from './capacity.ts';
+import { containersOf, type ContainerSpec, type Path } from './container-spec.ts';
+import { limitsOf, type Limit } from './limits.ts';
 import type { Manifest } from './manifests.ts';
 import {
-  amountOf,
   neighboursIn,
   readyIn,
   serviceNameOf,
@@ -27,17 +27,65 @@ import {
   type Neighbours,
   type ServiceSpec,
 } from './neighbours.ts';
+import { defaultGraceSeconds } from './sizes.ts';
 
-export interface Situation extends ReturnType<typeof specOfWorkload> {
+export interface Situation {
+  /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
+  readonly subject: { readonly kind: string; readonly name: string; readonly namespace?: string };
+  /** How its controller replaces pods is not known. */
+  readonly isCustom?: boolean;
+  /** The path of the pod's spec in the object. */
+  readonly podPath: Path;
+  /** The grace period of the deletion: the requested one, else the spec's, else 30. */
+  readonly graceSeconds: number;
+  /** terminationGracePeriodSeconds as written in the spec. */
+  readonly specGraceSeconds?: number;
+  readonly containers: readonly ContainerSpec[];
+  /** No container has PID 1, so a signal without a handler ends it. */
+  readonly sharesProcesses: boolean;
+  readonly hostNetwork: boolean;
+  readonly capacity: Capacity;
+  /** Those that select the pod. */
+  readonly services: readonly ServiceSpec[];
+  readonly budgets: readonly BudgetSpec[];
+  /** Conditions that a load balancer's controller sets. */
+  readonly readinessGates: readonly string[];
+  /** What ends the pod earlier than its grace period, the earliest first. */
+  readonly limits: readonly Limit[];
+  readonly finalizers: readonly string[];
+  /** A pod that no controller owns. */
+  readonly isUnmanaged: boolean;
+  readonly unread: Neighbours['unread'];
+  /** It is from files: the cluster may have more, and may drop fields that it does not know. */
+  readonly isFromFiles: boolean;
   /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
-  isPatch?: boolean;
+  readonly isPatch?: boolean;
   /** The pod has finished: deleting it stops nothing. */
-  isFinished?: boolean;
+  readonly isFinished?: boolean;
   /** No container of the live pod runs at this moment. */
-  notRunningNow?: boolean;
+  readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
-  nodeNotReady?: { node: string; status: string };
+  readonly nodeNotReady?: { readonly node: string; readonly status: string };
+  /** What an exit showed. */
+  readonly measured?: Measured;
 }
+
+/** What an exit showed about the pod as a whole. */
+export interface Measured {
+  /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
+  readonly otherReady?: number;
+  /** Seconds of a preStop sleep that would have covered the requests that were lost. */
+  readonly hookSeconds?: number;
+}
+
+/** Kinds whose pod template can be patched, and its path: a Job's cannot, and a pod has none. */
+export const templatePaths: Readonly<Record<string, Path>> = {
+  Deployment: ['spec', 'template'],
+  StatefulSet: ['spec', 'template'],
+  DaemonSet: ['spec', 'template'],
+  ReplicaSet: ['spec', 'template'],
+  CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
+};
 
 /** Kinds with pods, and the path of the pod or its template in each. */
 const podPaths: Readonly<Record<string, Path>> = {
@@ -53,7 +101,7 @@ const builtInGroups = ['', 'apps', 'batch', 'extensions'];
 const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
 
 /** A kind of Kubernetes itself, whose strategy is known. */
-export const isBuiltIn = (object: KubernetesObject): boolean =>
+const isBuiltIn = (object: KubernetesObject): boolean =>
   Object.hasOwn(podPaths, object.kind ?? '') && builtInGroups.includes(groupOf(object));
 
 /** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
@@ -71,12 +119,12 @@ function templatesIn(value: unknown, path: Path): Path[] {
 export const hasPods = (object: KubernetesObject): boolean => templatesOf(object).length > 0;
 
 /** `graceSeconds`: of the deletion to predict; by default the spec's. */
-export function specOfWorkload(
+export function situationOf(
   object: KubernetesObject,
   neighbours: Neighbours,
   graceSeconds?: number,
   templatePath = templatesOf(object)[0] ?? [],
-) {
+): Situation {
   const { kind = '', metadata } = object;
   const template = asObject(
     templatePath.reduce<unknown>(
@@ -93,36 +141,35 @@ export function specOfWorkload(
     (namespace === undefined || other === undefined || namespace === other) &&
     selector !== undefined &&
     matches(selector, labels);
-  const replicas = replicasOf(object, neighbours);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
+  const isFromFiles = neighbours.mayHaveOtherServices;
+  const containers = containersOf(pod, podPath).map((one) =>
+    // The API shows only a stop signal that the cluster supports.
+    isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
+  );
+  const capacity = capacityOf(object, pod, containers, neighbours);
   return {
-    /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
     subject: {
       kind: isBuiltIn(object) ? kind : `${kind}.${groupOf(object)}`,
       name: asText(metadata?.name) || asText(metadata?.generateName),
       namespace,
     },
-    /** How its controller replaces pods is not known. */
     isCustom: !isBuiltIn(object),
-    /** The path of the pod's spec in the object. */
     podPath,
-    /** The requested grace period, else the spec's, else 30. */
-    graceSeconds: graceSeconds ?? specGraceSeconds ?? 30,
-    /** terminationGracePeriodSeconds as written in the spec. */
+    graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
     specGraceSeconds,
-    containers: containersOf(pod, podPath),
-    /** No container has PID 1, so a signal without a handler ends it. */
+    containers,
     sharesProcesses: pod['shareProcessNamespace'] === true,
     hostNetwork: pod['hostNetwork'] === true,
-    replicas,
-    rollout: rolloutOf(object),
-    services: neighbours.services.filter(selectsPod).map((service) => withSharing(service, replicas, neighbours)),
+    capacity,
+    services: neighbours.services.filter(selectsPod).map((one) => withSharing(one, capacity.replicas, neighbours)),
     budgets: neighbours.budgets.filter(selectsPod),
+    readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
+    limits: limitsOf(pod, neighbours.limits ?? []),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
-    /** A pod that no controller owns. */
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     unread: neighbours.unread,
-    mayHaveOtherServices: neighbours.mayHaveOtherServices,
+    isFromFiles,
   };
 }
 
@@ -134,39 +181,19 @@ function withSharing(service: ServiceSpec, replicas: number | undefined, { slice
   return { ...service, isShared: pods.size > replicas };
 }
 
-/** The default is 1. Undefined for kinds without replicas, and if an autoscaler sets them. */
-function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): number | undefined {
-  const scalable = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'];
-  if (!scalable.includes(object.kind ?? '')) return undefined;
-  if (autoscaled?.has(`${object.kind}/${object.metadata?.name}`)) return undefined;
-  return asNumber(asObject(asObject(object)['spec'])['replicas']) ?? 1;
-}
-
-/** How a rollout replaces the pods of a Deployment: only there, it may start new pods before it stops old ones. */
-function rolloutOf(object: KubernetesObject) {
-  if (object.kind !== 'Deployment') return undefined;
-  const { type, rollingUpdate } = asObject(asObject(asObject(object)['spec'])['strategy']);
-  const { maxUnavailable, maxSurge } = type === 'Recreate' ? {} : asObject(rollingUpdate);
-  return {
-    isRecreate: type === 'Recreate',
-    maxUnavailable: amountOf(maxUnavailable) ?? '25%',
-    maxSurge: amountOf(maxSurge) ?? '25%',
-  };
-}
-
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */
-export function specsOf(
+export function situationsOf(
   manifests: readonly Manifest[],
   graceSeconds?: number,
-): { manifest: Manifest; spec: Situation }[] {
+): { manifest: Manifest; situation: Situation }[] {
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
     .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))
     .map(({ manifest, path }) => {
-      const spec = specOfWorkload(manifest.object, neighbours, graceSeconds, path);
-      return { manifest, spec: { ...spec, isPatch: spec.containers.some(({ image }) => image === '') } };
+      const situation = situationOf(manifest.object, neighbours, graceSeconds, path);
+      return { manifest, situation: { ...situation, isPatch: situation.containers.some(({ image }) => image === '') } };
     });
-  const lasting = found.map(({ spec }) => spec).filter(isLasting);
+  const lasting = found.map(({ situation }) => situation).filter(isLasting);
   /** Marks a Service or a budget with lasting pods of several workloads. */
   const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => {
     const selected = lasting.filter(({ services, budgets }) => [...services, ...budgets].includes(one));
@@ -174,10 +201,15 @@ export function specsOf(
     const names = new Set(selected.map(({ subject: { kind, name } }) => kind + name));
     return { ...one, isShared: names.size > 1 };
   };
-  return found.map(({ manifest, spec }) => ({
+  return found.map(({ manifest, situation }) => ({
     manifest,
-    spec: { ...spec, services: spec.services.map(marked), budgets: spec.budgets.map(marked) },
+    situation: {
+      ...situation,
+      services: situation.services.map(marked),
+      budgets: situation.budgets.map(marked),
+    },
   }));
 }
 
-const isLasting = ({ subject: { kind }, replicas }: Situation): boolean => replicas !== 0 && !/Job$|^Pod$/.test(kind);
+const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
+  replicas !== 0 && !/Job$|^Pod$/.test(kind);

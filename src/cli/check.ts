@@ -70,7 +70,7 @@ function hideLimits(check: Command): void {
 async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
   const { failOnWords } = await import('../advice/problem.ts');
   const { words: inFile } = await readConfig(flags.config);
-  const { seconds } = decideGrace(flags);
+  const { graceSeconds } = decideGrace(flags);
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
     (name) => (flags[name] ?? inFile[name]) !== undefined,
   );
@@ -81,7 +81,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
     source: sourceOf(words, flags),
     connection: connectionOf(flags, version),
     verbosity: verbosityOf(flags),
-    graceSeconds: seconds ?? undefined,
+    graceSeconds: graceSeconds ?? undefined,
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,
     inspect: flags.inspect ?? false,

@@ -29,6 +29,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
     .optionsGroup('Output:')
     .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
+    .option('--allow <fields>', 'also change replicas or strategy, where nothing speaks against it: replicas,strategy')
     .option('--diff', 'a unified diff of the manifests instead')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(fix).action(async (words: string[], flags: Flags) => {
@@ -38,6 +39,9 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
       source: sourceOf(words, flags.filename ?? []),
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
+      allowed: (flags.allow ?? '')
+        .split(',')
+        .flatMap((word) => (word === '' ? [] : oneOf(word, ['replicas', 'strategy'] as const, '--allow'))),
       connection: connectionOf(flags, ports.version),
       verbosity: verbosityOf(flags),
       readRecording,

@@ -2,39 +2,49 @@
 import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../output/view.ts';
 import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Printed } from '../output/formats.ts';
-import type { TraceOptions } from '../run/trace-options.ts';
+import type { TraceOptions } from '../run/options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
 import type { Flags } from './command.ts';
 import { parseDuration, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
 import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
-import { addProbeFlags } from './probe-flags.ts';
-import { shownCommand } from './words.ts';
+import { addProbeFlags, probesFrom } from './probe-flags.ts';
+import { shownCommand, splitAtDashes } from './words.ts';
 import type { Command } from 'commander';
 
-/** All but the probes. `target`: the words that name it. Throws PodexitError for invalid or contradictory flags. */
+/**
+ * The options of a command that traces pods. `words`: those that name the target, and after `--` a command to start.
+ * Throws PodexitError for invalid or contradictory flags.
+ */
 export async function traceOptions(
   command: Command,
-  target: readonly string[],
+  words: readonly string[],
   flags: Flags,
-  { version, stdout }: Ports,
+  { version, stdout, env }: Ports,
 ): Promise<TraceOptions> {
+  const [target, argv] = splitAtDashes(command.parent ?? command, words);
   const grace = decideGrace(flags);
   const chosen = deletionOptions(target, flags);
   const isNode = chosen.target.kind === 'node';
   const attachFlag =
     (flags.attach && '--attach') || (flags.allTerminating && '--all-terminating') || (isNode && 'node/NAME');
-  if (attachFlag && grace.isExplicit)
+  if (attachFlag && grace.insist)
     throw usageError(
       'attach',
       `${attachFlag} never deletes and cannot be combined with a grace period`,
       `Leave out ${attachFlag}, or --grace-period, --now and --force.`,
     );
-  if ((flags.allTerminating || isNode || chosen.target.kind === 'pods') && flags.waitReplacement)
+  if (chosen.pods === 'all' && flags.waitReplacement)
     throw usageError(
       'all-terminating',
       `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
+    );
+  if (argv.length > 0 && !isNode && command.parent === null)
+    throw usageError(
+      'command',
+      'a command after -- needs a node or a rollout',
+      'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
     );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   const { confirm, ...output } = await outputOptions(flags, stdout.isTty);
@@ -42,9 +52,9 @@ export async function traceOptions(
     command: shownCommand(command, target),
     connection: connectionOf(flags, version),
     ...chosen,
+    ...grace,
+    start: startOf(flags, argv),
     confirm: confirm && !flags.yes,
-    graceSeconds: grace.seconds,
-    insist: grace.isExplicit,
     timeoutMs: timeout === 0 ? null : timeout,
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
@@ -52,7 +62,20 @@ export async function traceOptions(
     ...output,
     record: recordingOf(flags.record),
     verbosity: verbosityOf(flags),
+    probes: await probesFrom(flags, env),
   };
+}
+
+/** What the run starts, and follows. Throws usageError if there are several ways. */
+function startOf({ restart, image }: Flags, argv: readonly string[]): TraceOptions['start'] {
+  const ways = [
+    ...(restart ? [{ kind: 'restart' as const }] : []),
+    ...(image === undefined ? [] : [{ kind: 'image' as const, image }]),
+    ...(argv.length > 0 ? [{ kind: 'command' as const, argv }] : []),
+  ];
+  if (ways.length > 1)
+    throw usageError('rollout', 'a rollout is started once', 'Give one of --restart, --image and -- COMMAND.');
+  return ways[0];
 }
 
 /** What becomes of the report. A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */

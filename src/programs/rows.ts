@@ -106,6 +106,8 @@ export interface ProgramRow {
   isGuess?: boolean;
   /** A runtime whose program stands in the command line. */
   text?: 'has a handler' | 'has no handler';
+  /** It catches its stop signal even if the program has no handler, so SigCgt of /proc/PID/status says nothing. */
+  catchesByItself?: boolean;
   /** That text starts another program, which is the application. */
   startsChild?: boolean;
   source: string;

@@ -1,7 +1,8 @@
 /** A recorded run: shown again as the run did, or only as its reports, for commands that explain or compare exits. */
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
-import { reportOf, type Report } from '../verdict/report.ts';
+import type { Report } from '../verdict/report.ts';
+import { reportOf } from '../advice/report.ts';
 import { openStage } from '../output/stage.ts';
 import { finish, type FinishOptions } from './group/finish.ts';
 import { warnOn, type Ports } from './ports.ts';

@@ -6,9 +6,7 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
-import { fixOf } from './fix.ts';
 import { headlineOf, wordOf } from './headline.ts';
-import { lossOf } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
 import { trafficOf, type TrafficAnswer } from './traffic.ts';
 
@@ -35,31 +33,26 @@ export interface Answer {
 }
 
 /** `input` is absent if no deletion was observed. */
-export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Answer {
+export function answerOf(
+  timeline: Timeline,
+  verdict: JudgedVerdict,
+  input: RuleInput | undefined,
+): Omit<Answer, 'advice' | 'fix'> {
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
   const { brief, full } = headlineOf({ timeline, verdict, cause });
   const others = findings.filter(({ code }) => code !== cause?.code);
   const aggravations = others.filter(({ code }) => aggravating.has(code));
-  const fix = fixOf({ timeline, verdict });
-  const isLossFixed = lossOf(timeline)?.preStopSeconds !== undefined;
-  const unfixed = [cause, aggravations.find(({ code }) => code === 'no-signal-handling')].filter(
-    (finding) => !(finding?.needsGrace && fix.needsGrace) && !(finding?.code === 'requests-lost' && isLossFixed),
-  );
-  const unfixedAdvice = unfixed.map((finding) => finding?.advice && asClause(finding.advice));
-  const advice = [...unfixedAdvice, fix.advice].flatMap((text) => text ?? []);
   const traffic = trafficOf(input, findings);
   return {
     word,
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why: whyOf(cause, aggravations, [brief, traffic.traffic.reason, ...advice]),
+    why: whyOf(cause, aggravations, [brief, traffic.traffic.reason]),
     also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
     ...traffic,
-    advice,
-    fix: fix.patches,
   };
 }
 
@@ -155,7 +148,3 @@ function isNew({ code, severity, clause }: JudgedFinding, cause: JudgedFinding |
   if (cause && sameCause.some((group) => group.includes(code) && group.includes(cause.code))) return false;
   return clause === undefined || !headline.includes(clause);
 }
-
-/** For a row of the card: without capital letter and full stop. */
-const asClause = (sentence: string): string =>
-  sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

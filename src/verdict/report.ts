@@ -19,16 +19,21 @@ import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import { ranContainers, type RuleInput } from './rule-input.ts';
 
-export interface Report {
+/** A report before it is known what to change (advice/report.ts). */
+export interface JudgedExit {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
-  readonly answer: Answer;
+  readonly answer: Omit<Answer, 'advice' | 'fix'>;
   /** Absent if the recording does not contain it. */
   readonly run?: RunReport | undefined;
 }
 
+export interface Report extends JudgedExit {
+  readonly answer: Answer;
+}
+
 /** Undefined until the pod has been seen. */
-export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
+export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined {
   const concluded = conclude(trace);
   if (!concluded) return undefined;
   const { timeline, context } = concluded;

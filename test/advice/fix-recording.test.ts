@@ -20,5 +20,5 @@ it.each(['graceful-exit', 'rollout-25'])('of %s is the fix of its report', async
 it('names a recording that does not exist, instead of looking for a pod of that name', async () => {
   const { code, stderr } = await runMain(['fix', join(folder, 'none.ndjson')]);
   expect(code).toBe(1);
-  expect(stderr).toContain('none.ndjson cannot be read');
+  expect(stderr).toContain('none.ndjson does not exist');
 });

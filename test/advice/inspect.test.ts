@@ -173,7 +173,7 @@ describe('check --inspect', () => {
       expect(because['cut']).toBe('cat failed: the connection ended before the command did');
       expect(because['sandboxed']).toMatch(/sandboxed runtime/);
       expect(because['waiting']).toMatch(/blocks the signal/);
-      expect(because['go']).toMatch(/a signal handler \(read from \/proc\/1\/status\)/);
+      expect(because['go']).toMatch(/catches all signals, as Go's runtime does by itself/);
     }));
 
   it('names the needed permission if the exec is refused with 403', () =>
@@ -209,4 +209,49 @@ describe('check --inspect', () => {
 it('with shareProcessNamespace PID 1 is not the application, so it is not judged', () => {
   const done = { kind: 'done' as const, stdout: Buffer.from(masks(0n)) };
   expect(inspectionOf(done, done, 'TERM', true)).toMatchObject({ kind: 'unreadable' });
+});
+
+describe('what the masks of PID 1 prove', () => {
+  const handling = (words: string[], status: string) => {
+    const done = (text: string) => ({ kind: 'done' as const, stdout: Buffer.from(text) });
+    const found = inspectionOf(done(status), done(`${words.join('\0')}\0`), 'TERM', false);
+    return found.kind === 'read' ? found.handling : found;
+  };
+
+  it.each([
+    ['node', 'server.js'],
+    ['/usr/local/bin/php', 'worker.php'],
+    ['ruby', 'app.rb'],
+  ])('a caught signal proves no handler where the runtime catches it: %s', (...words) => {
+    const found = handling(words, masks(term));
+    expect(found.kind).toBe('depends');
+    expect(found).toMatchObject({ because: expect.stringContaining('catches SIGTERM by itself') as string });
+  });
+
+  it.each([
+    ['python3', 'app.py'],
+    ['perl', 'app.pl'],
+    ['/opt/app/server', ''],
+  ])('a caught signal proves a handler elsewhere: %s', (...words) => {
+    expect(handling(words, masks(term)).kind).toBe('handles');
+  });
+
+  it('Java ends on SIGTERM whatever the application does', () => {
+    expect(handling(['java', '-jar', 'app.jar'], masks(term)).kind).toBe('handles');
+  });
+
+  it('a program of the table that is written in Go handles what its row says', () => {
+    expect(handling(['etcd'], masks(0xfffffffe7bfbfeffn)).kind).toBe('handles');
+  });
+
+  it('tini acts without a bit in SigCgt', () => {
+    expect(handling(['tini', '--', 'nginx'], masks(0n)).kind).toBe('handles');
+    expect(handling(['tini', '--', '/app'], masks(0n, 0n, term)).kind).not.toBe('ignores');
+  });
+
+  it('a program that blocks its signal handles it only if the table knows so', () => {
+    expect(handling(['named', '-f'], masks(0n, 0n, term)).kind).toBe('handles');
+    expect(handling(['mpd', '--no-daemon'], masks(0n, 0n, term)).kind).toBe('handles');
+    expect(handling(['/sigwait'], masks(0n, 0n, term)).kind).toBe('depends');
+  });
 });

@@ -6,12 +6,17 @@ import { runMain } from './helpers/in-process.ts';
 const offered = async (...words: string[]): Promise<string[]> =>
   (await runMain(['__complete', ...words])).stdout.trimEnd().split('\n');
 
+/** Of each command that prints one document. */
+const document = ['table', 'sentence', 'json', 'yaml', 'markdown'];
+const templates = ['jsonpath=', 'jsonpath-as-json='];
+
 it.each([
-  ['check', ['table', 'json', 'yaml', 'markdown', 'sarif', 'junit']],
-  ['why', ['table', 'json', 'yaml', 'markdown']],
+  ['check', [...document, 'junit', 'sarif', ...templates]],
+  ['why', [...document, ...templates]],
   ['fix', ['strategic', 'json-patch', 'kustomize', 'yaml']],
-  ['compare', ['table', 'json', 'yaml', 'markdown']],
-  ['recommend', ['table', 'json', 'yaml', 'markdown', 'html']],
+  ['compare', [...document, ...templates]],
+  ['recommend', [...document, 'html', ...templates]],
+  ['signals', [...document, ...templates]],
 ])('%s -o offers exactly its formats, and accepts each', async (verb, formats) => {
   expect(await offered(verb, '-o', '')).toEqual([...formats, ':4']);
   for (const format of formats) {

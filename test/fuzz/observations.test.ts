@@ -20,7 +20,7 @@ import { emptyTrace } from '../../src/model/trace.ts';
 import { timelineOf } from '../../src/infer/conclude.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { unseenIn } from '../output/helpers/unseen.ts';

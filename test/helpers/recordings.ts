@@ -16,7 +16,7 @@ import type { ExitReport } from '../../src/model/report.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
 import { exitReportFrom } from './exit-report.ts';
 
 const recordingsFolder = fileURLToPath(new URL('../recordings/', import.meta.url));

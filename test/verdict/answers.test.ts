@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderJson } from '../../src/output/machine/json.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
 import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../src/model/report.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
 import { attached, listed, markedIn, slicesRefused, storyObservations } from '../helpers/cases.ts';
 import {
   observationsOf,

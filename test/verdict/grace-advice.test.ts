@@ -124,14 +124,3 @@ it.each(['sigkill-after-grace', 'multi-container', 'no-grace-spec-default', 'gra
     expect(Number(least)).toBeGreaterThanOrEqual(report.grace.effectiveSeconds);
   },
 );
-
-describe('the grace period of a fix', () => {
-  const owner = { kind: 'statefulset', name: 'api', readyAfterMs: 400 } as const;
-  const reasonOf = (graceSeconds: number): string | undefined =>
-    storyReport({ ...alone({ app: ignoresSignal }), ...pod({ graceSeconds }), ...asked(null), owner }).fix?.[0]?.reason;
-
-  it('is printed as "rounded up" only if it was', () => {
-    expect(reasonOf(6)).toContain("grace period 20s (10s + today's 6s, rounded up)");
-    expect(reasonOf(10)).toContain("grace period 20s (10s + today's 10s)");
-  });
-});

@@ -4,7 +4,7 @@ import { drains } from '../sim/plain-story.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
 import type { Raw } from '../helpers/cases.ts';
 import {
   adding,

@@ -6,19 +6,18 @@ import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString, asText } from '../../model/observe/read.ts';
 import { sentenceOn } from '../../output/prose.ts';
 import { forYaml, safeLines } from '../../output/safe-text.ts';
-import { deploymentOf } from '../../run/choosing/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/choosing/target.ts';
-import { ownerOf } from '../../run/streams/watched.ts';
+import { deploymentOf, ownerOf } from '../../run/streams/watched.ts';
 import { readReports, type ReadRecording } from '../history/reports.ts';
-import { isProblem, type Problem } from '../problem.ts';
-import { findingsOf } from '../check-report.ts';
+import { isProblem } from '../problem.ts';
+import { problemsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
 import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
-import { isBuiltIn, specOfWorkload, specsOf, type Situation } from '../situation.ts';
+import { situationOf, situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
-import { editsFor } from '../remedies.ts';
+import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
 import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -29,6 +28,8 @@ export interface FixOptions {
     { kind: 'files'; names: readonly string[] } | { kind: 'target'; target: Target } | { kind: 'report'; file: string };
   format: FixFormat;
   diff: boolean;
+  /** What the user allows to change beside the pod template. */
+  allowed: readonly Consent[];
   connection: ConnectOptions;
   verbosity: number;
   readRecording: ReadRecording;
@@ -37,9 +38,11 @@ export interface FixOptions {
 /** One object with the edits proposed for it. */
 interface Fixable {
   object: KubernetesObject;
+  /** Those that the edits apply. */
+  remedies: readonly Remedy[];
   edits: readonly Edit[];
-  /** Problems that the edited object still has: they need a person. */
-  byHand: readonly Problem[];
+  /** Problems that the edited object still has, which need a person: sentences, each with its code. */
+  byHand: readonly string[];
   manifest?: Manifest;
 }
 
@@ -52,15 +55,12 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   }
   const { found, broken } =
     source.kind === 'files'
-      ? await fromFiles(source.names)
+      ? await fromFiles(source.names, options)
       : { found: await fromCluster(source.target, options, ports), broken: [] };
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
-  for (const { object, edits, byHand } of found)
-    for (const { code, message, advice } of byHand) {
-      const what = edits.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
-      const text = safeLines(`podexit: ${what}: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})`);
-      ports.stderr.write(`${sentenceOn(ports.stderr, text)}\n`);
-    }
+  for (const one of found)
+    for (const line of linesAbout(one))
+      ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
   const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.
   const isFile = source.kind === 'files' && (options.diff || options.format === 'yaml') && !ports.stdout.isTty;
@@ -72,41 +72,63 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
-/** None of a custom resource: a patch would replace its whole list of containers. */
-const editsOf = (object: KubernetesObject, spec: Situation): Edit[] =>
-  isBuiltIn(object) ? editsFor(object, spec, findingsOf(spec)) : [];
+/** Of each remedy why, what it costs and what it needs; then what is left for a person. */
+function linesAbout({ object, remedies, edits, byHand }: Fixable): string[] {
+  const what = edits.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
+  return [
+    ...remedies.map(({ solves, text, costs, presupposes }) => {
+      const why = solves.map(({ message }) => message).join('; ');
+      const terms = [costs && `Costs: ${costs}.`, presupposes && `Needs: ${presupposes}.`].filter(Boolean).join(' ');
+      return `${nameOf(object)}: ${text}. Why: ${why}. ${terms}`.trimEnd();
+    }),
+    ...byHand.map((text) => `${what}: ${nameOf(object)}: ${text}`),
+  ];
+}
 
-const problemsOf = (spec: Situation): Problem[] => findingsOf(spec).filter(isProblem);
+type Plan = Pick<Fixable, 'remedies' | 'edits'>;
 
-async function fromFiles(names: readonly string[]) {
+function planFor(situation: Situation, { allowed }: Pick<FixOptions, 'allowed'>): Plan {
+  const all = remediesFor(situation, problemsOf(situation));
+  const applied = all.filter((remedy) => editsOf([remedy], allowed).length > 0);
+  return { remedies: applied, edits: editsOf(applied, allowed) };
+}
+
+function byHandIn(situation: Situation): string[] {
+  const problems = problemsOf(situation);
+  const remedies = remediesFor(situation, problems);
+  return problems
+    .filter(isProblem)
+    .map((problem) => `${problem.message}. ${adviceFor(problem, remedies) ?? ''} (${problem.code})`);
+}
+
+async function fromFiles(names: readonly string[], options: FixOptions) {
   const { manifests, broken } = await readManifests(names);
-  const editsByManifest = new Map(
-    specsOf(manifests).map(({ manifest, spec }) => [manifest, editsOf(manifest.object, spec)]),
+  const nothing: Plan = { remedies: [], edits: [] };
+  const plans = new Map(
+    situationsOf(manifests).map(({ manifest, situation }) => [manifest, planFor(situation, options)]),
   );
   const edited = manifests.map((manifest) => {
-    const edits = editsByManifest.get(manifest) ?? [];
-    return { manifest, edits, after: { ...manifest, object: editedValue(manifest.object, edits) } };
+    const plan = plans.get(manifest) ?? nothing;
+    return { manifest, plan, after: { ...manifest, object: editedValue(manifest.object, plan.edits) } };
   });
-  const left = specsOf(edited.map(({ after }) => after));
-  const found = edited.map(({ manifest, edits, after }): Fixable => {
-    return {
-      object: manifest.object,
-      edits,
-      byHand: left.filter((one) => one.manifest === after).flatMap(({ spec }) => problemsOf(spec)),
-      manifest,
-    };
-  });
+  const left = situationsOf(edited.map(({ after }) => after));
+  const found = edited.map(({ manifest, plan, after }): Fixable => ({
+    object: manifest.object,
+    ...plan,
+    byHand: left.filter((one) => one.manifest === after).flatMap(({ situation }) => byHandIn(situation)),
+    manifest,
+  }));
   return { found, broken };
 }
 
-async function fromCluster(target: Target, { connection, verbosity }: FixOptions, ports: Ports): Promise<Fixable[]> {
-  const cluster = await connectCluster(connection, ports, verbosity);
+async function fromCluster(target: Target, options: FixOptions, ports: Ports): Promise<Fixable[]> {
+  const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     const object = withApiVersion(await objectToFix(cluster, target));
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
-    const edits = editsOf(clean, specOfWorkload(object, neighbours));
-    return [{ object: clean, edits, byHand: problemsOf(specOfWorkload(editedValue(object, edits), neighbours)) }];
+    const plan = planFor(situationOf(object, neighbours), options);
+    return [{ object: clean, ...plan, byHand: byHandIn(situationOf(editedValue(object, plan.edits), neighbours)) }];
   } finally {
     cluster.close();
   }

@@ -1,6 +1,6 @@
 /** Recommends a grace period, longer or shorter, from many exits of a workload; none from too few exits. Pure. */
 import type { Quantiles } from '../../verdict/rollout.ts';
-import { graceFor } from '../../verdict/shutdown-numbers.ts';
+import { graceSize } from '../sizes.ts';
 import { plural } from '../../verdict/words.ts';
 import { middle, totalRequests, type ExitSample } from './reports.ts';
 
@@ -85,15 +85,30 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     const help = 'showed no reaction to their stop signal; a longer grace period does not help those';
     return answer('not-by-grace', now, `${silent} of ${killed.length} killed exits ${help}`);
   }
+  const field = 'terminationGracePeriodSeconds';
+  // What the fix of an exit proposes, a preStop hook above all, counts too: each field has one number.
+  const [proposed] = group.flatMap(({ fix }) => fix ?? []).sort((a, b) => b.graceSeconds - a.graceSeconds);
+  if (proposed && proposed.graceSeconds > now) {
+    const count = group.filter(({ fix }) => fix).length;
+    const hook = proposed.hasHook ? 'with the preStop hook that it needs, ' : '';
+    const next = proposed.graceSeconds;
+    return answer(
+      'raise',
+      next,
+      `${hook}${field} ${now} → ${next}: ${count} of ${group.length} exits propose ${proposed.reason}`,
+    );
+  }
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
   const cutSeconds = Math.max(...killed.map(({ graceSeconds }) => graceSeconds));
-  const next =
+  const need =
     killed.length > 0
-      ? Math.max(now, graceFor({ hookSeconds: Math.max(0, ...hooks), drainSeconds: cutSeconds }))
-      : graceFor({ hookSeconds: 0, drainSeconds: Math.max(...used) });
-  const field = 'terminationGracePeriodSeconds';
+      ? { hookSeconds: Math.max(0, ...hooks), drainSeconds: cutSeconds }
+      : { hookSeconds: 0, drainSeconds: Math.max(...used) };
+  const { seconds = now } = graceSize([{ ...need, drainWords: 'drain' }], 'measured') ?? {};
+  // A hook that is proposed without a longer grace period needs all that there is today.
+  const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const exits = `${safeFor(next)} of ${group.length} exits`;
   const p99 = ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`;
   if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);

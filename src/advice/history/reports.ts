@@ -102,11 +102,24 @@ export function sampleOf(document: JsonObject) {
     /** A container was killed. */
     killed: containers.some(({ outcome: end }) => end === 'killed'),
     requests: requestsOf(document),
+    fix: fixIn(document),
     findings: objectsIn(verdict['findings']).map((one) => ({
       code: asText(one['code']),
       severity: asString(one['severity']) ?? 'info',
     })),
   };
+}
+
+/** The first fix of the report that concerns the pod template: its grace period (0: as it is) and its hooks. */
+function fixIn(document: JsonObject) {
+  const [fix] = objectsIn(document['fix']);
+  const spec = asObject(asObject(fix?.['patch'])['spec']);
+  const pod = asObject(
+    asObject(asObject(asObject(asObject(spec['jobTemplate'])['spec'])['template'] ?? spec['template'])['spec']),
+  );
+  const graceSeconds = asNumber(pod['terminationGracePeriodSeconds']) ?? 0;
+  const hasHook = objectsIn(pod['containers']).some(({ lifecycle }) => asObject(lifecycle)['preStop'] !== undefined);
+  return fix && (hasHook || graceSeconds > 0) ? { graceSeconds, hasHook, reason: asText(fix['reason']) } : undefined;
 }
 
 /** A ReplicaSet counts as its Deployment. */

@@ -2,66 +2,67 @@
  * Rules about what clients of the pod's Services notice (they judge only the containers that serve a target port), and
  * about who serves while the pod is replaced: replicas, rollouts, budgets.
  */
-import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
+import { list, plural, servicesNamed } from '../../verdict/words.ts';
+import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import { at, note, signalled, warning, type Problem } from '../problem.ts';
+import { at, note, warning, type Problem } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
+import { companionsOf, hookSecondsOf, serves, servicesOfClients, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 import { stopSignalOf } from './stop.ts';
-import { mainContainers } from './surroundings.ts';
 
-/** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
-function servingContainers(spec: Situation): ContainerSpec[] {
-  const candidates = signalled(spec);
-  if (spec.services.length === 0) return [];
-  const serving = candidates.filter((container) =>
-    spec.services.some(({ targetPorts }) => targetPorts.some((port) => serves(container, port))),
-  );
-  if (serving.length > 0) return serving;
-  const { applications } = mainContainers(spec);
-  const undeclared = applications.filter(({ ports }) => ports.length === 0);
-  return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
+const namesOf = (services: readonly ServiceSpec[]): string[] => [...new Set(services.map(({ name }) => name))];
+
+/** Without a hook that takes time, the stop signal comes while clients still know the endpoint. */
+function drainRace(spec: Situation): Problem[] {
+  const services = servicesOfClients(spec);
+  if (services.length === 0) return [];
+  const meanwhile = `while ${clientsText(services)} may still send requests`;
+  return containersThatServe(spec, services).flatMap((container) => {
+    const { name, hook } = container;
+    const seconds = hookSecondsOf(container);
+    // A hook of another kind than a sleep takes an unknown time.
+    if (seconds === undefined || seconds >= 1 || (hook && hook.kind === 'tcpSocket')) return [];
+    if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
+    const what = hook?.stopsServer
+      ? `the preStop hook of ${name} stops the server at once,`
+      : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: SIG${stopSignalOf(container)} comes`;
+    return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
+  });
 }
 
-const serves = ({ ports }: ContainerSpec, target: ServiceSpec['targetPorts'][number]): boolean =>
-  ports.some(({ name, port, protocol }) => [name, port].includes(target.port) && protocol === target.protocol);
+/** Who may still send requests after the pod has left the endpoints. */
+function clientsText(services: readonly ServiceSpec[]): string {
+  const names = servicesNamed(namesOf(services));
+  return services.every(({ clients }) => clients === 'headless')
+    ? `clients that resolved the name of ${names}`
+    : `load balancers behind ${names}`;
+}
 
-const serviceNames = (names: readonly string[]): string =>
-  `Service${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
-
-const nameOf = ({ name }: ServiceSpec): string => name;
-
-/** The Services that send requests only to ready pods. */
-const servicesOfReadyPods = ({ services }: Situation): string[] =>
-  services.filter(({ publishNotReadyAddresses }) => !publishNotReadyAddresses).map(nameOf);
-
-/** Without a hook that takes time, the stop signal comes while load balancers still know the endpoint. */
-function drainRace(spec: Situation): Problem[] {
-  const names = servicesOfReadyPods(spec);
-  if (names.length === 0) return [];
-  const meanwhile = `comes while load balancers behind ${serviceNames(names)} may still send requests`;
-  const advice = `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`;
-  return servingContainers(spec).flatMap((container) => {
-    const { name, hook } = container;
-    // A hook of another kind than a sleep takes an unknown time.
-    if (hook && !(hook.isPlainSleep && (hook.minSeconds ?? 0) < 1)) return [];
-    const message = `${name} has no preStop hook${hook ? ' that takes a second' : ''}: SIG${stopSignalOf(container)} ${meanwhile}`;
-    return [warning('drain-race', message, { ...at(container), advice })];
+/** The serving container goes on for the length of its hook, and what it needs has been stopped by then. */
+function companions(spec: Situation): Problem[] {
+  const services = servicesOfClients(spec);
+  const serving = containersThatServe(spec, services);
+  const longest = Math.max(0, ...serving.map((one) => hookSecondsOf(one) ?? 0));
+  if (longest < 1) return [];
+  return companionsOf(spec, serving).flatMap((container) => {
+    const seconds = hookSecondsOf(container);
+    if (seconds === undefined || seconds >= longest) return [];
+    const hook = seconds < 1 ? 'has no preStop hook' : `has a preStop hook of ${seconds}s only`;
+    const front = list(serving.map(({ name }) => name));
+    const message = `${container.name} ${hook}: it stops while ${front} still serves for ${longest}s, and requests that need it fail`;
+    return [warning('companion-stops-first', message, at(container))];
   });
 }
 
 function unprobed(spec: Situation): Problem[] {
-  const names = servicesOfReadyPods(spec);
-  if (names.length === 0) return [];
-  const early = `${serviceNames(names)} may count a replacement as ready before it serves`;
-  return servingContainers(spec)
+  const services = servicesOfClients(spec);
+  if (services.length === 0) return [];
+  const names = namesOf(services);
+  const early = `${servicesNamed(names)} may count a replacement as ready before it serves`;
+  return containersThatServe(spec, services)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
-    .map((container) =>
-      warning('stays-ready', `${container.name} has no readiness probe: ${early}`, {
-        ...at(container),
-        advice: 'Give it a readiness probe.',
-      }),
-    );
+    .map((container) => warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container)));
 }
 
 const publishedNotReady = (spec: Situation): Problem[] =>
@@ -87,47 +88,58 @@ const missingPort = (spec: Situation): Problem[] =>
     }),
   );
 
-/** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
-function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down'): number | undefined {
-  if (typeof amount === 'number') return amount;
-  const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
-  if (share === undefined) return undefined;
-  return round === 'up' ? Math.ceil((replicas * Number(share)) / 100) : Math.floor((replicas * Number(share)) / 100);
-}
-
 /** No other workload has pods that it selects. */
 const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
 function lastEndpoint(spec: Situation): Problem[] {
-  const live = spec.services.filter(({ otherReady }) => otherReady === 0).map(nameOf);
-  const single = spec.replicas === 1 ? spec.services.filter(isOwn).map(nameOf) : [];
+  const { replicas, autoscaler } = spec.capacity;
+  const services = servicesOfClients(spec);
+  const live = namesOf(services.filter(({ otherReady }) => otherReady === 0));
+  const single = replicas === 1 && !isNodeWide(spec) ? namesOf(services.filter(isOwn)) : [];
   const names = [...new Set([...live, ...single])];
   if (names.length === 0) return [];
-  const services = serviceNames(names);
+  const verb = names.length === 1 ? 'has' : 'have';
+  const count = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
   const message =
     live.length > 0
-      ? `${services} has no other ready endpoint`
-      : `1 replica: ${services} has no other endpoint while its pod is evicted or deleted`;
-  const surge = spec.rollout ? ', let a rollout surge (maxUnavailable 0),' : ',';
-  const advice = `Run at least two replicas${surge} and protect them with a PodDisruptionBudget.`;
-  return [warning('last-endpoint', message, { advice, path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
+      ? `${servicesNamed(names)} ${verb} no other ready endpoint`
+      : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
+  return [warning('last-endpoint', message, { path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
+const isNodeWide = ({ subject: { kind } }: Situation): boolean => kind === 'DaemonSet';
+
 /** A rollout that may remove every pod before a new one is ready. */
-function outageByRollout({ rollout, replicas, services }: Situation): Problem[] {
-  if (!rollout || !services.some(isOwn)) return [];
+function outageByRollout(spec: Situation): Problem[] {
+  const { subject, capacity } = spec;
+  const { rollout, replicas } = capacity;
+  if (!rollout || !stopsAllAtOnce(subject.kind, capacity) || !servicesOfClients(spec).some(isOwn)) return [];
   const { isRecreate, maxUnavailable } = rollout;
-  // An autoscaler sets any number of replicas.
-  const isAll =
-    replicas === undefined
-      ? maxUnavailable === '100%'
-      : replicas > 0 && (countOf(maxUnavailable, replicas, 'down') ?? 0) >= replicas;
-  if (!isRecreate && !isAll) return [];
+  const where =
+    subject.kind === 'StatefulSet' ? ' (where the cluster has this feature: off by default until 1.37)' : '';
+  const all = replicas === undefined ? 'all pods' : replicas === 1 ? 'its only pod' : `all ${replicas} replicas`;
   const message = isRecreate
-    ? 'strategy Recreate stops every pod before a new one starts: each rollout is an outage'
-    : `maxUnavailable ${maxUnavailable} lets a rollout take all ${replicas ?? 'its'} replicas away at once`;
-  const advice = 'Use RollingUpdate with maxUnavailable 0 and maxSurge 1.';
-  return [warning('no-ready-endpoint', message, { advice, path: ['spec', 'strategy'] })];
+    ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`
+    : `maxUnavailable ${maxUnavailable} lets a rollout take ${all} away before a new one is ready`;
+  const field = subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy';
+  return [warning('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
+}
+
+/** The rollout starts a pod that cannot run as long as the old one holds what it needs. */
+function blockedRollout(spec: Situation): Problem[] {
+  const { subject, capacity } = spec;
+  const { rollout, inPlace, replicas } = capacity;
+  if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
+  const [path] = [['spec', subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy']];
+  if (subject.kind === 'DaemonSet' && spec.capacity.single.includes('host ports')) {
+    const message =
+      'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin';
+    return [warning('rollout-blocked', message, { path: path ?? [] })];
+  }
+  if (subject.kind !== 'Deployment' || !inPlace.some(({ why }) => why === 'volume')) return [];
+  const message =
+    'a rollout starts the next pod while the old one holds its volume: if that is ReadWriteOnce, the pod on another node waits (Multi-Attach), and the rollout with it';
+  return [warning('rollout-blocked', message, { path: path ?? [] })];
 }
 
 function budgets(spec: Situation): Problem[] {
@@ -158,7 +170,7 @@ function remedyFor(budget: BudgetSpec): string {
 }
 
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
-function blockedBy(budget: BudgetSpec, { replicas }: Situation): string | undefined {
+function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: Situation): string | undefined {
   const { name, minAvailable, counts, ruling } = budget;
   if (ruling)
     return ruling.refused
@@ -168,29 +180,26 @@ function blockedBy(budget: BudgetSpec, { replicas }: Situation): string | undefi
   if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;
   // Pods of other workloads may be enough for it.
-  if (replicas === undefined || replicas === 0 || !isOwn(budget) || counts.allowed > 0) return undefined;
+  if (replicas === undefined || replicas === 0 || autoscaler !== undefined) return undefined;
+  if (!isOwn(budget) || counts.allowed > 0) return undefined;
   const minPods = countOf(minAvailable, replicas, 'up');
   if (minPods === undefined || minPods < replicas) return undefined;
-  return `${text} has minAvailable ${minAvailable} of ${replicas} replica${replicas === 1 ? '' : 's'}: no pod can ever be evicted`;
+  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ever be evicted`;
 }
-
-export const usesHostPorts = ({ hostNetwork, containers }: Situation): boolean =>
-  hostNetwork || containers.some(({ ports }) => ports.some(({ hostPort }) => hostPort !== undefined));
 
 /** A pod that uses ports of its node blocks its replacement on the same node. */
 function hostPorts(spec: Situation): Problem[] {
-  if (!usesHostPorts(spec)) return [];
+  const { rollout, single } = spec.capacity;
+  if (!single.includes('host ports')) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
   const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];
   const effect = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;
-  const { rollout } = spec;
   const surges = rollout && !rollout.isRecreate && ![0, '0%'].includes(rollout.maxSurge);
-  if (!surges) return [note('host-network', effect, { path })];
-  const advice = 'Leave a node free, or set maxSurge 0 and maxUnavailable 1.';
-  return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { advice, path })];
+  if (!surges || spec.subject.kind === 'DaemonSet') return [note('host-network', effect, { path })];
+  return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { path })];
 }
 
 export const serviceRules = [
-  ...[drainRace, unprobed, publishedNotReady, missingPort],
-  ...[lastEndpoint, outageByRollout, budgets, hostPorts],
+  ...[drainRace, companions, unprobed, publishedNotReady, missingPort],
+  ...[lastEndpoint, outageByRollout, blockedRollout, budgets, hostPorts],
 ];

@@ -2,11 +2,14 @@
  * Rules about how each container is stopped: its preStop hook, compared with the grace period (SIGNALS.md §2 S6 to S8),
  * which stop signal it gets, and whether it handles that.
  */
-import { signalHandlingOf, type SignalHandling } from '../../model/observe/command-line.ts';
+import { lineOfShell } from '../../programs/shell-arguments.ts';
+import { commandsIn } from '../../programs/shell-script.ts';
+import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { stopSignalOfImage } from '../../programs/signals.ts';
-import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import { at, error, ofContainer, warning, type Problem } from '../problem.ts';
+import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
+import { hookSecondsOf, isJob } from '../roles.ts';
+import { isHeavyHook } from '../sizes.ts';
 import type { Situation } from '../situation.ts';
 
 /** The kubelet leaves at least this much between the end of a hook and SIGKILL (SIGNALS.md §2 S8). */
@@ -14,58 +17,47 @@ const minSecondsAfterHook = 2;
 
 const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop');
 
-/** These images have neither a shell nor coreutils, unless their tag says debug. */
-const isDistroless = (image: string): boolean =>
-  /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
-
-const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
-
 /** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
 const impossibleHooks = ofContainer((container) => {
-  const { hook, image } = container;
+  const { hook } = container;
   const of = `the preStop hook of ${container.name}`;
-  const fails = (how: string, advice: string) =>
-    warning('prestop-failed', `${of} ${how}`, { ...atHook(container), advice });
-  if (hook?.kind === 'tcpSocket')
-    return fails('always fails: the kubelet runs no tcpSocket hooks', 'Use sleep, exec or httpGet.');
-  const [program = ''] = hook?.command ?? [];
-  if (!programsOfDistributions.test(program) || !isDistroless(image)) return undefined;
-  return fails(
-    `runs \`${program}\`, which a distroless image does not have: it fails at once`,
-    'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.',
-  );
+  const fails = (how: string) => warning('prestop-failed', `${of} ${how}`, atHook(container));
+  if (hook?.kind === 'tcpSocket') return fails('always fails: the kubelet runs no tcpSocket hooks');
+  if (!hook?.neverRuns) return undefined;
+  return fails(`runs \`${hook.command[0]}\`, which a distroless image does not have: it fails at once`);
 });
 
 const longHooks = ofContainer((container, spec) => {
   const { graceSeconds: grace } = spec;
   const { minSeconds: seconds, isPlainSleep } = container.hook ?? {};
-  if (seconds === undefined || grace === 0 || seconds < grace / 2) return undefined;
+  if (seconds === undefined || grace === 0 || !isHeavyHook(seconds, grace)) return undefined;
   const atLeast = isPlainSleep ? '' : 'at least ';
   const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
-  const details = { ...atHook(container), advice: adviceFor(spec, seconds) };
   if (seconds >= grace) {
     const end = `it is cut off, SIG${stopSignalOf(container)} comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
-    return error('prestop-cut-off', `${takes}: ${end}`, details);
+    return error('prestop-cut-off', `${takes}: ${end}`, atHook(container));
   }
   const left = Math.max(minSecondsAfterHook, grace - Math.floor(seconds));
   const minimum = left === minSecondsAfterHook ? " (the kubelet's minimum)" : '';
   const code = seconds >= grace * 0.75 ? 'grace-nearly-spent' : 'prestop-heavy';
-  return warning(code, `${takes} and leaves it ${left}s${minimum}`, details);
+  return warning(code, `${takes} and leaves it ${left}s${minimum}`, atHook(container));
 });
 
-function adviceFor({ graceSeconds, specGraceSeconds }: Situation, hookSeconds: number): string {
-  if (specGraceSeconds !== undefined && graceSeconds < specGraceSeconds)
-    return `Delete it with a longer --grace-period (its spec has ${specGraceSeconds}s), or shorten the hook.`;
-  const drainSeconds = unmeasuredDrain({ graceSeconds, hookSeconds }, hookSeconds);
-  return `Raise terminationGracePeriodSeconds to ${graceFor({ hookSeconds, drainSeconds })}s, or shorten the hook.`;
-}
+/** What the application gives itself, after its hook, is more than the kubelet gives it. */
+const slowApplications = ofContainer((container, spec) => {
+  const { name, ownTimeout, kind } = container;
+  const hookSeconds = hookSecondsOf(container) ?? 0;
+  if (!ownTimeout || kind !== 'main' || spec.graceSeconds === 0) return undefined;
+  if (hookSeconds + ownTimeout.seconds <= spec.graceSeconds) return undefined;
+  const hook = hookSeconds > 0 ? ` after a preStop hook of ${hookSeconds}s` : '';
+  const message = `${name} may take ${ownTimeout.seconds}s to stop (${ownTimeout.from})${hook}, and its grace period is ${spec.graceSeconds}s: SIGKILL comes first`;
+  return warning('timeout-exceeds-grace', message, at(container));
+});
 
 function noGrace({ graceSeconds, podPath }: Situation): Problem[] {
   if (graceSeconds > 0) return [];
   const message = 'with a grace period of 0 the object is removed before its containers have ended';
-  const advice =
-    'Give it at least a second (--grace-period=1), or remove terminationGracePeriodSeconds: 0 from its spec.';
-  return [warning('force-deleted', message, { advice, path: [...podPath, 'terminationGracePeriodSeconds'] })];
+  return [warning('force-deleted', message, { path: [...podPath, 'terminationGracePeriodSeconds'] })];
 }
 
 /** Without the prefix SIG: `lifecycle.stopSignal`, else the image's if known, else TERM. */
@@ -73,11 +65,13 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
 /** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
-export function handlingOf({ sharesProcesses }: Situation, container: ContainerSpec): SignalHandling {
+export function handlingOf({ sharesProcesses, graceSeconds }: Situation, container: ContainerSpec): SignalHandling {
   const { inspection, command } = container;
   // What was read from the process itself outranks what its command suggests.
   const handling =
-    inspection?.kind === 'read' ? inspection.handling : signalHandlingOf(command, stopSignalOf(container));
+    inspection?.kind === 'read'
+      ? inspection.handling
+      : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
   if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
   const trapped = otherStopSignals.find((signal) => signalHandlingOf(command, signal).kind === 'handles');
@@ -113,19 +107,41 @@ const ignoring = ofContainer((container, spec) => {
   return warning('no-signal-handler', message, details);
 });
 
+/** Commands that end at once, so that a Job's shell line of nothing else is over before a signal could come. */
+const brief =
+  /^(echo|printf|date|true|:|exit|export|set|umask|cd|pwd|hostname|whoami|env|uname|id|mkdir|touch|ls|test|\[)(\s|$)/;
+
+const isOneShot = ({ command: { command, args } }: ContainerSpec): boolean => {
+  const line = lineOfShell([...command, ...args]);
+  if (line === undefined) return false;
+  const { commands, isPlain } = commandsIn(line);
+  return isPlain && commands.every((words) => brief.test(words.join(' ')));
+};
+
 const shells = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  if (handling.kind !== 'shell') return undefined;
-  const shell = `PID 1 of ${container.name} is a shell that does not pass SIG${stopSignalOf(container)} on (${handling.because})`;
-  const advice = 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.';
+  if (handling.kind !== 'shell' || (isJob(spec) && isOneShot(container))) return undefined;
+  const shell = `PID 1 of ${container.name} does not pass SIG${stopSignalOf(container)} on (${handling.because})`;
+  const byShell = 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.';
+  const advice = handling.advice?.includes('`') && !handling.advice.includes('exec') ? handling.advice : byShell;
   return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, { ...at(container, 'command'), advice });
+});
+
+/** Not the grace period, but what is in front of the application decides when it ends. */
+const cutting = ofContainer((container, spec) => {
+  const handling = handlingOf(spec, container);
+  if (handling.kind !== 'cuts') return undefined;
+  const message = `${container.name} ends at once on SIG${stopSignalOf(container)}, and its application is cut off (${handling.because})`;
+  const advice = 'Start the application with `exec …`, or without what is in front of it.';
+  return warning('shell-as-pid-1', message, { ...at(container, 'command'), advice });
 });
 
 /** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
 const mismatched = ofContainer((container, spec) => {
-  const signal = stopSignalOf(container);
-  const place =
-    container.stopSignal === undefined ? at(container, 'command') : at(container, 'lifecycle', 'stopSignal');
+  const { declaredStopSignal: declared } = container;
+  const signal = declared === 'SIGKILL' ? 'KILL' : stopSignalOf(container);
+  const isInSpec = (container.stopSignal ?? declared) !== undefined;
+  const place = isInSpec ? at(container, 'lifecycle', 'stopSignal') : at(container, 'command');
   const code = 'stop-signal-mismatch';
   if (signal === 'KILL') {
     const advice = 'Choose a signal that it handles, such as SIGTERM.';
@@ -134,8 +150,21 @@ const mismatched = ofContainer((container, spec) => {
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
   const message = `${container.name} is stopped with SIG${signal}, and its command traps SIGTERM only`;
-  const advice = `Trap ${signal} as well, or set lifecycle.stopSignal to SIGTERM where the cluster supports it (it also needs spec.os.name).`;
-  return warning(code, message, { ...place, advice });
+  return warning(code, message, { ...place, advice: `Trap ${signal} as well.` });
 });
 
-export const stopRules = [noGrace, impossibleHooks, longHooks, ignoring, shells, mismatched];
+/**
+ * Clusters drop the field as long as their feature ContainerStopSignals is off, which it is by default through 1.37, and
+ * with it on they refuse it without spec.os.name (KEP-4960).
+ */
+const droppedStopSignals = ofContainer((container) => {
+  const { name, declaredStopSignal: declared } = container;
+  if (declared === undefined || declared === 'SIGKILL') return undefined;
+  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}`;
+  return note('stop-signal-mismatch', message, at(container, 'lifecycle', 'stopSignal'));
+});
+
+export const stopRules = [
+  ...[noGrace, impossibleHooks, longHooks, slowApplications],
+  ...[ignoring, shells, cutting, mismatched, droppedStopSignals],
+];

@@ -1,31 +1,14 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
-import { imageName } from '../../programs/signals.ts';
-import { at, note, ofContainer, signalled, warning, type Problem } from '../problem.ts';
-import type { ContainerSpec } from '../container-spec.ts';
+import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
+import { isJob, mainContainers, signalled } from '../roles.ts';
 import type { Situation } from '../situation.ts';
-
-/** Names of containers or images that only help the application: proxies, log shippers, agents. */
-const helperNames =
-  /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
-
-/** In a pod of helpers only, each is an application. */
-export function mainContainers(spec: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
-  const mains = signalled(spec).filter(({ kind }) => kind === 'main');
-  const isHelper = ({ name, image }: ContainerSpec) => helperNames.test(name) || helperNames.test(imageName(image));
-  const applications = mains.filter((one) => !isHelper(one));
-  return applications.length > 0
-    ? { applications, helpers: mains.filter(isHelper) }
-    : { applications: mains, helpers: [] };
-}
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {
   const { helpers } = mainContainers(spec);
-  const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
-  const job = isJob ? ', and the Job does not complete while it runs' : '';
+  const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
-  const advice = 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.';
-  return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, { ...at(helper), advice }));
+  return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
 }
 
 /** Sidecars stop after the main containers. If no main container runs, they have the grace period to themselves. */
@@ -48,10 +31,7 @@ const liveness = ofContainer((container) => {
   const hookSeconds = hook?.minSeconds;
   if (graceSeconds !== undefined && hookSeconds !== undefined && hookSeconds >= graceSeconds) {
     const message = `the liveness probe of ${name} restarts it with a grace period of ${graceSeconds}s, which its preStop hook of ${hookSeconds}s uses up`;
-    return warning(code, message, {
-      ...details,
-      advice: "Raise the probe's terminationGracePeriodSeconds above the hook.",
-    });
+    return warning(code, message, details);
   }
   if (kind !== 'sidecar') return undefined;
   const message = `the liveness probe of sidecar ${name} goes on while the pod shuts down; its failures are reported as Events`;

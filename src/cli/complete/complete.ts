@@ -76,6 +76,11 @@ async function topics(): Promise<Candidate[]> {
   return [...new Set(words)].map((word) => ({ word }));
 }
 
+async function programs(): Promise<Candidate[]> {
+  const { programNames } = await import('../../advice/signals-command.ts');
+  return programNames().map((word) => ({ word }));
+}
+
 /** The flags that were typed so far, even after a command; an incomplete flag does not count. */
 function flagsIn(words: readonly string[], program: Command): Flags {
   const command = program.commands.find((candidate) => candidate.name() === words[0]) ?? program;
@@ -176,6 +181,7 @@ const commandArguments: Record<string, Wanted> = {
   recommend: { kind: 'files' },
   demo: { kind: 'later', load: scenarios },
   explain: { kind: 'later', load: topics },
+  signals: { kind: 'later', load: programs },
   completion: { kind: 'words', words: shells.map((word) => ({ word })) },
 };
 

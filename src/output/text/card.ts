@@ -6,7 +6,7 @@
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
 import { worstOf, requestsText } from '../../verdict/loss.ts';
 import { isFinished } from '../../model/pod.ts';
-import type { Finding, Severity, TrafficJudgement } from '../../model/report.ts';
+import type { Finding, FixReport, Severity, TrafficJudgement } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
 import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
@@ -66,7 +66,12 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
     kept.set(row, lines);
   };
   const fits = (row: RankedRow) => (form: string[]) => form.length <= left + (kept.get(row)?.length ?? 0);
-  for (const row of byRank) keep(row, formsOf(row).findLast(fits(row)));
+  // The limit yields to a fix.
+  for (const row of byRank)
+    keep(
+      row,
+      formsOf(row).findLast((form) => row.label === 'fix' || fits(row)(form)),
+    );
   for (const row of byRank) keep(row, formsOf(row).find(fits(row)));
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
@@ -137,7 +142,7 @@ function shortForms(text: string): string[] {
   return end <= 0 ? [] : [text.slice(0, end), ...shortForms(text.slice(0, end))];
 }
 
-function answerRows(report: Report, { pen, flags = '' }: CardOptions): RankedRow[] {
+function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = verdict.exitCode === 0;
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
@@ -152,16 +157,20 @@ function answerRows(report: Report, { pen, flags = '' }: CardOptions): RankedRow
     ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [rowOf('why', isGood ? 5 : 2, answer.why)]),
     ...nextRows(report, flags),
-    // On a good card, what took the time is more important than other improvements.
-    ...answer.advice.map((text, index) =>
-      rowOf('fix', isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3, text, { canCut: isGood }),
-    ),
-    ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
-      ...rowOf('fix', 3, `${answer.advice.length > 0 ? 'then ' : ''}${reason}`, { command: `${command}${flags}` }),
-      ...(isGood && { brief: rowOf('fix', 3, reason, { canCut: true, end: ' · -v shows the command' }).brief }),
-    })),
+    ...answer.advice.map((text) => rowOf('fix', isGood ? 4 : 3, text)),
+    ...answer.fix.map((fix) => {
+      const text = `${answer.advice.length > 0 ? 'and ' : ''}${fix.reason}`;
+      const command = isGood && !verbose ? (commandOf(fix, report) ?? fix.command) : fix.command;
+      return rowOf('fix', 3, text, { command: `${command}${flags}` });
+    }),
     ...(isGood ? [] : detailsRow(report)),
   ];
+}
+
+/** The short command for a patch that the spec alone shows: its hook. */
+function commandOf({ target, patch }: FixReport, { timeline: { pod } }: Report): string | undefined {
+  if (!JSON.stringify(patch).includes('"preStop"')) return undefined;
+  return `kubectl podexit fix ${target.kind.toLowerCase()}/${target.name} -n ${pod.metadata.namespace ?? 'default'}`;
 }
 
 const signOf = (pen: Pen, symbol: SymbolName, ink: Ink): Piece => piece(ink, `${pen.symbol(symbol)} `);

@@ -2,7 +2,8 @@
 import { PodexitError } from '../../errors.ts';
 import type { Trace } from '../../model/trace.ts';
 import { signalCodes, worstCode } from '../../verdict/exit-code.ts';
-import { reportOf, type Report } from '../../verdict/report.ts';
+import type { Report } from '../../verdict/report.ts';
+import { reportOf } from '../../advice/report.ts';
 import type { Stage } from '../../output/view.ts';
 import type { Ports } from '../ports.ts';
 import { defaultReadSeconds } from '../ending/time-limit.ts';
@@ -11,7 +12,7 @@ import type { ReportFile } from '../../output/formats.ts';
 import { publish } from '../../output/publish.ts';
 import { fileOfPod, writeReports } from '../../output/report-files.ts';
 import { isForEachPod } from '../../output/writable.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import type { TraceOptions } from '../options.ts';
 import { timelineOf } from '../../infer/conclude.ts';
 import { triggerText } from '../../output/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from '../ending/trace-end.ts';

@@ -8,7 +8,8 @@ import { fileOfPod, uniquePodNames, writeReports } from '../../output/report-fil
 import { isForEachPod } from '../../output/writable.ts';
 import type { SeveralView } from '../../output/several.ts';
 import { worstCode } from '../../verdict/exit-code.ts';
-import { reportOf, type Report } from '../../verdict/report.ts';
+import type { Report } from '../../verdict/report.ts';
+import { reportOf } from '../../advice/report.ts';
 import { rolloutNumbers, type RolloutExtras } from '../../verdict/rollout.ts';
 import { lossCodes, probeReportsOf } from '../probing/probe-results.ts';
 import type { FinishOptions } from './finish.ts';

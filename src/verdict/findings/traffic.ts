@@ -49,8 +49,6 @@ export const trafficRules: Rules = {
       container: container.name,
       message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to ${container.name}: ${dueText(race)}${lost === undefined ? '' : `; ${lost}`}`,
       clause: `${signalName(container)} was ${dueText(race)}${container.preStop ? '' : ', no preStop hook'}`,
-      advice:
-        'Add a preStop sleep, so that the application keeps serving until load balancers know, and raise terminationGracePeriodSeconds by as much.',
       evidence,
     };
   },
@@ -63,7 +61,6 @@ export const trafficRules: Rules = {
       return {
         message: `${clause} when the pod was removed from it`,
         clause,
-        advice: replicaAdvice(timeline),
         evidence: own.map(({ unroutedAt, counted }) => [unroutedAt?.evidence, counted]),
       };
     });
@@ -82,7 +79,7 @@ export const trafficRules: Rules = {
         clause,
         advice: isWholeWorkload
           ? 'Expected: the whole workload was deleted.'
-          : `New connections had no ready backend meanwhile. ${replicaAdvice(timeline)}`,
+          : 'New connections had no ready backend meanwhile.',
         evidence,
       };
     });
@@ -126,15 +123,6 @@ export const trafficRules: Rules = {
     };
   },
 };
-
-/** maxUnavailable: 0 helps only a Deployment's rolling update. */
-function replicaAdvice({ workload }: Timeline): string {
-  if (!workload) return 'Let a Deployment with at least two replicas own the pod.';
-  const two = 'Run at least two replicas, protected by a PodDisruptionBudget';
-  return workload.kind === 'Deployment' || workload.kind === 'ReplicaSet'
-    ? `${two}; rolling updates need maxUnavailable: 0.`
-    : `${two}.`;
-}
 
 /** The address type, if the Service has others too: each slice has endpoints of only one (SIGNALS.md §3). */
 function familyWord(trace: Trace, service: string, endpoints: readonly EndpointTimeline[]): string {

@@ -6,7 +6,7 @@ import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';
 import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { reportOf } from '../../../src/verdict/report.ts';
+import { reportOf } from '../../../src/advice/report.ts';
 
 const [file = '', speedText = '1'] = process.argv.slice(2);
 const speed = Number(speedText);

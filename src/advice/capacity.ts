@@ -1,0 +1,198 @@
+/**
+ * Who can serve while a pod of the workload stops: how many pods there are, whether a new one starts before an old one
+ * stops, whether a new one can run beside the old one at all, and why a second one may do harm. Pure; what cannot be
+ * read is `unknown`.
+ */
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
+import { imageName } from '../programs/signals.ts';
+import type { ContainerSpec } from './container-spec.ts';
+import { amountOf, type Neighbours } from './neighbours.ts';
+
+export type Answer = 'yes' | 'no' | 'unknown';
+
+/** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
+export interface Reasoned {
+  readonly answer: Answer;
+  readonly because: string;
+}
+
+/** How a rollout replaces pods. Amounts are numbers or percentages, as in the API. */
+export interface RolloutStrategy {
+  readonly isRecreate: boolean;
+  readonly maxUnavailable: number | string;
+  readonly maxSurge: number | string;
+}
+
+/** Why a second pod may do harm. */
+export type SingleReason = 'data volume' | 'store image' | 'recreate' | 'leader election off' | 'device' | 'host ports';
+
+/** Why a new pod cannot run beside the old one. `unknown`: on some nodes, or with some volumes. */
+export interface InPlaceReason {
+  readonly why: 'StatefulSet' | 'Recreate' | 'DaemonSet' | 'volume' | 'host ports';
+  readonly answer: Exclude<Answer, 'no'>;
+}
+
+export interface Capacity {
+  /** The fewest pods that are wanted: the replicas, or the minimum of the autoscaler. Undefined if it cannot be read. */
+  readonly replicas?: number;
+  /** `HorizontalPodAutoscaler web`, if one sets the replicas. */
+  readonly autoscaler?: string;
+  /** Undefined for kinds that have no rollout. */
+  readonly rollout?: RolloutStrategy;
+  readonly inPlace: readonly InPlaceReason[];
+  readonly single: readonly SingleReason[];
+  /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
+  readonly ownData: Answer;
+}
+
+/** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
+export function countOf(
+  amount: number | string | undefined,
+  replicas: number,
+  round: 'up' | 'down',
+): number | undefined {
+  if (typeof amount === 'number') return amount;
+  const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
+  if (share === undefined) return undefined;
+  return round === 'up' ? Math.ceil((replicas * Number(share)) / 100) : Math.floor((replicas * Number(share)) / 100);
+}
+
+/** A rollout may stop every pod before a new one is ready. A StatefulSet rounds maxUnavailable up (apps/v1). */
+export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacity, 'rollout' | 'replicas'>): boolean {
+  if (!rollout) return false;
+  if (rollout.isRecreate) return true;
+  const { maxUnavailable } = rollout;
+  // How many replicas there are is unknown, or an autoscaler may add more.
+  if (replicas === undefined) return maxUnavailable === '100%';
+  // One pod of a StatefulSet is reported as such.
+  if (kind === 'StatefulSet' && replicas === 1) return false;
+  const count = countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0;
+  return replicas > 0 && count >= replicas;
+}
+
+/** A rollout makes a new pod ready before it stops one. */
+export function surges({ rollout, replicas = 1, inPlace }: Capacity): Answer {
+  if (!rollout || rollout.isRecreate) return 'no';
+  const surge = countOf(rollout.maxSurge, replicas, 'up') ?? 0;
+  if (surge < 1 || (countOf(rollout.maxUnavailable, replicas, 'down') ?? 0) > 0) return 'no';
+  return inPlace.length === 0 ? 'yes' : inPlace.some(({ answer }) => answer === 'yes') ? 'no' : 'unknown';
+}
+
+/** Reads what the object, its pod spec and the objects around it say. `podSpec` is that of its template. */
+export function capacityOf(
+  object: KubernetesObject,
+  podSpec: JsonObject,
+  containers: readonly ContainerSpec[],
+  neighbours: Neighbours,
+): Capacity {
+  const rollout = rolloutOf(object);
+  const volumes = volumesOf(object, podSpec, neighbours);
+  const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
+  const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
+  const isStore = containers.some(({ image }) => isStoreImage(image));
+  const ports = usesHostPorts(podSpec, containers);
+  const single: [boolean, SingleReason][] = [
+    [data.length > 0 || volumes.some(({ isShared }) => !isShared), 'data volume'],
+    [isStore, 'store image'],
+    [rollout?.isRecreate === true, 'recreate'],
+    [containers.some(isWithoutElection), 'leader election off'],
+    [containers.some(({ devices }) => devices.length > 0), 'device'],
+    [ports, 'host ports'],
+  ];
+  return {
+    ...replicasOf(object, neighbours),
+    rollout,
+    inPlace: inPlaceReasons(object, rollout, volumes, ports),
+    single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
+    ownData: isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no',
+  };
+}
+
+const usesHostPorts = (podSpec: JsonObject, containers: readonly ContainerSpec[]): boolean =>
+  podSpec['hostNetwork'] === true || containers.some(({ ports }) => ports.some(({ hostPort }) => hostPort));
+
+const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
+
+/** The default is 1 replica; an autoscaler's default minimum is 1 (autoscaling/v2), KEDA's is 0. */
+function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Pick<Capacity, 'replicas' | 'autoscaler'> {
+  const scalable = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'];
+  if (object.kind === 'DaemonSet') return { replicas: asNumber(statusOf(object)['desiredNumberScheduled']) };
+  if (!scalable.includes(object.kind ?? '')) return {};
+  const scaler = autoscaled?.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
+  if (scaler) return { replicas: scaler.minimum, autoscaler: scaler.name };
+  return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
+}
+
+const statusOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['status']);
+
+/** `Recreate` of a StatefulSet is alpha in 1.37; its maxUnavailable is honoured where the cluster has that feature. */
+function rolloutOf(object: KubernetesObject): RolloutStrategy | undefined {
+  const { strategy, updateStrategy } = specOf(object);
+  const { type, rollingUpdate } = asObject(object.kind === 'Deployment' ? strategy : updateStrategy);
+  const { maxUnavailable, maxSurge } = asObject(rollingUpdate);
+  const defaults = { Deployment: '25%', StatefulSet: 1, DaemonSet: 1 }[object.kind ?? ''];
+  if (defaults === undefined || type === 'OnDelete') return undefined;
+  return {
+    isRecreate: type === 'Recreate',
+    maxUnavailable: amountOf(maxUnavailable) ?? defaults,
+    maxSurge: amountOf(maxSurge) ?? (object.kind === 'Deployment' ? '25%' : 0),
+  };
+}
+
+interface Volume {
+  readonly name: string;
+  /** Pods on several nodes can use it at once; unknown for a claim that is not in the input. */
+  readonly isShared?: boolean;
+}
+
+/** Volumes that outlive the pod. The data of an emptyDir belongs to one pod only, which matters for stores. */
+function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours): Volume[] {
+  const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral'];
+  const named = asArray(podSpec['volumes'], 256).map(asObject);
+  const lasting = named
+    .filter((volume) => !passing.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
+    .map((volume): Volume => {
+      const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
+      const modes = claims?.get(claim ?? '');
+      const isShared = claim === undefined ? sharedKinds.some((kind) => isPresent(volume[kind])) : isManyNodes(modes);
+      return { name: asString(volume['name']) ?? '', isShared };
+    });
+  const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
+  return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '' }))];
+}
+
+/** `hostPath`: each node has its own, so that nothing waits for it. */
+const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
+
+const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined =>
+  modes && modes.length > 0 ? modes.some((mode) => /Many$/.test(mode)) : undefined;
+
+function inPlaceReasons(
+  { kind }: KubernetesObject,
+  rollout: RolloutStrategy | undefined,
+  volumes: readonly Volume[],
+  hostPorts: boolean,
+): InPlaceReason[] {
+  const reasons: [boolean, InPlaceReason][] = [
+    [kind === 'StatefulSet', { why: 'StatefulSet', answer: 'yes' }],
+    [rollout?.isRecreate === true, { why: 'Recreate', answer: 'yes' }],
+    [kind === 'DaemonSet' && rollout?.maxSurge === 0, { why: 'DaemonSet', answer: 'yes' }],
+    // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
+    [volumes.some(({ isShared }) => !isShared), { why: 'volume', answer: 'unknown' }],
+    [hostPorts, { why: 'host ports', answer: kind === 'DaemonSet' ? 'yes' : 'unknown' }],
+  ];
+  return reasons.flatMap(([applies, reason]) => (applies ? [reason] : []));
+}
+
+/** Images whose pods keep data that other pods do not have. By the last part of the repository. */
+const stores =
+  /^(redis(-stack(-server)?)?|valkey|keydb|dragonfly|memcached|mongo(db)?|mysql|mariadb|percona(-server)?|postgres(ql)?|postgis|timescaledb|pgvector|cockroach|rabbitmq|nats|kafka|zookeeper|etcd|consul|vault|minio|influxdb|prometheus|alertmanager|thanos|loki|tempo|mimir|cortex|victoria-metrics|vmstorage|clickhouse(-server)?|elasticsearch|opensearch|solr|cassandra|scylla|couchdb|couchbase|neo4j|qdrant|weaviate|milvus|meilisearch|typesense|registry|nexus3|gitea|gitlab-ce|jenkins|vaultwarden|sonarqube|keycloak|grafana|ghost|wordpress|nextcloud|home-assistant|pulsar|nsqd|beanstalkd|mosquitto|emqx|activemq(-artemis)?|rethinkdb|arangodb|dgraph|tidb|tikv|questdb|oracle-xe|mssql|server)$/;
+
+/** `mcr.microsoft.com/mssql/server` is the only `server` meant. */
+const isStoreImage = (image: string): boolean =>
+  stores.test(imageName(image)) && (imageName(image) !== 'server' || image.includes('mssql'));
+
+const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>
+  [...command, ...args].some((word) => /^--?(enable-)?leader-?elect(ion)?(-enabled)?=(false|0)$/i.test(word)) ||
+  env.some(({ name, value }) => /LEADER_?ELECT/i.test(name) && /^(false|0)$/i.test(value));

@@ -1,0 +1,80 @@
+/** What can end a pod earlier than its grace period: spot capacity, autoscalers, the shutdown of its node. Pure. */
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { asArray, asObject, asString, type JsonObject } from '../model/observe/read.ts';
+
+export interface Limit {
+  /** `a GKE spot node`, as in "… gives a pod 25s". */
+  readonly by: string;
+  readonly seconds: number;
+}
+
+/** The cluster autoscaler's default of --max-graceful-termination-sec: it waits no longer for a pod of a node it removes. */
+const clusterAutoscaler: Limit = { by: 'the cluster autoscaler (by default)', seconds: 600 };
+
+/** Labels and taints of spot nodes, and what is left for pods after the notice, from the providers' documentation. */
+const spotKeys: readonly { key: RegExp; value?: RegExp; by: string; seconds: number }[] = [
+  { key: /^cloud\.google\.com\/gke-(spot|preemptible)$/, by: 'a GKE spot node', seconds: 25 },
+  { key: /^kubernetes\.azure\.com\/scalesetpriority$/, value: /^spot$/, by: 'an AKS spot node', seconds: 30 },
+  { key: /^eks\.amazonaws\.com\/capacityType$/, value: /^SPOT$/, by: 'an EC2 spot node', seconds: 120 },
+  { key: /^karpenter\.sh\/capacity-type$/, value: /^spot$/, by: 'a spot node', seconds: 120 },
+  { key: /(^|[/.-])(spot|preemptible)([-_.]?instance)?s?$/i, by: 'a spot node', seconds: 30 },
+  { key: /(lifecycle|capacity)/i, value: /spot|preemptible/i, by: 'a spot node', seconds: 30 },
+];
+
+/** The limits that the pod spec itself shows, and those of the objects around it. */
+export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {
+  const found = placedOn(podSpec).flatMap(({ key, value }) => {
+    const spot = spotKeys.find((one) => one.key.test(key) && (!one.value || value === '' || one.value.test(value)));
+    return spot && value !== 'false' ? [{ by: spot.by, seconds: spot.seconds }] : [];
+  });
+  const limits = [...found, ...around, clusterAutoscaler];
+  return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
+}
+
+/** Labels and taints of the nodes that the pod asks for or tolerates. A toleration for all taints asks for none. */
+function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
+  const pair = (key: unknown, value: unknown) => ({ key: asString(key) ?? '', value: asString(value) ?? '' });
+  const affinity = asObject(asObject(podSpec['affinity'])['nodeAffinity']);
+  const required = asObject(affinity['requiredDuringSchedulingIgnoredDuringExecution']);
+  const preferred = asArray(affinity['preferredDuringSchedulingIgnoredDuringExecution'], 64).map(
+    (one) => asObject(one)['preference'],
+  );
+  const terms = [...asArray(required['nodeSelectorTerms'], 64), ...preferred].map(asObject);
+  const expressions = terms.flatMap((term) => asArray(term['matchExpressions'], 64).map(asObject));
+  return [
+    ...Object.entries(asObject(podSpec['nodeSelector'])).map(([key, value]) => pair(key, String(value))),
+    ...asArray(podSpec['tolerations'], 64).map((one) => pair(asObject(one)['key'], asObject(one)['value'])),
+    ...expressions
+      .filter(({ operator }) => operator === 'In' || operator === 'Exists')
+      .flatMap(({ key, values }) => {
+        const all = asArray(values, 64);
+        return all.length === 0 ? [pair(key, '')] : all.map((value) => pair(key, value));
+      }),
+  ];
+}
+
+/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
+export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
+  return objects.flatMap((object): Limit[] => {
+    const { kind, metadata } = object;
+    if (kind === 'NodePool') {
+      const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
+      const seconds = durationOf(asString(template['terminationGracePeriod']));
+      return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
+    }
+    if (kind !== 'KubeletConfiguration') return [];
+    const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
+    const all = durationOf(asString(shutdownGracePeriod)) ?? 0;
+    const seconds = all - (durationOf(asString(shutdownGracePeriodCriticalPods)) ?? 0);
+    return seconds > 0 ? [{ by: 'the shutdown of its node', seconds }] : [];
+  });
+}
+
+const secondsPerUnit: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
+
+/** Seconds of a duration as Go prints it (`1m30s`); undefined for any other text. */
+export function durationOf(text: string | undefined): number | undefined {
+  if (text === undefined || !/^(\d+(\.\d+)?(h|ms|m|s))+$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
+  return parts.reduce((sum, [, count, unit = 's']) => sum + Number(count) * (secondsPerUnit[unit] ?? 1), 0);
+}

@@ -1,0 +1,52 @@
+/** The time that an application takes to stop by its own settings, as its arguments and environment show it. Pure. */
+import { asArray, asObject, asString, asStrings, asText, type JsonObject } from '../model/observe/read.ts';
+import { durationOf } from './limits.ts';
+
+export interface OwnTimeout {
+  readonly seconds: number;
+  /** The option or variable, without its value: `--graceful-timeout`. */
+  readonly from: string;
+}
+
+/** A word for the end and a word for a time, in either order: `--shutdown-timeout`, `TIMEOUT_GRACEFUL_SHUTDOWN`. */
+const end = '(graceful(ly)?|shutdown|terminat(e|ion|ing)|drain(ing)?|stop(ping)?)';
+const time = '(timeout|period|duration|delay|wait|seconds|secs|time|grace)';
+const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
+
+/** Settings with these words are about something else than the stop of the application itself. */
+const isOther = /liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
+
+/** The longest of them; undefined if none is set. */
+export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
+  const words = [...asStrings(container['command']), ...asStrings(container['args'])].flatMap((word) =>
+    /\s/.test(word) ? word.split(/[\s;'"]+/) : word,
+  );
+  const options = words.flatMap((word, at): [string, string][] => {
+    const [, name = '', value] = /^--?([\w.-]+)(?:=(.*))?$/.exec(word) ?? /^-D([\w.-]+)=(.*)$/.exec(word) ?? [];
+    return name === '' ? [] : [[word.split('=')[0] ?? word, value ?? words[at + 1] ?? '']];
+  });
+  const variables = asArray(container['env'], 1000)
+    .map(asObject)
+    .map(({ name, value }): [string, string] => [asText(name), asString(value) ?? '']);
+  const found = [...options, ...pgCtl(words), ...variables].flatMap(([from, value]) => {
+    const seconds = secondsOf(from, value);
+    const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
+    return counts && seconds !== undefined ? [{ seconds, from }] : [];
+  });
+  return found.sort((a, b) => b.seconds - a.seconds)[0];
+}
+
+/** `pg_ctl stop -t 60` */
+function pgCtl(words: readonly string[]): [string, string][] {
+  const at = words.findIndex((word) => /(^|\/)pg_ctl$/.test(word));
+  const option = at < 0 ? -1 : words.indexOf('-t', at);
+  return option < 0 || !words.slice(at).includes('stop') ? [] : [['pg_ctl -t', words[option + 1] ?? '']];
+}
+
+/** A bare number counts seconds, unless its name says ms or is that of Java's or Node's habit. At most a day. */
+function secondsOf(from: string, value: string): number | undefined {
+  const bare = /^\d{1,8}$/.test(value);
+  const isMs = /m(illi)?s(ec(ond)?s?)?$/i.test(from.replace(/(secs|seconds)$/i, ''));
+  const seconds = bare ? Number(value) / (isMs || Number(value) >= 86_400 ? 1000 : 1) : durationOf(value);
+  return seconds !== undefined && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
+}

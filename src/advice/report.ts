@@ -1,0 +1,93 @@
+/** The report of one exit with its remedies: what every format prints. Pure. */
+import type { FixReport } from '../model/report.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Policy } from '../verdict/policy.ts';
+import { judgedExit, type JudgedExit, type Report } from '../verdict/report.ts';
+import type { Path } from './container-spec.ts';
+import type { Problem } from './problem.ts';
+import type { Edit } from './fix/edit.ts';
+import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
+import { templatePaths, type Situation } from './situation.ts';
+import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
+
+/** Undefined until the pod has been seen. */
+export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
+  const judged = judgedExit(trace, policy);
+  if (!judged) return undefined;
+  const { timeline, verdict, answer, run } = judged;
+  const situation = situationOfTrace({ trace, timeline });
+  const problems = problemsToSolve(judged, problemsOfExit({ trace, timeline, verdict }));
+  const remedies = remediesFor(situation, problems);
+  const findings = verdict.findings.map((finding) => {
+    const isAbout = ({ code, container }: Problem): boolean => code === finding.code && container === finding.container;
+    const solved = remedies.flatMap(({ solves }) => solves).find(isAbout);
+    return { ...finding, advice: finding.advice ?? (solved && adviceFor(solved, remedies)) };
+  });
+  const fix = printed(situation, remedies);
+  const isSaid = answer.why !== undefined && fix.advice.some((text) => text.includes(answer.why ?? ''));
+  return {
+    timeline,
+    verdict: { ...verdict, findings },
+    answer: { ...answer, ...fix, why: isSaid ? undefined : answer.why },
+    run,
+  };
+}
+
+/** What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings. */
+function problemsToSolve({ answer: { cause } }: JudgedExit, problems: readonly Problem[]): Problem[] {
+  const isCause = ({ code, container }: Problem): boolean =>
+    code === cause?.code && (cause.container === undefined || cause.container === container);
+  return problems
+    .filter((one) => one.advice === undefined || one.code === 'no-signal-handling' || isCause(one))
+    .map((one) => (one.advice === undefined ? one : { ...one, severity: 'warning' }));
+}
+
+/** Sentences for a person, and the patch of the rest, as far as the workload has a template to patch. */
+function printed(situation: Situation, remedies: readonly Remedy[]): { advice: string[]; fix: FixReport[] } {
+  const patches = remedies.filter(({ edits, after, consent }) => edits.length > 0 && !after && !consent);
+  const sentences = remedies
+    .filter((one) => !patches.includes(one))
+    .map(({ text, after }) => (after ? `only then: ${text}` : text));
+  const { kind, name, namespace = 'default' } = situation.subject;
+  const reason = patches.map(({ text }) => text).join('; ');
+  if (patches.length === 0) return { advice: [...new Set(sentences)], fix: [] };
+  if (!isPatchable(situation)) return { advice: [...new Set(sentences), `in its manifest: ${reason}`], fix: [] };
+  const patch = patchOf(
+    situation,
+    patches.flatMap(({ edits }) => edits),
+  );
+  const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
+  const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
+  const command = `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'`;
+  return { advice: [...new Set(sentences)], fix: [{ reason, target: { kind, name }, patch, command }] };
+}
+
+/** Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted. */
+const isPatchable = ({ subject: { kind, name } }: Situation): boolean =>
+  Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
+
+type Patch = Record<string, unknown>;
+
+/** A strategic merge patch, in which containers are found by their names. */
+function patchOf(situation: Situation, edits: readonly Edit[]): object {
+  const patch: Patch = {};
+  for (const edit of edits) if (edit.kind === 'set') setAt(patch, edit.path, edit.value, situation);
+  return patch;
+}
+
+function setAt(patch: Patch, path: Path, value: unknown, { containers }: Situation): void {
+  let node = patch;
+  path.forEach((step, at) => {
+    const key = String(step);
+    if (at === path.length - 1) node[key] = value;
+    else if (typeof path[at + 1] === 'number') {
+      const found = containers.find(
+        (one) => at + 2 === one.path.length && one.path.every((part, i) => part === path[i]),
+      );
+      const list = (node[key] ??= []) as Patch[];
+      const item = list.find(({ name }) => name === found?.name) ?? { name: found?.name };
+      if (!list.includes(item)) list.push(item);
+      node = item;
+    } else if (typeof step !== 'number') node = (node[key] ??= {}) as Patch;
+  });
+}

@@ -1,0 +1,106 @@
+/** The command `signals`: what is known of a program's, an image's or a command line's reaction to signals. */
+import type { Pen } from '../output/palette.ts';
+import { forMarkdown, forTerminal } from '../output/safe-text.ts';
+import { tableLines } from '../output/text/table.ts';
+import { allPrograms, askedOf, knownStop, type KnownProgram, type KnownStop } from '../programs/known.ts';
+import type { Ports } from '../run/ports.ts';
+import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from './output.ts';
+
+interface SignalsReport extends Envelope {
+  kind: 'SignalsReport';
+  summary: string;
+  /** Absent: the list of all. */
+  answer?: KnownStop;
+  programs?: KnownProgram[];
+}
+
+/** `words`: what is asked about; none: all programs. `isCommand`: they are a command line. Returns 0, or 1 if a file failed. */
+export function signals(
+  { words, isCommand, ...options }: OutputOptions & { words: readonly string[]; isCommand: boolean },
+  ports: Ports,
+): Promise<number> {
+  const answer = words.length > 0 ? knownStop(askedOf(words, isCommand)) : undefined;
+  const programs = answer ? undefined : allPrograms();
+  const summary = answer ? summaryOf(answer) : `${programs?.length} programs are known`;
+  const content = { kind: 'SignalsReport', summary, answer, programs, verdict: { exitCode: 0 } } as const;
+  const views = {
+    text: signalsText,
+    sentence: (report: SignalsReport) => report.summary,
+    others: { markdown: signalsMarkdown },
+  };
+  return publish<SignalsReport>(content, { command: 'signals' }, views, options, ports);
+}
+
+/** The commands that mean a known program. */
+export const programNames = (): string[] => [...new Set(allPrograms().flatMap(({ commands }) => commands))];
+
+const subjectOf = ({ command, image = '' }: KnownStop): string => (command?.join(' ') ?? image).slice(0, 200);
+
+function summaryOf(answer: KnownStop): string {
+  const [first] = answer.signals;
+  if (!answer.isKnown) return `nothing is known of ${subjectOf(answer)}`;
+  const { because = '', decidedBy, probably = false } = first ?? {};
+  return `${probably ? 'probably: ' : ''}${because}${decidedBy === undefined ? '' : `; ${decidedBy}`}`;
+}
+
+function signalsText({ answer, programs, summary }: SignalsReport, pen: Pen, columns: number): string[] {
+  if (answer === undefined) return tableLines(pen, escaped([listTitles, ...(programs ?? []).map(listRow)]), columns);
+  if (!answer.isKnown) return wrapped('', `${pen.symbol('unknown')} ${forTerminal(summary)}`, columns);
+  const rows = below(answer).flatMap(([label, text]) => wrapped(`${label.padEnd(15)}`, forTerminal(text), columns));
+  return [
+    `${pen.paint('strong', forTerminal(subjectOf(answer)))}  as PID 1`,
+    ...tableLines(pen, escaped([answerTitles, ...answerRows(answer)]), columns),
+    ...rows,
+  ];
+}
+
+const escaped = (rows: readonly (readonly string[])[]): string[][] =>
+  rows.map((row) => row.map((cell) => forTerminal(cell)));
+
+const answerTitles = ['SIGNAL', 'REACHES APP', 'ENDS', 'DRAINS', 'LIMIT', 'EXIT CODES', 'WHAT IT DOES'];
+
+/** `ENDS` is whether PID 1 ends because of the signal. */
+const answerRows = ({ signals: all }: KnownStop): string[][] =>
+  all.map(({ signal, reachesApp, handles, drains, limitSeconds, exitCodes, because, probably }) => [
+    signal,
+    reachesApp,
+    handles,
+    drains,
+    limitSeconds === undefined ? '-' : `${limitSeconds}s`,
+    [...new Set([...exitCodes.good, ...exitCodes.cut])].join(', ') || '-',
+    `${probably ? 'probably: ' : ''}${because}`,
+  ]);
+
+/** What the table has no column for, with its labels. */
+function below({ chain, signals: all, stopSignal }: KnownStop): [string, string][] {
+  const [first] = all;
+  const rows: [string, string | undefined][] = [
+    ['stopped by', stopSignal],
+    ['better signal', first?.rightSignal],
+    ['limit from', first?.limitFrom],
+    ['depends on', first?.decidedBy],
+    ['remedy', first?.remedy?.text],
+    ...chain.map(({ name, source }): [string, string | undefined] => ['known', source && `${name}: ${source}`]),
+  ];
+  return rows.flatMap(([label, text]): [string, string][] => (text === undefined ? [] : [[label, text]]));
+}
+
+const listTitles = ['PROGRAM', 'KIND', 'SIGTERM', 'LIMIT', 'BETTER SIGNAL', 'KNOWN FROM'];
+
+function listRow({ name, kind, signals: all, rightSignal = '-', source }: KnownProgram): string[] {
+  const { does = '-', limitSeconds } = all['SIGTERM'] ?? {};
+  return [name, kind, does, limitSeconds === undefined ? '-' : `${limitSeconds}s`, rightSignal, source];
+}
+
+function signalsMarkdown({ answer, programs, summary }: SignalsReport): string {
+  const titles = answer ? answerTitles : listTitles;
+  const rows = answer ? (answer.isKnown ? answerRows(answer) : []) : (programs ?? []).map(listRow);
+  const notes = answer?.isKnown ? below(answer).map(([label, text]) => `- ${label}: ${forMarkdown(text)}`) : [];
+  const cells = rows.map((row) => row.map((cell) => forMarkdown(cell)));
+  return markdownPage(
+    summary,
+    titles.map((title) => title.toLowerCase()),
+    cells,
+    notes,
+  );
+}

@@ -1,0 +1,59 @@
+/** The one place that sizes a preStop sleep and a grace period, for every command. Pure; seconds. */
+import type { Limit } from './limits.ts';
+
+/** The preStop sleep if nothing was measured: load balancers differ, so the text says "adjust". */
+export const defaultPreStopSeconds = 10;
+
+/** The API's default of terminationGracePeriodSeconds. */
+export const defaultGraceSeconds = 30;
+
+export interface GraceNeed {
+  readonly hookSeconds: number;
+  readonly drainSeconds: number;
+  /** What `drainSeconds` is: `to stop, as today`, `drain`. */
+  readonly drainWords: string;
+}
+
+export interface Size {
+  readonly seconds: number;
+  readonly from: 'measured' | 'assumed';
+  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop, as today, + 25%`. */
+  readonly sum: string;
+  /** A limit that ends the pod earlier than the sum asks for. */
+  readonly limit?: Limit;
+}
+
+/**
+ * The grace period for what needs the longest: hook + drain + 25 %, rounded up to 5 s. The quarter covers slower
+ * shutdowns; the 5 s keep the number from looking more exact than it is.
+ */
+export function graceSize(
+  needs: readonly GraceNeed[],
+  from: Size['from'],
+  limits: readonly Limit[] = [],
+): Size | undefined {
+  const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords }) => {
+    const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
+    const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
+    const parts = [...(hook > 0 ? [`${hook}s preStop`] : []), `${drain}s ${drainWords}`];
+    return { seconds, from, sum: `${parts.join(' + ')} + 25%${seconds > (hook + drain) * 1.25 ? ', rounded up' : ''}` };
+  });
+  const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
+  const [limit] = limits;
+  if (!most || !limit || limit.seconds >= most.seconds) return most;
+  return { ...most, seconds: limit.seconds, limit, sum: `${most.sum}; ${limit.by} gives a pod only ${limit.seconds}s` };
+}
+
+/** Rounded up, so that the printed operands are those of the sum. */
+const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
+
+/**
+ * What an application has today to stop, after its hook: a new hook must not take it away. It is enough to keep the new
+ * hook below half of the grace period.
+ */
+export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number =>
+  Math.max(today.graceSeconds - today.hookSeconds, 0.65 * newHookSeconds, 2);
+
+/** It takes half of the grace period, and leaves less than the API's default, for which applications are written. */
+export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>
+  hookSeconds >= graceSeconds / 2 && graceSeconds - hookSeconds < defaultGraceSeconds;

@@ -1,0 +1,137 @@
+/** The trace of an exit → its Situation, with what was measured, and its Problems, which are the verdict's findings. Pure. */
+import type { V1Service } from '@kubernetes/client-node';
+import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
+import type { Trace } from '../model/trace.ts';
+import { statusOf } from '../model/pod.ts';
+import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
+import { isVague } from '../verdict/length-text.ts';
+import { lossOf } from '../verdict/loss.ts';
+import { capacityOf, type Capacity } from './capacity.ts';
+import { containersOf, type MeasuredContainer } from './container-spec.ts';
+import { limitsOf } from './limits.ts';
+import { serviceOf, type Neighbours } from './neighbours.ts';
+import type { Problem } from './problem.ts';
+import { templatePaths, type Situation } from './situation.ts';
+
+/** The exit that a Situation is read from. */
+interface Exit {
+  readonly trace: Trace;
+  readonly timeline: Timeline;
+  readonly verdict: JudgedVerdict;
+}
+
+export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'timeline'>): Situation {
+  const { pod, workload, grace } = timeline;
+  const { kind, name } = workload ?? { kind: 'Pod', name: pod.metadata.name };
+  const podPath = [...(templatePaths[kind] ?? []), 'spec'];
+  const podSpec = { ...pod.spec };
+  const services = [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service));
+  const neighbours: Neighbours = { services, budgets: [], unread: [], mayHaveOtherServices: false };
+  const containers = containersOf(podSpec, podPath).flatMap((container) => {
+    const exit = timeline.containers.find((one) => one.name === container.name);
+    return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
+  });
+  const replicas = workload?.replicas;
+  const object = { kind, metadata: { name }, spec: { replicas }, status: { desiredNumberScheduled: replicas } };
+  return {
+    subject: { kind, name, namespace: pod.metadata.namespace },
+    podPath,
+    graceSeconds: grace.effectiveSeconds,
+    specGraceSeconds: grace.specSeconds,
+    containers,
+    sharesProcesses: false,
+    hostNetwork: pod.spec.hostNetwork === true,
+    capacity: withoutTemplate(capacityOf(object, podSpec, containers, neighbours), kind),
+    services,
+    budgets: [],
+    readinessGates: (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType),
+    limits: limitsOf({}, []),
+    finalizers: [],
+    isUnmanaged: kind === 'Pod',
+    unread: [],
+    isFromFiles: false,
+    measured: { otherReady: otherReadyOf(timeline), hookSeconds: lossOf(timeline)?.preStopSeconds },
+  };
+}
+
+/** A trace has neither volumes nor the strategy of the workload. */
+const withoutTemplate = (capacity: Capacity, kind: string): Capacity => ({
+  ...capacity,
+  rollout: undefined,
+  ownData: capacity.ownData === 'no' && kind === 'StatefulSet' ? 'unknown' : capacity.ownData,
+});
+
+function otherReadyOf({ endpoints }: Timeline): number | undefined {
+  const ready = endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
+  return ready.length > 0 ? Math.min(...ready) : undefined;
+}
+
+/** An exit by a crash shows nothing about the time that a shutdown needs. */
+function measuredOf({ preStop, drain, outcome }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
+  const hookSeconds = preStop?.sleepSeconds ?? (preStop?.length && longest(preStop.length) / 1000);
+  if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, wasKilled: false };
+  const wasKilled = outcome === 'killed';
+  const drained = drain && longest(drain) / 1000;
+  return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
+}
+
+/** If it is not known well, its upper bound counts: a grace period that is too short would kill the container. */
+const longest = (length: Length): number =>
+  isVague(length) && Number.isFinite(length.max) ? length.max : length.shown;
+
+/** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
+export function problemsOfExit(exit: Exit): Problem[] {
+  const { timeline, verdict } = exit;
+  const { outcome, findings } = verdict;
+  const { trigger, workload } = timeline;
+  // No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted.
+  const isUnfixable =
+    outcome === 'forced' ||
+    workload?.replicas === 0 ||
+    trigger.kind === 'namespace-deletion' ||
+    trigger.kind === 'owner-deleted';
+  const isRollout = trigger.kind === 'rollout';
+  const unhandled = new Set(findings.flatMap((one) => (one.code === 'no-signal-handling' ? one.container : [])));
+  return findings.flatMap((finding): Problem[] => {
+    const { code, severity, container, message, advice } = finding;
+    const problem: Problem = { code, severity, container, message, path: [] };
+    if (code === 'last-endpoint' || code === 'no-ready-endpoint') {
+      const isSaid = (code === 'no-ready-endpoint') !== isRollout || trigger.kind === 'scale-down';
+      return isUnfixable || severity === 'info' || isSaid ? [] : [problem];
+    }
+    if (code === 'drain-race') return isUnfixable ? [] : [{ ...problem, severity: 'warning' }];
+    if (code === 'requests-lost')
+      return isUnfixable || lossOf(timeline)?.preStopSeconds === undefined ? [{ ...problem, advice }] : [problem];
+    if (code === 'killed-at-grace' && unhandled.has(container)) return [];
+    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(exit, finding)];
+    const isGraceEnough = timeline.grace.effectiveSeconds < timeline.grace.specSeconds;
+    return [finding.needsGrace && !isGraceEnough && !isUnfixable ? problem : { ...problem, advice }];
+  });
+}
+
+/** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
+function signalProblem(
+  { timeline }: Exit,
+  { code, severity, container, message, needsGrace, advice }: JudgedFinding,
+): Problem {
+  const about = { severity, container, message, path: [] };
+  const { grace, pod } = timeline;
+  if (container !== undefined && wasStarting(timeline, container))
+    return {
+      ...about,
+      code: 'no-signal-handling',
+      advice: `SIGTERM came while ${container} was starting, when PID 1 was its start script: use an init such as tini as PID 1, or a trap in the script.`,
+    };
+  const isGraceEnough = grace.effectiveSeconds < grace.specSeconds;
+  if (needsGrace && !isGraceEnough) return { ...about, code };
+  return { ...about, code: needsGrace && pod.spec.containers.length > 0 ? code : 'no-signal-handling', advice };
+}
+
+/** Less than this after its start, PID 1 may still be the script that starts the application. */
+const startingMs = 10_000;
+
+function wasStarting({ pod, containers }: Timeline, name: string): boolean {
+  const startedAt = Date.parse(statusOf(pod, name)?.state.running?.startedAt ?? '');
+  const { stopSignal, drain } = containers.find((one) => one.name === name) ?? {};
+  return stopSignal !== undefined && drain !== undefined && stopSignal.shown - startedAt < startingMs;
+}

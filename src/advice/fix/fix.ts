@@ -13,7 +13,8 @@ import { ownerOf } from '../../run/streams/watched.ts';
 import { readReports, type ReadRecording } from '../history/reports.ts';
 import { isProblem, type Problem } from '../problem.ts';
 import { findingsOf } from '../check-report.ts';
-import { readManifests, type Manifest } from '../manifests.ts';
+import { readManifests, type ManifestInput } from '../manifest-input.ts';
+import type { Manifest } from '../manifests.ts';
 import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
 import { isBuiltIn, specOfWorkload, specsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
@@ -26,7 +27,7 @@ type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 
 export interface FixOptions {
   source:
-    { kind: 'files'; names: readonly string[] } | { kind: 'target'; target: Target } | { kind: 'report'; file: string };
+    { kind: 'files'; input: ManifestInput } | { kind: 'target'; target: Target } | { kind: 'report'; file: string };
   format: FixFormat;
   diff: boolean;
   connection: ConnectOptions;
@@ -52,7 +53,7 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   }
   const { found, broken } =
     source.kind === 'files'
-      ? await fromFiles(source.names)
+      ? await fromFiles(source.input, ports)
       : { found: await fromCluster(source.target, options, ports), broken: [] };
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
   for (const { object, edits, byHand } of found)
@@ -78,8 +79,8 @@ const editsOf = (object: KubernetesObject, spec: Situation): Edit[] =>
 
 const problemsOf = (spec: Situation): Problem[] => findingsOf(spec).filter(isProblem);
 
-async function fromFiles(names: readonly string[]) {
-  const { manifests, broken } = await readManifests(names);
+async function fromFiles(input: ManifestInput, ports: Ports) {
+  const { manifests, broken } = await readManifests(input, ports);
   const editsByManifest = new Map(
     specsOf(manifests).map(({ manifest, spec }) => [manifest, editsOf(manifest.object, spec)]),
   );

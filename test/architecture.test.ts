@@ -46,6 +46,8 @@ const table: Record<string, string[]> = {
     'lazy:export',
     'errors',
     'node:',
+    'chalk',
+    'cli-table3',
     'jsonpath-plus',
     'string-width',
     'js-yaml',

@@ -184,10 +184,7 @@ function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
   const unread: WeighedUnknown[] =
     inspection?.kind === 'unreadable' ? [{ container, what, because: inspection.because, isDecisive }] : [];
   if (handling.kind === 'handles')
-    return [
-      ...unread,
-      { container, what: `how long ${container} takes after ${signal}`, because: `it has ${handling.how}` },
-    ];
+    return [...unread, { container, what: `how long ${container} takes after ${signal}`, because: handling.how }];
   if (unread.length > 0) return unread;
   if (handling.kind === 'depends') return [{ container, what, because: handling.because, isDecisive: true }];
   if (handling.kind !== 'unknown') return [];

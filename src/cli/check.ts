@@ -8,7 +8,7 @@ import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError } from './usage.ts';
 import { readConfig } from './config.ts';
 import { findingsIn, policyFrom } from './pipeline-flags.ts';
-import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
+import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand, Flags } from './command.ts';
 
@@ -53,7 +53,7 @@ export const addCheck: AddCommand = (program, ports, setExitCode) => {
     .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   hideLimits(check);
-  addConnectionFlags(addDocumentFlags(check, otherFormats.check)).action(async (words: string[], flags: Flags) => {
+  addConnectionFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
     const { check: run } = await import('../advice/check.ts');
     setExitCode(await run(await optionsOf(words, flags, ports), ports));
   });
@@ -73,7 +73,7 @@ function hideLimits(check: Command): void {
 async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
   const { failOnWords } = await import('../advice/problem.ts');
   const { words: inFile } = await readConfig(flags.config);
-  const { seconds } = decideGrace(flags);
+  const { graceSeconds } = decideGrace(flags);
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
     (name) => (flags[name] ?? inFile[name]) !== undefined,
   );
@@ -84,14 +84,14 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
     source: sourceOf(words, flags),
     connection: connectionOf(flags, version),
     verbosity: verbosityOf(flags),
-    graceSeconds: seconds ?? undefined,
+    graceSeconds: graceSeconds ?? undefined,
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,
     inspect: flags.inspect ?? false,
     failOn: findingsIn(flags.failOn ?? inFile.failOn ?? [], failOnWords, '--fail-on'),
     limits: limits.map((name) => flagOf(name).slice('--'.length)),
     warnOnly: flags.warnOnly ?? inFile.warnOnly ?? false,
-    ...(await documentOptions(flags, otherFormats.check)),
+    ...(await documentOptions(flags, 'check')),
   };
 }
 

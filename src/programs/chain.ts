@@ -4,6 +4,7 @@
  */
 import type { Base } from './images.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow } from './rows.ts';
+import { plainWord, shellArguments } from './shell-arguments.ts';
 import { parseScript, type Word } from './shell-script.ts';
 import { standingsOf, type Shell, type Standing } from './shell-standing.ts';
 import { agreed, programEffect, scriptUnknown, unknownApp, wrapperEffect, type Context, type Effect } from './links.ts';
@@ -25,7 +26,8 @@ export function effectOf(all: readonly Word[], context: Context): Effect {
     return agreed(kinds.map((shell) => [shellText(name, shell), ofShell(shell, words.slice(1), inner)]));
   const script = context.scripts.get(first.text);
   if (script !== undefined) return ofScriptFile(first, script, words.slice(1), inner);
-  const row = rowOf(words.map(({ text }) => text));
+  const texts = words.map(({ text }) => text);
+  const row = appletRow(first.text, texts.slice(1), context) ?? rowOf(texts);
   if (row?.next) return ofWrapper(row, words, inner);
   if (row) return programEffect(row, context);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
@@ -47,6 +49,10 @@ function appletEffect(words: readonly Word[], context: Context): Effect {
   return row.next ? ofWrapper(row, words.slice(1), context) : programEffect(row, context);
 }
 
+/** On Alpine, and within busybox's shell, a name without a folder means busybox's own program, if it has one. */
+const appletRow = (name: string, args: readonly string[], { base }: Context): ProgramRow | undefined =>
+  base.name === 'alpine' || base.name === 'busybox' ? rowOf([`busybox ${name}`, ...args]) : undefined;
+
 /** `sh` is another shell on each base system. Empty: not a shell. */
 function shellsNamed(name: string, base: Base): Shell[] {
   const named = name.replace(/^-/, '');
@@ -58,7 +64,8 @@ function shellsNamed(name: string, base: Base): Shell[] {
 const shellText = (name: string, shell: Shell): string =>
   name === shell.name ? shell.name : `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
 
-function ofShell(shell: Shell, words: readonly Word[], context: Context): Effect {
+function ofShell(shell: Shell, words: readonly Word[], outer: Context): Effect {
+  const context = shell.name === 'ash' ? { ...outer, base: { name: 'busybox', sh: ['ash'] } } : outer;
   const start = shellArguments(words);
   const { line, file } = start;
   if (line !== undefined) return ofScript(shell, line, start, context);
@@ -66,32 +73,6 @@ function ofShell(shell: Shell, words: readonly Word[], context: Context): Effect
   const text = context.scripts.get(file.text);
   if (text === undefined) return scriptUnknown(nameOf(file), context);
   return ofScript(shell, { text, isDynamic: false, isQuoted: true }, start, context);
-}
-
-/** By POSIX, options may be in one word or several, before and after `c` (sh, "OPTIONS"). */
-function shellArguments(words: readonly Word[]) {
-  let [hasLine, isInteractive, fromInput, stopsOnError, at] = [false, false, false, false, 0];
-  for (; at < words.length; at += 1) {
-    const option = words[at]?.text ?? '';
-    if (option === '--' || option === '-') {
-      at += 1;
-      break;
-    }
-    if (!/^[-+]./.test(option)) break;
-    if (option.startsWith('--')) {
-      if (/^--(rcfile|init-file)$/.test(option)) at += 1;
-      continue;
-    }
-    hasLine ||= /^-\w*c/.test(option);
-    isInteractive ||= /^-\w*i/.test(option);
-    fromInput ||= /^-\w*s/.test(option);
-    stopsOnError ||= /^-\w*e/.test(option);
-    at += option.match(/[oO]/g)?.length ?? 0;
-  }
-  const operands = words.slice(at);
-  const options = { isInteractive, stopsOnError };
-  if (hasLine) return { ...options, line: operands[0], file: undefined, args: operands.slice(2) };
-  return { ...options, line: undefined, file: fromInput ? undefined : operands[0], args: operands.slice(1) };
 }
 
 function ofScriptFile(path: Word, script: string, args: readonly Word[], context: Context): Effect {
@@ -135,8 +116,6 @@ function expanded(words: readonly Word[], args: readonly Word[], variables: Read
     return isDynamic || word.isQuoted ? [{ ...word, text, isDynamic }] : text.split(/\s+/).map(plainWord);
   });
 }
-
-export const plainWord = (text: string): Word => ({ text, isDynamic: /\$\(/.test(text), isQuoted: false });
 
 function ofWrapper(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const next = nextOf(row, words);

@@ -54,6 +54,15 @@ export function parseScript(text: string): Script | undefined {
   }
 }
 
+/** The words of each command at the top of a script; `isPlain`: nothing else is in it, as a loop or a pipeline would be. */
+export function commandsIn(text: string): { commands: readonly (readonly string[])[]; isPlain: boolean } {
+  const items = parseScript(text)?.items ?? [];
+  const commands = items.flatMap(({ command, after }) =>
+    command.kind === 'simple' && after !== '&' ? [command.words.map((word) => word.text)] : [],
+  );
+  return { commands, isPlain: items.length > 0 && commands.length === items.length };
+}
+
 class Unreadable extends Error {}
 
 function endOf(text: string): Script['end'] {

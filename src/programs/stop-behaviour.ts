@@ -3,10 +3,11 @@
  * to link: shell, wrapper, process manager, runtime, program.
  */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
-import { effectOf, maxWords, plainWord } from './chain.ts';
+import { effectOf, maxWords } from './chain.ts';
 import { baseOf, commandOfImage } from './images.ts';
 import { scriptUnknown, unknownApp, type Context } from './links.ts';
 import { rowOf } from './rows.ts';
+import { plainWord } from './shell-arguments.ts';
 import { imageName } from './signals.ts';
 
 /**

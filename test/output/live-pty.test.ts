@@ -35,7 +35,7 @@ describe
       const [wide = 0, high = 0] = second.split('x').map(Number);
       const early = await screenOf({ columns, rows }, [{ kind: 'write', text: before }]);
       expect(early.cursorHidden).toBe(true);
-      expect(early.window.join('\n')).toMatch(/app +.*SIGTERM at \+0\.1s, running for/);
+      expect(early.window.join('\n')).toMatch(/app +.*0:0\d of 0:\d+ · SIGTERM at \+0\.1s/);
       const { written, cursorHidden, window } = await screenOf({ columns, rows }, [
         { kind: 'write', text: before },
         { kind: 'resize', columns: wide, rows: high },

@@ -68,11 +68,33 @@ describe('at the end', () => {
 });
 
 describe('while it runs', () => {
+  it.each(['sigkill-after-grace', 'prestop-sleep', 'multi-container', 'kubelet-restart', 'finalizer'])(
+    'the numbers of %s agree: grace used and countdown give the grace period, and the bar is as full as they say',
+    async (name) => {
+      let counted = 0;
+      for (const until of [1.2, 2.4, 3.6, 4.8, 6]) {
+        const { window: lines } = await seen(name, { until, columns: 120 });
+        const text = lines.join('\n');
+        const [, used = '', whole = '', left = ''] =
+          /Terminating · 0:(\d+) of 0:(\d+) · SIGKILL in (\d+)s/.exec(text) ?? [];
+        if (used === '') continue;
+        counted++;
+        expect(Number(used) + Number(left)).toBe(Number(whole));
+        const bars = [...text.matchAll(/([▓█]*)(░+) {2}0:(\d+) of 0:(\d+)/g)];
+        for (const [, full = '', rest = '', seconds, of] of bars)
+          expect(Math.abs(full.length / (full + rest).length - Number(seconds) / Number(of))).toBeLessThan(
+            1 / Number(of),
+          );
+      }
+      expect(counted).toBeGreaterThan(0);
+    },
+  );
+
   it('counts down in its first line, and shows SIGTERM as soon as it is inferred', async () => {
     const { window: lines } = await seen('sigkill-after-grace', { until: 3.05 });
     const top = lines.findIndex((line) => line.includes('Terminating'));
     expect(lines[top]).toMatch(/Terminating · 0:0[23] of 0:06 · SIGKILL in [34]s · removed from checkout$/);
-    expect(lines.slice(top).join('\n')).toMatch(/app +█+░+ +SIGTERM sent, running for 0:0[12]/);
+    expect(lines.slice(top).join('\n')).toMatch(/app +█+░+ +0:0[23] of 0:06 · SIGTERM sent/);
     expect(lines.slice(top).join('\n')).toMatch(/svc\/checkout .*removed \+0\.0[12]s · 1 other ready endpoint/);
   });
 

@@ -6,6 +6,7 @@ import { refusalOf, refusedPods, replacedPod } from '../../kube/refused.ts';
 import { acceptMetadata, podPath } from '../../kube/resource-path.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { PodexitError } from '../../errors.ts';
+import type { FoundPod } from '../group/group.ts';
 
 /** A mirror pod's DELETE stops nothing (SIGNALS.md trap 30). Throws `pod.mirror`. */
 export function refuseMirror(pod: JsonObject): void {
@@ -79,12 +80,6 @@ export const deletionNotBegun = (namespace: string, name: string, seconds: numbe
     `the server accepted the deletion of pod "${name}" in namespace "${namespace}", but it was not marked as terminating within ${seconds} s`,
     'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
   );
-
-export interface FoundPod {
-  readonly name: string;
-  /** Uid of the pod that was chosen or seen. Absent if the user named the pod: then any pod of that name is meant. */
-  readonly uid?: string;
-}
 
 /** Throws PodexitError `pod.replaced` if the name now belongs to another pod than the one found. */
 export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {

@@ -29,16 +29,19 @@ export interface ContainerSpec extends ReturnType<typeof containerOf> {
   isOver?: boolean;
 }
 
-export const containersOf = (podSpec: unknown, podPath: Path): ContainerSpec[] =>
+type ScriptsOf = (container: JsonObject) => CommandLine['scripts'];
+
+/** `scriptsOf`: the scripts in a container whose text is known. */
+export const containersOf = (podSpec: unknown, podPath: Path, scriptsOf: ScriptsOf): ContainerSpec[] =>
   (['containers', 'initContainers'] as const)
     .flatMap((list) =>
       asArray(asObject(podSpec)[list], 256).map((one, index) =>
-        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers'),
+        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers', scriptsOf),
       ),
     )
     .filter(({ name }) => name !== '');
 
-function containerOf(container: JsonObject, path: Path, isInit: boolean) {
+function containerOf(container: JsonObject, path: Path, isInit: boolean, scriptsOf: ScriptsOf) {
   const { preStop, stopSignal } = asObject(container['lifecycle']);
   const initKind = container['restartPolicy'] === 'Always' ? ('sidecar' as const) : ('init' as const);
   const { livenessProbe } = container;
@@ -48,7 +51,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean) {
     kind: isInit ? initKind : ('main' as const),
     path,
     image: asText(container['image']),
-    command: commandOf(container),
+    command: { ...commandOf(container), scripts: scriptsOf(container) },
     hook: hookOf(asObject(preStop)),
     hasReadinessProbe: isPresent(container['readinessProbe']),
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */

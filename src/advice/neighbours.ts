@@ -13,6 +13,7 @@ import {
   shape,
   stringMap,
 } from '../model/observe/read.ts';
+import { configMapTextsOf, type ConfigMapTexts } from './mounted-scripts.ts';
 
 export interface Neighbours {
   services: readonly ServiceSpec[];
@@ -21,6 +22,8 @@ export interface Neighbours {
   slices?: readonly EndpointSlice[];
   /** Only for manifests, workloads such as `Deployment/web` that an autoscaler scales: a live one has real replicas. */
   autoscaled?: ReadonlySet<string>;
+  /** Only of manifests: they may hold a container's script. */
+  configMaps?: readonly ConfigMapTexts[];
   /** What could not be read, so it is not judged. */
   unread: readonly { what: string; because: string }[];
   /** These are from files; the cluster may have Services that are not in them. */
@@ -108,6 +111,7 @@ export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
     services: ofKind('Service').map(serviceOf),
     budgets: ofKind('PodDisruptionBudget').map(budgetOf),
     autoscaled: new Set(autoscaled),
+    configMaps: ofKind('ConfigMap').map(configMapTextsOf),
     unread: [],
     mayHaveOtherServices: true,
   };

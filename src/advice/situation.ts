@@ -18,6 +18,7 @@ import { matches } from '../run/streams/selectors.ts';
 import { templatePaths } from '../verdict/fix.ts';
 import { containersOf, type Path } from './container-spec.ts';
 import type { Manifest } from './manifests.ts';
+import { mountedScripts } from './mounted-scripts.ts';
 import {
   amountOf,
   neighboursIn,
@@ -110,7 +111,9 @@ export function specOfWorkload(
     graceSeconds: graceSeconds ?? specGraceSeconds ?? 30,
     /** terminationGracePeriodSeconds as written in the spec. */
     specGraceSeconds,
-    containers: containersOf(pod, podPath),
+    containers: containersOf(pod, podPath, (container) =>
+      mountedScripts(pod, container, { configMaps: neighbours.configMaps ?? [], namespace }),
+    ),
     /** No container has PID 1, so a signal without a handler ends it. */
     sharesProcesses: pod['shareProcessNamespace'] === true,
     hostNetwork: pod['hostNetwork'] === true,

@@ -21,7 +21,9 @@ const shared = { isolate: false };
 
 export default defineConfig({
   test: {
-    testTimeout: 90_000,
+    // The slowest test takes 25 s. Beside other work a machine may be ten times as slow.
+    testTimeout: 250_000,
+    hookTimeout: 120_000,
     maxConcurrency: 8,
     globalSetup: 'test/helpers/temporary-folder.ts',
     // Tests with many cases make much short-lived garbage: with V8's default size, collecting it takes a tenth of the time.

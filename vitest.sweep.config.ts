@@ -2,12 +2,14 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that run here with many more seeds or cases than in `npm test`. `*.sweep.ts` run only here. */
 const long = [
+  'test/advice/edited-text.test.ts',
   'test/cli/over-http.test.ts',
   'test/fuzz/*.test.ts',
   'test/faults/{matrix,big-namespace}.test.ts',
   'test/probe/{hostile,schedule}.test.ts',
   'test/sim/tests/laws.test.ts',
-  'test/infer/{robust,cap-at-now,delivery-lag,simulated,simulated-over-http,troubled,without-events}.test.ts',
+  'test/infer/{robust,cap-at-now,delivery-lag,recordings,simulated,simulated-over-http,troubled,without-events}.test.ts',
+  'test/output/{html,live}.test.ts',
 ];
 
 export default defineConfig({

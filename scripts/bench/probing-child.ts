@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/run/clock.ts';
 import { startProbes } from '../../src/probe/start.ts';
-import { parseTarget } from '../../src/probe/target.ts';
+import { parseProbeTarget } from '../../src/probe/target.ts';
 import type { ProbeCost } from './probe-cost.ts';
 
 const [ratePerSecond = 20, seconds = 60, port = 0] = process.argv.slice(2).map(Number);
-const target = parseTarget(`http://127.0.0.1:${port}/`);
+const target = parseProbeTarget(`http://127.0.0.1:${port}/`);
 let [sent, missed] = [0, 0];
 const settings = { method: 'GET', headers: {}, expect: [{ from: 200, to: 399 }], keepalive: true, insecure: false };
 const probes = startProbes(

@@ -12,19 +12,19 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2553, mostFiles: 26, longestChain: 9 },
-  run: { targetLines: 5000, mostLines: 5445, mostFiles: 50, longestChain: 10 },
-  kube: { targetLines: 4680, mostLines: 4975, mostFiles: 44, longestChain: 5 },
-  model: { targetLines: 3000, mostLines: 3600, mostFiles: 30, longestChain: 6 },
-  programs: { targetLines: 900, mostLines: 900, mostFiles: 14, longestChain: 6 },
+  cli: { targetLines: 2250, mostLines: 2666, mostFiles: 27, longestChain: 9 },
+  run: { targetLines: 5000, mostLines: 5371, mostFiles: 51, longestChain: 10 },
+  kube: { targetLines: 4680, mostLines: 4934, mostFiles: 44, longestChain: 5 },
+  model: { targetLines: 3000, mostLines: 3454, mostFiles: 30, longestChain: 6 },
+  programs: { targetLines: 900, mostLines: 2080, mostFiles: 14, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 5193, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3616, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5099, mostFiles: 45, longestChain: 9 },
-  recording: { targetLines: 340, mostLines: 340, mostFiles: 3, longestChain: 2 },
-  export: { targetLines: 250, mostLines: 250, mostFiles: 2, longestChain: 2 },
-  probe: { targetLines: 1500, mostLines: 1512, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 4500, mostLines: 5446, mostFiles: 38, longestChain: 6 },
-  demo: { targetLines: 2460, mostLines: 2824, mostFiles: 27, longestChain: 6 },
+  output: { targetLines: 4550, mostLines: 5470, mostFiles: 52, longestChain: 9 },
+  recording: { targetLines: 340, mostLines: 336, mostFiles: 3, longestChain: 2 },
+  export: { targetLines: 250, mostLines: 244, mostFiles: 2, longestChain: 2 },
+  probe: { targetLines: 1500, mostLines: 1508, mostFiles: 16, longestChain: 5 },
+  advice: { targetLines: 4500, mostLines: 5978, mostFiles: 44, longestChain: 6 },
+  demo: { targetLines: 2460, mostLines: 2822, mostFiles: 27, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

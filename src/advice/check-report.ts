@@ -151,13 +151,17 @@ function unknownsOf(spec: Situation): WeighedUnknown[] {
   const because =
     'a container has no image, as in a patch: build the manifest first, for example with kubectl kustomize';
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
-  const { subject, containers, services, notRunningNow = false, mayHaveOtherServices } = spec;
+  const { subject, containers, services, notRunningNow = false, mayHaveOtherServices, isCustom } = spec;
   const mayHaveClients = mayHaveOtherServices && services.length === 0 && !['Job', 'CronJob'].includes(subject.kind);
   const when = (applies: boolean, unknown: WeighedUnknown): WeighedUnknown[] => (applies ? [unknown] : []);
   return [
     ...when(notRunningNow, {
       what: 'what a deletion now would stop',
       because: 'none of its containers runs at this moment',
+    }),
+    ...when(isCustom, {
+      what: 'how its pods are replaced',
+      because: `the strategy of ${subject.kind} is not known`,
     }),
     ...when(containers.length === 0, {
       what: 'how its containers stop',
@@ -180,10 +184,7 @@ function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
   const unread: WeighedUnknown[] =
     inspection?.kind === 'unreadable' ? [{ container, what, because: inspection.because, isDecisive }] : [];
   if (handling.kind === 'handles')
-    return [
-      ...unread,
-      { container, what: `how long ${container} takes after ${signal}`, because: `it has ${handling.how}` },
-    ];
+    return [...unread, { container, what: `how long ${container} takes after ${signal}`, because: handling.how }];
   if (unread.length > 0) return unread;
   if (handling.kind === 'depends') return [{ container, what, because: handling.because, isDecisive: true }];
   if (handling.kind !== 'unknown') return [];

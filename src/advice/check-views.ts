@@ -4,12 +4,14 @@ import { forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
 import { writeXml, type XmlElement } from '../output/machine/xml.ts';
 import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
-import { columnsOf } from '../output/prose.ts';
-import { markdownPage, wrapped, type Views } from './output.ts';
+import { tableLines } from '../output/text/table.ts';
+import type { Views } from '../output/render.ts';
+import { markdownPage, wrapped } from './output.ts';
 
 /** `asTable`: print a table even for one object, because a whole namespace was checked. */
 export const checkViews = (asTable: boolean): Views<CheckReport> => ({
   text: (report, pen, columns) => checkText(report, pen, columns, asTable),
+  sentence: ({ summary }) => summary,
   others: {
     markdown: checkMarkdown,
     sarif: (report) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
@@ -22,7 +24,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
   const isCard = checks.length === 1 && !asTable;
   const attention = checks.filter(({ judgement }) => isCard || judgement !== 'no-problem-found');
   const lines = [
-    ...(isCard ? [] : [...table(checks, pen), '']),
+    ...(isCard ? [] : [...table(checks, pen, columns), '']),
     ...attention.flatMap((checked) => [...card(checked, pen, columns), ...(isCard ? [] : [''])]),
     ...verdict.gates
       .filter(({ passed }) => !passed)
@@ -65,7 +67,7 @@ const resultOf = ({ judgement, sentence }: CheckedObject): string =>
 const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
   `${message}${file === undefined ? '' : ` (${file}:${line})`}`;
 
-function table(checks: readonly CheckedObject[], pen: Pen): string[] {
+function table(checks: readonly CheckedObject[], pen: Pen, columns: number): string[] {
   if (checks.length === 0) return [];
   const rows = checks.map((checked) => [
     forTerminal(checked.namespace ?? '-', 80),
@@ -73,8 +75,7 @@ function table(checks: readonly CheckedObject[], pen: Pen): string[] {
     resultOf(checked),
     [...new Set(problemsOf(checked).map(({ code }) => code))].join(',') || '-',
   ]);
-  const [head = '', ...lines] = columnsOf([['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...rows]);
-  return [pen.paint('strong', head), ...lines];
+  return tableLines(pen, [['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...rows], columns);
 }
 
 function checkMarkdown({ checks, errors, summary }: CheckReport): string {

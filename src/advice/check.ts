@@ -3,6 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
+import { safeLines } from '../output/safe-text.ts';
 import { unlessInterrupted } from '../run/ending/leaving.ts';
 import { connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
@@ -12,7 +13,7 @@ import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './chec
 import { checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { specOfLivePod } from './live-pod.ts';
-import { readManifests, type BrokenInput } from './manifests.ts';
+import { kustomizationHint, readManifests, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
 import { specOfWorkload, specsOf, type Situation } from './situation.ts';
@@ -49,7 +50,7 @@ interface Found {
 export async function check(options: CheckOptions, ports: Ports): Promise<number> {
   const { source } = options;
   const found =
-    source.kind === 'files' ? await fromFiles(source.names, options) : await fromCluster(source, options, ports);
+    source.kind === 'files' ? await fromFiles(source.names, options, ports) : await fromCluster(source, options, ports);
   const { failOn, warnOnly } = options;
   const gating = { failOn, warnOnly, gates: gatesOf(options, found.read) };
   const content = checkReportOf(found.read.map(judge), found.errors, gating);
@@ -57,8 +58,9 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }
 
-async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions): Promise<Found> {
-  const { manifests, broken } = await readManifests(names);
+async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {
+  const { manifests, broken, kustomizations } = await readManifests(names);
+  for (const file of kustomizations) ports.stderr.write(safeLines(`podexit: ${kustomizationHint(file)}\n`));
   const read = specsOf(manifests, graceSeconds);
   if (read.length > 0 || broken.length > 0) return { read, errors: broken };
   throw new PodexitError(

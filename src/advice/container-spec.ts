@@ -11,7 +11,10 @@ import {
   isPresent,
   type JsonObject,
 } from '../model/observe/read.ts';
-import { commandsOf, shellLineOf, type CommandLine, type SignalHandling } from '../model/observe/command-line.ts';
+import type { CommandLine } from '../model/observe/command-line.ts';
+import { lineOfShell } from '../programs/shell-arguments.ts';
+import { commandsIn } from '../programs/shell-script.ts';
+import type { SignalHandling } from './signal-handling.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
@@ -59,10 +62,10 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean) {
 }
 
 /** `noted`: what a recording keeps of the command (model/observe/container.ts). */
-function commandOf({ command, args, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
+function commandOf({ command, args, image, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
   const notes = { ignores: ignoresTerm, handles: handlesTerm, shell };
   const noted = (['ignores', 'handles', 'shell'] as const).find((note) => notes[note] === true);
-  return { command: asStrings(command), args: asStrings(args), noted };
+  return { command: asStrings(command), args: asStrings(args), image: asString(image), noted };
 }
 
 function portOf(raw: JsonObject) {
@@ -96,10 +99,8 @@ function hookOf(handler: JsonObject) {
 
 /** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
 function sumOfSleeps(command: readonly string[]): number | undefined {
-  const line = shellLineOf(command);
-  if (line === undefined || /(^|[\s;])(if|while|until|for|case)\s/.test(line)) return undefined;
-  const seconds = commandsOf(line.replace(/'[^']*'|"[^"]*"/g, 'x')).flatMap(
-    (one) => plainSleep(one.split(/\s+/)) ?? [],
-  );
+  const line = lineOfShell(command);
+  const { commands, isPlain } = commandsIn(line ?? '');
+  const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
   return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
 }

@@ -4,7 +4,8 @@
  */
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
-import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
+import { lineOfShell } from '../programs/shell-arguments.ts';
+import type { SignalHandling } from './signal-handling.ts';
 import { numberOfSignal } from '../programs/signals.ts';
 import { signalled } from './problem.ts';
 import { stopSignalOf } from './rules/stop.ts';
@@ -46,11 +47,11 @@ export function inspectionOf(
   const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
   const because = `PID 1 is \`${command}\``;
-  if (has('Cgt')) return read({ kind: 'handles', how: 'a signal handler (read from /proc/1/status)' });
+  if (has('Cgt')) return read({ kind: 'handles', how: 'it has a signal handler (read from /proc/1/status)' });
   if (has('Blk'))
     return read({ kind: 'depends', because: 'PID 1 blocks the signal: it may wait for it with sigwait or signalfd' });
   if (has('Ign')) return read({ kind: 'ignores', because: `${because} and ignores it` });
-  const isShell = shellLineOf(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
+  const isShell = lineOfShell(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
   return read(isShell ? { kind: 'shell', because } : { kind: 'ignores', because: `${because} without a handler` });
 }
 

@@ -4,10 +4,11 @@
  */
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
+import { basename, dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isMap, isSeq, LineCounter, parseAllDocuments, YAMLParseError, type Document, type Node } from 'yaml';
+import { decodedText } from './decoded-text.ts';
 import { asObject, asText, isObject, isPresent } from '../model/observe/read.ts';
 import type { Path } from './container-spec.ts';
 
@@ -34,6 +35,8 @@ export interface BrokenInput {
 interface Parsed {
   manifests: Manifest[];
   broken: BrokenInput[];
+  /** Files that say how to build manifests, and hold none. */
+  kustomizations: string[];
 }
 
 /** The files of a folder that kubectl reads. */
@@ -48,18 +51,20 @@ export async function readManifests(names: readonly string[]): Promise<Parsed> {
   return {
     manifests: read.flatMap(({ manifests }) => manifests),
     broken: read.flatMap(({ broken }) => broken),
+    kustomizations: read.flatMap(({ kustomizations }) => kustomizations),
   };
 }
 
 async function parsedIn(name: string): Promise<Parsed[]> {
-  if (name === '-') return [parseManifests(await textOf(createReadStream('', { fd: 0, autoClose: false })), '<stdin>')];
+  if (name === '-')
+    return [parseManifests(decodedText(await buffer(createReadStream('', { fd: 0, autoClose: false }))), '<stdin>')];
   try {
     if (!(await stat(name)).isDirectory()) return [await parsedFile(name)];
     const files = (await readdir(name)).filter((file) => manifestExtensions.test(file)).sort();
     if (files.length === 0) return [refused(name, 'the folder holds no .yaml, .yml or .json file')];
     return await Promise.all(files.map((file) => parsedFile(join(name, file))));
   } catch (error) {
-    return [refused(name, `cannot be read (${codeOf(error)})`)];
+    return [refused(name, unreadable(error))];
   }
 }
 
@@ -67,25 +72,34 @@ async function parsedFile(file: string): Promise<Parsed> {
   try {
     const { size } = await stat(file);
     if (size > maxManifestBytes) return refused(file, `is larger than ${maxManifestBytes / 1024 / 1024} MB`);
-    return parseManifests(await readFile(file, 'utf8'), file);
+    return parseManifests(decodedText(await readFile(file)), file);
   } catch (error) {
-    return refused(file, `cannot be read (${codeOf(error)})`);
+    return refused(file, unreadable(error));
   }
 }
 
-const refused = (file: string, message: string): Parsed => ({ manifests: [], broken: [{ file, line: 1, message }] });
+const refused = (file: string, message: string): Parsed => ({
+  manifests: [],
+  broken: [{ file, line: 1, message }],
+  kustomizations: [],
+});
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+function unreadable(error: unknown): string {
+  const { code = String(error) } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+}
 
 /** Limits what the aliases of one document expand to: a few lines can expand to a billion nodes (CVE-2019-11253). */
 const maxAliases = 100;
 
+/** Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): a plain `yes` is true there, and 0644 is octal. */
+export const yaml11 = { version: '1.1' } as const;
+
 export function parseManifests(text: string, file: string): Parsed {
   const lineCounter = new LineCounter();
-  // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
-  const documents = parseAllDocuments(text, { lineCounter, version: '1.1', prettyErrors: false, logLevel: 'error' });
+  const documents = parseAllDocuments(text, { ...yaml11, lineCounter, prettyErrors: false, logLevel: 'error' });
   const hint = isTemplate(text) ? ` (it looks like a template: ${renderFirst})` : '';
-  const parsed: Parsed = { manifests: [], broken: [] };
+  const parsed: Parsed = { manifests: [], broken: [], kustomizations: [] };
   for (const [index, document] of (Array.isArray(documents) ? documents : []).entries()) {
     const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
     const refuse = (offset: number, message: string): void =>
@@ -100,10 +114,18 @@ export function parseManifests(text: string, file: string): Parsed {
       if (objects.some(({ object }) => isTemplate(asText(object.metadata?.name))))
         refuse(offsetOf(document, ['metadata', 'name']), `a template that was not rendered: ${renderFirst}`);
       else parsed.manifests.push(...objects);
-    } else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
+    } else if (isObject(value) && isKustomization(file)) parsed.kustomizations.push(file);
+    else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
   }
   return parsed;
 }
+
+/** Its `kind` is optional. */
+const isKustomization = (file: string): boolean => /^kustomization(\.ya?ml)?$/i.test(basename(file));
+
+/** What to do with kustomizations among manifests. */
+export const kustomizationHint = (file: string): string =>
+  `${file} is a kustomization, which is not built; build it with: kubectl kustomize ${dirname(file)} | kubectl podexit check -f -`;
 
 /** `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant. */
 const isTemplate = (text: string): boolean => /\{\{[^}\n]*\}\}/.test(text);

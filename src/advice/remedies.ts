@@ -5,13 +5,8 @@ import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../verdict/shu
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { usesHostPorts } from './rules/service.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
+import type { Edit } from './fix/edit.ts';
 import type { Situation } from './situation.ts';
-
-/** `why`: one short clause, which becomes a comment. */
-export type Edit =
-  | { kind: 'set'; path: Path; value: unknown; why: string }
-  /** Moves a main container to the init containers, as a sidecar. `path` ends with its name. */
-  | { kind: 'sidecar'; path: Path; why: string };
 
 export function editsFor(object: KubernetesObject, spec: Situation, findings: readonly Problem[]): Edit[] {
   const edits = findings.filter(isProblem).flatMap(({ code, container: name }) => {
@@ -86,7 +81,13 @@ const editsByCode: Partial<Record<CheckCode, (context: EditContext) => Edit[] | 
   },
   'classic-sidecar': ({ container, spec }) => {
     const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
-    return container && [{ kind: 'sidecar', path: [...spec.podPath, 'initContainers', container.name], why }];
+    if (!container) return [];
+    const [path, to] = [
+      [...spec.podPath, 'containers', container.name],
+      [...spec.podPath, 'initContainers'],
+    ];
+    const restart = set([...container.path, 'restartPolicy'], 'Always', 'what makes it a sidecar');
+    return [...restart, { kind: 'move', path, to, why }];
   },
 };
 

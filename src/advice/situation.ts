@@ -47,13 +47,43 @@ const podPaths: Readonly<Record<string, Path>> = {
   Job: ['spec', 'template'],
 };
 
-export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podPaths, object.kind ?? '');
+/** The groups of these kinds: volcano's Job is another kind than that of batch. */
+const builtInGroups = ['', 'apps', 'batch', 'extensions'];
+
+const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
+
+/** A kind of Kubernetes itself, whose strategy is known. */
+export const isBuiltIn = (object: KubernetesObject): boolean =>
+  Object.hasOwn(podPaths, object.kind ?? '') && builtInGroups.includes(groupOf(object));
+
+/** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
+const templatesOf = (object: KubernetesObject): readonly Path[] =>
+  isBuiltIn(object) ? [podPaths[object.kind ?? ''] ?? []] : templatesIn(object, []);
+
+function templatesIn(value: unknown, path: Path): Path[] {
+  if (path.length > 8 || typeof value !== 'object' || value === null) return [];
+  const containers = asArray(asObject(asObject(value)['spec'])['containers']);
+  if (containers.some((one) => asString(asObject(one)['image']) !== undefined)) return [path];
+  const steps = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+  return steps.flatMap((step) => templatesIn((value as Record<string | number, unknown>)[step], [...path, step]));
+}
+
+export const hasPods = (object: KubernetesObject): boolean => templatesOf(object).length > 0;
 
 /** `graceSeconds`: of the deletion to predict; by default the spec's. */
-export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number) {
+export function specOfWorkload(
+  object: KubernetesObject,
+  neighbours: Neighbours,
+  graceSeconds?: number,
+  templatePath = templatesOf(object)[0] ?? [],
+) {
   const { kind = '', metadata } = object;
-  const templatePath = podPaths[kind] ?? [];
-  const template = asObject(templatePath.reduce<unknown>((value, key) => asObject(value)[key], object));
+  const template = asObject(
+    templatePath.reduce<unknown>(
+      (value, key) => (value as Record<string | number, unknown> | undefined)?.[key],
+      object,
+    ),
+  );
   const podPath = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
@@ -66,7 +96,14 @@ export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours,
   const replicas = replicasOf(object, neighbours);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   return {
-    subject: { kind, name: asText(metadata?.name), namespace },
+    /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
+    subject: {
+      kind: isBuiltIn(object) ? kind : `${kind}.${groupOf(object)}`,
+      name: asText(metadata?.name) || asText(metadata?.generateName),
+      namespace,
+    },
+    /** How its controller replaces pods is not known. */
+    isCustom: !isBuiltIn(object),
     /** The path of the pod's spec in the object. */
     podPath,
     /** The requested grace period, else the spec's, else 30. */
@@ -124,9 +161,9 @@ export function specsOf(
 ): { manifest: Manifest; spec: Situation }[] {
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
-    .filter(({ object }) => hasPods(object))
-    .map((manifest) => {
-      const spec = specOfWorkload(manifest.object, neighbours, graceSeconds);
+    .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))
+    .map(({ manifest, path }) => {
+      const spec = specOfWorkload(manifest.object, neighbours, graceSeconds, path);
       return { manifest, spec: { ...spec, isPatch: spec.containers.some(({ image }) => image === '') } };
     });
   const lasting = found.map(({ spec }) => spec).filter(isLasting);

@@ -7,7 +7,7 @@ import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError } from './usage.ts';
 import { readConfig } from './config.ts';
 import { findingsIn, policyFrom } from './pipeline-flags.ts';
-import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
+import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand, Flags } from './command.ts';
 
@@ -50,7 +50,7 @@ export const addCheck: AddCommand = (program, ports, setExitCode) => {
     .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   hideLimits(check);
-  addConnectionFlags(addDocumentFlags(check, otherFormats.check)).action(async (words: string[], flags: Flags) => {
+  addConnectionFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
     const { check: run } = await import('../advice/check.ts');
     setExitCode(await run(await optionsOf(words, flags, ports), ports));
   });
@@ -70,7 +70,7 @@ function hideLimits(check: Command): void {
 async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
   const { failOnWords } = await import('../advice/problem.ts');
   const { words: inFile } = await readConfig(flags.config);
-  const { seconds } = decideGrace(flags);
+  const { graceSeconds } = decideGrace(flags);
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
     (name) => (flags[name] ?? inFile[name]) !== undefined,
   );
@@ -81,19 +81,24 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
     source: sourceOf(words, flags),
     connection: connectionOf(flags, version),
     verbosity: verbosityOf(flags),
-    graceSeconds: seconds ?? undefined,
+    graceSeconds: graceSeconds ?? undefined,
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,
     inspect: flags.inspect ?? false,
     failOn: findingsIn(flags.failOn ?? inFile.failOn ?? [], failOnWords, '--fail-on'),
     limits: limits.map((name) => flagOf(name).slice('--'.length)),
     warnOnly: flags.warnOnly ?? inFile.warnOnly ?? false,
-    ...(await documentOptions(flags, otherFormats.check)),
+    ...(await documentOptions(flags, 'check')),
   };
 }
 
+/** No Kubernetes name ends like this in practice: `check web.yaml` means the file. */
+const isManifest = (word: string): boolean => /\.(ya?ml|json)$/i.test(word);
+
 function sourceOf(words: readonly string[], flags: Flags): CheckSource {
-  const { filename: names = [], all = false } = flags;
+  const { all = false } = flags;
+  const names = [...(flags.filename ?? []), ...words.filter(isManifest)];
+  words = words.filter((word) => !isManifest(word));
   const others = [names.length > 0 && '-f', all && '--all', words.length > 0 && 'a target'].filter(Boolean);
   if (others.length > 1)
     throw usageError('check', `${others.join(' and ')} cannot be given together`, 'Leave out one of them.');

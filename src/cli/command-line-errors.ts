@@ -41,8 +41,26 @@ function flagError({ code, message }: CommanderError, program: Command, whole: C
   const command = whole.commands.find((one) => one.name() === namedCommand(program)?.name());
   for (const option of (command ?? whole).options) asked.addOption(option);
   const complaint = complaintAbout(name, asked);
-  return usageError('flags', complaint ? plain(complaint) : `option '${name}' takes no value but true or false`);
+  const hint = Object.hasOwn(flagHints, name) ? flagHints[name] : undefined;
+  return usageError('flags', complaint ? plain(complaint) : `option '${name}' takes no value but true or false`, hint);
 }
+
+const oneNamespace = 'A deletion concerns one namespace; name it with -n NAMESPACE.';
+const aboutLogs = 'podexit follows the logs of the pod by itself; to read them: kubectl logs POD';
+const namePods = 'Name the pods, their workload as TYPE/NAME, or -l SELECTOR.';
+
+/** What to do instead, for flags that other commands of kubectl and stern have. */
+const flagHints: Readonly<Record<string, string>> = {
+  '-A': oneNamespace,
+  '--all-namespaces': oneNamespace,
+  '--all': namePods,
+  '-f': 'What is in a file is predicted by: kubectl podexit check -f FILE',
+  '--filename': 'What is in a file is predicted by: kubectl podexit check -f FILE',
+  '--tail': aboutLogs,
+  '--since': aboutLogs,
+  '--previous': aboutLogs,
+  '--for': 'To wait for a deletion: kubectl podexit POD --attach',
+};
 
 const namedCommand = ({ args: [first], commands }: Command): Command | undefined =>
   commands.find((command) => command.name() === first);

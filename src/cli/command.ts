@@ -6,8 +6,16 @@ import type { Ports } from '../run/ports.ts';
 /** The whole program: from a command line (without node and script) to an exit code. */
 export type Main = (argv: readonly string[], ports: Ports) => Promise<number>;
 
-/** Adds a command to the program. The command reports its exit code with `setExitCode`; `main` runs another one. */
-export type AddCommand = (program: Command, ports: Ports, setExitCode: SetExitCode, main: Main) => void;
+/** Traces the pods that the words and flags of a command name. */
+export type TracePods = (command: Command, words: readonly string[], flags: Flags) => Promise<void>;
+
+/** Adds a command to the program. It reports its exit code with `setExitCode`; `main` runs another command line. */
+export type AddCommand = (
+  program: Command,
+  ports: Ports,
+  setExitCode: SetExitCode,
+  runs: { main: Main; trace: TracePods },
+) => void;
 type SetExitCode = (code: number) => void;
 
 /** The flags of all commands, as commander parses them. A command reads only the flags that it has. */
@@ -30,6 +38,8 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   wait?: string;
   cascade?: string;
 
+  asLive?: boolean;
+  plain?: boolean;
   attach?: boolean;
   allTerminating?: boolean;
   timeout?: string;

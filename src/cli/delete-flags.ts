@@ -1,6 +1,7 @@
 /** Flags for which pod is deleted, and how: those of kubectl delete, and our own. */
 import type { Command } from 'commander';
-import type { TraceOptions } from '../run/trace-options.ts';
+import type { AnyTarget } from '../run/choosing/target.ts';
+import type { TracedPods, TraceOptions } from '../run/options.ts';
 import { flagOf, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Flags } from './command.ts';
 import { parseAnyTarget } from './target.ts';
@@ -32,7 +33,8 @@ export function addDeleteFlags(command: Command): Command {
 
 const leaveOne = 'Leave out one of the two.';
 
-type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
+type Chosen = TracedPods &
+  Pick<TraceOptions, 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
 export function deletionOptions(words: readonly string[], flags: Flags): Chosen {
@@ -67,8 +69,9 @@ export function deletionOptions(words: readonly string[], flags: Flags): Chosen 
       'Write: kubectl podexit node/NAME -- kubectl drain NAME',
     );
   const attaches = attach || allTerminating || target.kind === 'node';
+  const isAwaited = attach === true && flags.pick === undefined && once === undefined;
   return {
-    target,
+    ...tracedPods(target, allTerminating ?? false, isAwaited),
     pick: pickOf(flags),
     mode: attaches ? 'attach' : evict ? 'evict' : 'delete',
     ignoreNotFound,
@@ -76,6 +79,15 @@ export function deletionOptions(words: readonly string[], flags: Flags): Chosen 
     retryEvict,
     once,
   };
+}
+
+/** `isAwaited`: of several pods, the next one that terminates. */
+function tracedPods(target: AnyTarget, areAll: boolean, isAwaited: boolean): TracedPods {
+  if (areAll && (target.kind === 'pod' || target.kind === 'pods'))
+    throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
+  if (target.kind === 'pod') return { pods: 'one', target };
+  if (areAll || target.kind === 'pods' || target.kind === 'node') return { pods: 'all', target };
+  return isAwaited ? { pods: 'next', target } : { pods: 'one', target };
 }
 
 /** The first flag that means nothing if nothing is deleted. */
@@ -110,11 +122,11 @@ function onceOf(flags: Flags): TraceOptions['once'] {
 }
 
 /**
- * kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. `seconds`:
- * null for the pod's own grace period. `isExplicit`: a flag sets it, so it is requested even if the pod is already
- * terminating.
+ * kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1.
+ * `graceSeconds`: null for the pod's own grace period. `insist`: a flag sets it, so it is requested even if the pod is
+ * already terminating.
  */
-export function decideGrace({ gracePeriod, now, force }: Flags): { seconds: number | null; isExplicit: boolean } {
+export function decideGrace({ gracePeriod, now, force }: Flags): Pick<TraceOptions, 'graceSeconds' | 'insist'> {
   const given = wholeNumber(gracePeriod, '--grace-period', 'seconds');
   const asked = given !== undefined && given >= 0 ? given : undefined;
   const together = (names: string, hint: string): Error =>
@@ -124,8 +136,8 @@ export function decideGrace({ gracePeriod, now, force }: Flags): { seconds: numb
   if (now && force) throw together('--force and --now', 'Use --force for a grace period of 0 s, or --now for 1 s.');
   if (force && asked !== undefined && asked > 0)
     throw together('--force and --grace-period greater than 0', 'Leave out --force for a graceful deletion.');
-  if (now) return { seconds: 1, isExplicit: true };
-  if (force) return { seconds: 0, isExplicit: true };
-  if (asked === undefined) return { seconds: null, isExplicit: false };
-  return { seconds: asked === 0 ? 1 : asked, isExplicit: true };
+  if (now) return { graceSeconds: 1, insist: true };
+  if (force) return { graceSeconds: 0, insist: true };
+  if (asked === undefined) return { graceSeconds: null, insist: false };
+  return { graceSeconds: asked === 0 ? 1 : asked, insist: true };
 }

@@ -15,7 +15,7 @@ const demoExamples = `Examples:
 /** A scenario has a recorded grace period, and its pod has no dependents. */
 const refusedFlags: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
 
-export const addDemo: AddCommand = (program, ports, setExitCode, main) => {
+export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
   const demo = program
     .command('demo [scenario]')
     .description('try it without a cluster, on recorded deletions')

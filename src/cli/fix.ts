@@ -47,6 +47,8 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
 };
 
 function sourceOf(words: readonly string[], names: readonly string[]): FixOptions['source'] {
+  const files = words.filter((word) => /\.ya?ml$/i.test(word));
+  if (files.length > 0 && files.length === words.length) return { kind: 'files', names: [...names, ...files] };
   if (names.length > 0 && words.length > 0)
     throw usageError('fix', '-f and a target cannot be given together', 'Leave out one of them.');
   if (names.length > 0) return { kind: 'files', names };

@@ -2,7 +2,7 @@
 import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, severalOf, usageError } from './usage.ts';
-import { addDocumentFlags, documentOptions, otherFormats } from './options.ts';
+import { addDocumentFlags, documentOptions } from './options.ts';
 import type { AddCommand, Flags } from './command.ts';
 
 const compareExamples = `Examples:
@@ -27,12 +27,12 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
     .description('compare two exits or rollouts')
     .addHelpText('before', compareExamples)
     .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
-  addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: Flags) => {
+  addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const failOnWorse = flags.failOn !== undefined;
-    const output = await documentOptions(flags, otherFormats.compare);
+    const output = await documentOptions(flags, 'compare');
     setExitCode(await compareFiles({ before, after, failOnWorse, readRecording, ...output }, ports));
   });
 };
@@ -45,12 +45,12 @@ export const addRecommend: AddCommand = (program, ports, setExitCode) => {
     .description('find the grace period that a workload needs')
     .addHelpText('before', recommendExamples)
     .option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
-  addDocumentFlags(command, otherFormats.recommend).action(async (names: string[], flags: Flags) => {
+  addDocumentFlags(command, 'recommend').action(async (names: string[], flags: Flags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
-    const options = { names, failOn, readRecording, ...(await documentOptions(flags, otherFormats.recommend)) };
+    const options = { names, failOn, readRecording, ...(await documentOptions(flags, 'recommend')) };
     setExitCode(await recommend(options, ports));
   });
 };

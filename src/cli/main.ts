@@ -12,22 +12,26 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
     return complete(argv.slice(1), await buildProgram(ports, () => {}), ports);
   }
   try {
-    return await runProgram(asFlags(argv), ports, main);
+    return await runProgram(await ownWords(argv), ports, main);
   } catch (error) {
     const { reportError } = await import('../run/report-error.ts');
-    return reportError(withoutGivenSecrets(error, argv), stdoutFormatOf(argv), ports);
+    const { withVerbHint } = await import('./kubectl-verbs.ts');
+    return reportError(withoutGivenSecrets(withVerbHint(error, argv), argv), stdoutFormatOf(argv), ports);
   }
 }
 
-/** kubectl's words `help` and `version`. A pod of such a name is written `pod/help`. Throws usageError for `help WORD`. */
-function asFlags(argv: readonly string[]): readonly string[] {
+/** For kubectl's words `help`, `version`, `delete` … A pod of such a name is written `pod/help`. Throws usageError. */
+async function ownWords(argv: readonly string[]): Promise<readonly string[]> {
   const [first, ...more] = argv;
   if (first === 'help') {
     const [word = 'help'] = more;
     if (!word.startsWith('-')) oneOf(word, [...commandNames, 'help', 'version'], 'help');
     return [...more, '--help'];
   }
-  return first === 'version' && more.length === 0 ? ['--version'] : argv;
+  if (first === 'version' && more.every((word) => word === '--client' || word === '--client=true'))
+    return ['--version'];
+  if (first !== 'delete' && first !== 'evict' && first !== 'rollout') return argv;
+  return (await import('./kubectl-verbs.ts')).withoutVerb(argv);
 }
 
 /** Read from argv itself, since the error may be about the flags. */

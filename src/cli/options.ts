@@ -1,48 +1,50 @@
 /** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../output/view.ts';
-import type { ReportFile } from '../output/writable.ts';
-import {
-  formatOfFile,
-  readFormat,
-  namedFormats,
-  reportExtensions,
-  templateFormats,
-  type Format,
-} from '../output/formats.ts';
-import type { TraceOptions } from '../run/trace-options.ts';
+import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Printed } from '../output/formats.ts';
+import type { TraceOptions } from '../run/options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
 import type { Flags } from './command.ts';
 import { parseDuration, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
 import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
-import { addProbeFlags } from './probe-flags.ts';
-import { shownCommand } from './words.ts';
+import { addProbeFlags, probesFrom } from './probe-flags.ts';
+import { shownCommand, splitAtDashes } from './words.ts';
 import type { Command } from 'commander';
 
-/** All but the probes. `target`: the words that name it. Throws PodexitError for invalid or contradictory flags. */
+/**
+ * The options of a command that traces pods. `words`: those that name the target, and after `--` a command to start.
+ * Throws PodexitError for invalid or contradictory flags.
+ */
 export async function traceOptions(
   command: Command,
-  target: readonly string[],
+  words: readonly string[],
   flags: Flags,
-  { version, stdout }: Ports,
+  { version, stdout, env }: Ports,
 ): Promise<TraceOptions> {
+  const [target, argv] = splitAtDashes(command.parent ?? command, words);
   const grace = decideGrace(flags);
   const chosen = deletionOptions(target, flags);
   const isNode = chosen.target.kind === 'node';
   const attachFlag =
     (flags.attach && '--attach') || (flags.allTerminating && '--all-terminating') || (isNode && 'node/NAME');
-  if (attachFlag && grace.isExplicit)
+  if (attachFlag && grace.insist)
     throw usageError(
       'attach',
       `${attachFlag} never deletes and cannot be combined with a grace period`,
       `Leave out ${attachFlag}, or --grace-period, --now and --force.`,
     );
-  if ((flags.allTerminating || isNode || chosen.target.kind === 'pods') && flags.waitReplacement)
+  if (chosen.pods === 'all' && flags.waitReplacement)
     throw usageError(
       'all-terminating',
       `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
+    );
+  if (argv.length > 0 && !isNode && command.parent === null)
+    throw usageError(
+      'command',
+      'a command after -- needs a node or a rollout',
+      'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
     );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   const { confirm, ...output } = await outputOptions(flags, stdout.isTty);
@@ -50,9 +52,9 @@ export async function traceOptions(
     command: shownCommand(command, target),
     connection: connectionOf(flags, version),
     ...chosen,
+    ...grace,
+    start: startOf(flags, argv),
     confirm: confirm && !flags.yes,
-    graceSeconds: grace.seconds,
-    insist: grace.isExplicit,
     timeoutMs: timeout === 0 ? null : timeout,
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
@@ -60,21 +62,36 @@ export async function traceOptions(
     ...output,
     record: recordingOf(flags.record),
     verbosity: verbosityOf(flags),
+    probes: await probesFrom(flags, env),
   };
+}
+
+/** What the run starts, and follows. Throws usageError if there are several ways. */
+function startOf({ restart, image }: Flags, argv: readonly string[]): TraceOptions['start'] {
+  const ways = [
+    ...(restart ? [{ kind: 'restart' as const }] : []),
+    ...(image === undefined ? [] : [{ kind: 'image' as const, image }]),
+    ...(argv.length > 0 ? [{ kind: 'command' as const, argv }] : []),
+  ];
+  if (ways.length > 1)
+    throw usageError('rollout', 'a rollout is started once', 'Give one of --restart, --image and -- COMMAND.');
+  return ways[0];
 }
 
 /** What becomes of the report. A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
 export async function outputOptions(flags: Flags, isTty: boolean) {
-  const { output, report = [], color, ascii = false, timestamps = 'utc' } = flags;
+  const { output, report = [], color, ascii = false, plain = false, timestamps = 'utc' } = flags;
   const look: LookOptions = {
     color: colorFrom({ color }),
-    ascii,
+    ascii: ascii || plain,
+    plain,
     timestamps: valueOf(timestamps, '--timestamps'),
     logs: flags.logs === true,
     verbose: verbosityOf(flags) > 0,
   };
-  const format: Format = output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output);
-  const reports = report.map((file): ReportFile => ({ file, format: formatOfFile(file) }));
+  const format: Format =
+    output === undefined ? { kind: isTty && !plain ? 'live' : 'lines' } : await readFormat(output, 'trace');
+  const reports = report.map((file) => reportFile(file, 'trace'));
   return { format, look, reports, publish: publishFrom(flags), ...(await policyFrom(flags)) };
 }
 
@@ -101,7 +118,9 @@ export function addTraceFlags(command: Command): Command {
     .option(
       '-v, --v <level>',
       'show evidence, phases and assumptions; 2: count the requests on stderr; 6: log each of them',
-    );
+    )
+    // A habit from kubectl get.
+    .addOption(command.createOption('-w, --watch', 'accepted: podexit always watches').hideHelp());
   return addPipelineFlags(addProbeFlags(addOutputFlags(command)));
 }
 
@@ -121,33 +140,25 @@ const logHelp = {
 export function addOutputFlags(command: Command, logs = logHelp): Command {
   command
     .optionsGroup('Output:')
-    .option(
-      '-o, --output <format>',
-      `${[...namedFormats, ...templateFormats.map((format) => `${format}=…`)].join(', ')}; default: live at a terminal, else lines`,
-    )
+    .option('-o, --output <format>', `${formatNames('trace', '…').join(', ')}; default: live at a terminal, else lines`)
     .option(
       '--report <file>',
-      `also write a report; the format follows the file extension (${reportExtensions.join(' ')}); may be repeated`,
+      `also write a report; the format follows the file extension (${reportExtensions('trace').join(' ')}); may be repeated`,
       collect,
     )
     .option('--logs', logs.logs)
     .option('--no-logs', logs.noLogs);
-  return addLook(command).option('--timestamps <kind>', 'relative, local or utc (the default)');
+  return addLook(command)
+    .option('--plain', 'for screen readers: lines, without animation, bars or boxes')
+    .option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 
-/** The formats of the commands that print one document (src/advice), besides table, json and yaml. */
-export const otherFormats = {
-  check: ['markdown', 'sarif', 'junit'],
-  why: ['markdown'],
-  compare: ['markdown'],
-  recommend: ['markdown', 'html'],
-} as const;
-
-export const addDocumentFlags = (command: Command, others: readonly string[]): Command =>
+/** The flags of a command that prints one document (src/advice). */
+export const addDocumentFlags = (command: Command, subject: Printed): Command =>
   addLook(
     command
       .optionsGroup('Output:')
-      .option('-o, --output <format>', `${['table', 'json', 'yaml', ...others].join(', ')}; default: table`)
+      .option('-o, --output <format>', `${formatNames(subject, '…').join(', ')}; default: table`)
       .option(
         '--report <file>',
         'also write a report; the format follows the file extension; may be repeated',
@@ -156,14 +167,9 @@ export const addDocumentFlags = (command: Command, others: readonly string[]): C
   );
 
 /** Throws `usage.output`, `usage.report` and usageError for unknown values. */
-export async function documentOptions(flags: Flags, others: readonly string[]): Promise<OutputOptions> {
-  // Loaded only now: whatever a command's flags load makes every start slower.
-  const { assertFormat, reportFileOf } = await import('../advice/output.ts');
-  assertFormat(flags.output, others);
-  return {
-    format: flags.output,
-    color: colorFrom(flags),
-    ascii: flags.ascii ?? false,
-    reports: (flags.report ?? []).map((file) => reportFileOf(file, others)),
-  };
-}
+export const documentOptions = async (flags: Flags, subject: Printed): Promise<OutputOptions> => ({
+  format: await readFormat(flags.output ?? 'table', subject),
+  color: colorFrom(flags),
+  ascii: flags.ascii ?? false,
+  reports: (flags.report ?? []).map((file) => reportFile(file, subject)),
+});

@@ -1,6 +1,6 @@
 /** Flags for pipelines: gates, GitHub Actions, OpenTelemetry. */
 import type { Command } from 'commander';
-import type { Publish } from '../output/documents.ts';
+import type { Publish } from '../output/publish.ts';
 import { collect } from './connection-flags.ts';
 import type { Flags, GateFlags } from './command.ts';
 import { parseDuration, usageError, valueOf } from './usage.ts';

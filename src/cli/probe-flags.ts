@@ -41,7 +41,7 @@ export async function probesFrom(
 ): Promise<ProbeSettings[]> {
   const { probe: targets = [] } = flags;
   if (targets.length === 0) return refuseAlone(flags);
-  const { parseTarget, viaOf } = await import('../probe/target.ts');
+  const { parseProbeTarget, viaOf } = await import('../probe/target.ts');
   // Hides the command line, which every user of this machine can read (ps). The environment and files are private.
   if (flags.probeHeader?.some((word) => !word.startsWith('@'))) process.title = 'kubectl-podexit';
   const rate = flags.probeRate === undefined ? undefined : rateOf(flags.probeRate);
@@ -55,7 +55,7 @@ export async function probesFrom(
     insecure: flags.probeInsecure ?? false,
   };
   return targets.map((text) => {
-    const target = parseTarget(text);
+    const target = parseProbeTarget(text);
     return { ...shared, target, ratePerSecond: rate ?? (viaOf(target) === 'url' ? 20 : 5) };
   });
 }

@@ -1,16 +1,13 @@
 /** The command tree. Commander parses; the result becomes typed options and a call into the run. */
 import { Command, CommanderError, type Option } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import type { TraceOptions } from '../run/trace-options.ts';
 import { traceOnePod } from '../run/group/trace-pod.ts';
 import { traceOptions, addTraceFlags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
-import { probesFrom } from './probe-flags.ts';
-import type { AddCommand, Flags, Main } from './command.ts';
-import { commandFirst, splitAtDashes, wordsForCommander } from './words.ts';
-import { usageError } from './usage.ts';
+import type { AddCommand, Flags, Main, TracePods } from './command.ts';
+import { commandFirst, wordsForCommander } from './words.ts';
 
 /**
  * Runs a command line (without node and script) and returns its exit code. Throws PodexitError. `main` is for the demo:
@@ -38,6 +35,11 @@ export async function buildProgram(
   { argv, main = runProgram }: { argv?: readonly string[]; main?: Main } = {},
 ): Promise<Command> {
   const { stdout, version } = ports;
+  const trace: TracePods = async (command, words, flags) => {
+    const options = await traceOptions(command, words, flags, ports);
+    if (options.pods !== 'all') return setExitCode(await traceOnePod(options, ports));
+    setExitCode(await (await import('../run/group/trace-several.ts')).traceSeveral(options, ports));
+  };
   const needsAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.test(word));
   const program = new CommandWithNeededFlags(commandName(ports.env), needsAll ? undefined : argv)
     .configureHelp(firstPage)
@@ -55,16 +57,11 @@ export async function buildProgram(
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  addConnectionFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))).action(
-    async (words: string[], flags: Flags) => {
-      const [target, command] = splitAtDashes(program, words);
-      const options = await traceOptions(program, target, flags, ports);
-      const probes = await probesFrom(flags, ports.env);
-      setExitCode(await trace({ ...options, probes }, flags, command, ports));
-    },
+  addConnectionFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))).action((words: string[], flags: Flags) =>
+    trace(program, words, flags),
   );
   for (const [name, load] of Object.entries(commands))
-    if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, main);
+    if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, { main, trace });
   return program;
 }
 
@@ -97,29 +94,6 @@ const nameOf = (flag: string): string => flag.replace(/^--(?:no-)?/, '').replace
 
 /** `-h` also after other switches that share its dash. */
 const helpWords = /^(help|options|--help|-\w*h)$/;
-
-async function trace(
-  options: TraceOptions,
-  { allTerminating }: Flags,
-  command: readonly string[],
-  ports: Ports,
-): Promise<number> {
-  const { target } = options;
-  if (command.length > 0 && target.kind !== 'node')
-    throw usageError(
-      'command',
-      'a command after -- needs a node or a rollout',
-      'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
-    );
-  const isSinglePod = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
-  if (isSinglePod && target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
-    return (await import('../run/group/trace-next-pod.ts')).traceNextPod({ ...options, target }, ports);
-  if (isSinglePod) return traceOnePod({ ...options, target }, ports);
-  if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
-    throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
-  const start = command.length > 0 ? { kind: 'command' as const, argv: command } : undefined;
-  return (await import('../run/group/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
-}
 
 const about =
   'Shows live how a pod shuts down, why it took that long, whether clients lost requests, and what to change.';

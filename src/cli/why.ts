@@ -2,7 +2,7 @@
 import type { WhyOptions } from '../advice/why/why.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { severalOf } from './usage.ts';
-import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
+import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand, Flags } from './command.ts';
 
@@ -32,7 +32,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
     .optionsGroup('Pipelines:')
     .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failOutcomes.join(', ')}`, collect)
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addDocumentFlags(why, otherFormats.why)).action(async (words: string[], flags: Flags) => {
+  addConnectionFlags(addDocumentFlags(why, 'why')).action(async (words: string[], flags: Flags) => {
     const { why: run } = await import('../advice/why/why.ts');
     const { reportsInRecording: readRecording, reportOfLog } = await import('../run/recorded-run.ts');
     const options = {
@@ -44,7 +44,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
       verbosity: verbosityOf(flags),
       readRecording,
       reportOfLog,
-      ...(await documentOptions(flags, otherFormats.why)),
+      ...(await documentOptions(flags, 'why')),
     };
     setExitCode(await run(options, ports));
   });

@@ -1,5 +1,5 @@
 /** The server's source of time, so that tests can let minutes pass in milliseconds. */
-export interface Clock {
+export interface DemoClock {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls `run` once after `ms`; the returned function cancels that. */
@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /** The machine's own clock. */
-export const systemClock: Clock = {
+export const demoClock: DemoClock = {
   now: () => Date.now(),
   setTimeout(run, ms) {
     const timer = setTimeout(run, ms);

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
-import type { Clock } from './clock.ts';
+import type { DemoClock } from './clock.ts';
 import type { Kind } from './data/kinds.ts';
 import { valueAt, type KubeObject } from './data/kube-object.ts';
-import { append, compact, createLog, keyOf, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
+import { append, forget, createLog, storeKey, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
 import { methodNotAllowed, notFound } from './data/status.ts';
 import { ContainerLog } from './play/container-log.ts';
 import { createMover, type Mover } from './play/move.ts';
@@ -12,7 +12,7 @@ import type { Scenario } from './scenario.ts';
 
 export interface ClusterOptions {
   scenario: Scenario;
-  clock: Clock;
+  clock: DemoClock;
   /** How often a watch that allows bookmarks gets one. Default: every minute, like a real server. */
   bookmarkMs?: number;
   /** If no DELETE begins the pod's end: how long after the first watch of pods it begins. Default: as recorded. */
@@ -25,9 +25,9 @@ export interface ClusterOptions {
 const maxKeptChanges = 20_000;
 
 /** Everything behind the HTTP layer: the store, the player that changes it, and the listeners to changes. */
-export class Cluster {
+export class Playback {
   readonly scenario: PreparedScenario;
-  readonly clock: Clock;
+  readonly clock: DemoClock;
   readonly bookmarkMs: number;
   readonly log: ChangeLog;
   readonly player: Player;
@@ -68,7 +68,7 @@ export class Cluster {
   write(written: Parameters<typeof append>[1]): Change {
     const change = append(this.log, written);
     const { changes } = this.log;
-    if (changes.length > maxKeptChanges) compact(this.log, changes[maxKeptChanges / 2]?.revision ?? 0);
+    if (changes.length > maxKeptChanges) forget(this.log, changes[maxKeptChanges / 2]?.revision ?? 0);
     if (change.resource === 'pods' && change.type === 'DELETED') this.#endLogs(change.object);
     this.#changes.emit('change');
     return change;
@@ -98,7 +98,7 @@ export class Cluster {
 
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
     const state = stateAt(this.log, this.visibleRevision);
-    return (state === 'expired' ? this.log.current : state).get(keyOf(resource, { namespace, name }))?.object;
+    return (state === 'expired' ? this.log.current : state).get(storeKey(resource, { namespace, name }))?.object;
   }
 
   /** The object that a request names. Throws a 404, or a 405 where it names none. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { systemClock, type Clock } from './clock.ts';
-import { Cluster, type ClusterOptions } from './cluster.ts';
+import { demoClock, type DemoClock } from './clock.ts';
+import { Playback, type ClusterOptions } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
-import { compact } from './data/log.ts';
-import { Refusal } from './data/status.ts';
-import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
-import { createExchange, type RequestLog, type Exchange, type Outbound } from './http/exchange.ts';
+import { forget } from './data/log.ts';
+import { HttpError } from './data/status.ts';
+import { parseApiRequest, type KubeRequest } from './http/api-request.ts';
+import { createExchange, type RequestLog, type Call, type Outbound } from './http/exchange.ts';
 import { listen, type HttpServer, type MakeServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
 import { truthsInRunTime } from './play/player.ts';
@@ -15,8 +15,8 @@ export interface LoopbackOptions extends Omit<ClusterOptions, 'clock' | 'firstRe
   /** Default: any free port. */
   port?: number;
   /** Makes things go wrong between the server and its clients. Default: nothing does. */
-  interfere?: (cluster: Cluster) => Interference;
-  clock?: Clock;
+  interfere?: (cluster: Playback) => Interference;
+  clock?: DemoClock;
   /** Creates the HTTP server. Default: a plain one. */
   makeServer?: MakeServer;
   /** How long after its last step the scenario begins again, with all pods back. Default: never. */
@@ -27,9 +27,9 @@ export type Loopback = Awaited<ReturnType<typeof startLoopback>>;
 
 /** Starts an API server on 127.0.0.1 that plays one scenario. Rejects if the port is taken. */
 export async function startLoopback(options: LoopbackOptions) {
-  const { clock = systemClock, interfere = () => undisturbed, playAgainAfterMs } = options;
+  const { clock = demoClock, interfere = () => undisturbed, playAgainAfterMs } = options;
   const requests: RequestLog[] = [];
-  let cluster = new Cluster({ ...options, clock });
+  let cluster = new Playback({ ...options, clock });
   let interference = interfere(cluster);
   const server = await listen(handle, options.port ?? 0, options.makeServer);
   start();
@@ -43,7 +43,7 @@ export async function startLoopback(options: LoopbackOptions) {
     try {
       await interference.around(exchange, () => serve(cluster, exchange));
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof HttpError)) throw error;
       exchange.json(error.body.code, error.body, error.headers);
     }
   }
@@ -59,7 +59,7 @@ export async function startLoopback(options: LoopbackOptions) {
   /** Cuts open watches, so that their clients list again: their revisions are older than the new run. */
   function playAgain(): void {
     stop();
-    cluster = new Cluster({ ...options, clock, firstRevision: cluster.log.revision + 1 });
+    cluster = new Playback({ ...options, clock, firstRevision: cluster.log.revision + 1 });
     interference = interfere(cluster);
     for (const socket of server.sockets) socket.destroy();
     start();
@@ -93,7 +93,7 @@ export async function startLoopback(options: LoopbackOptions) {
     /** Writes a change from outside the recording, such as chatter; it is stored and watched like any other. */
     write: (resource: string, type: ChangeType, object: KubeObject) => void cluster.write({ resource, type, object }),
     /** Forgets the history: a watch that resumes from an older revision gets a 410. */
-    compact: () => compact(cluster.log, cluster.log.revision),
+    compact: () => forget(cluster.log, cluster.log.revision),
     /** Ends every connection and timer. */
     async close(): Promise<void> {
       stop();
@@ -102,7 +102,7 @@ export async function startLoopback(options: LoopbackOptions) {
   };
 }
 
-function logEntry({ method, verb, kind, subresource, body, headers }: ApiRequest) {
+function logEntry({ method, verb, kind, subresource, body, headers }: KubeRequest) {
   const userAgent = headers['user-agent'] as string | undefined;
   return { method, body, userAgent, verb, resource: kind?.plural, subresource, status: 0, sent: 0, lines: 0 };
 }
@@ -123,7 +123,7 @@ function kubeconfigText(server: string, namespace: string): string {
 /** Sits between the server and its clients, so that tests can make things go wrong there. */
 export interface Interference extends Pick<Outbound, 'opened' | 'outgoing'> {
   /** Serves a request, or answers in its place. */
-  around(exchange: Exchange, serve: () => Promise<void>): Promise<void>;
+  around(exchange: Call, serve: () => Promise<void>): Promise<void>;
   start(server: HttpServer): void;
   stop(): void;
 }

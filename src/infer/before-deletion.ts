@@ -89,7 +89,7 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
   if (!start) return facts;
   const lastExit = statusOf(first, name)?.state.terminated;
   const isOfEarlierRun = lastExit !== undefined && facts.terminated?.value.startedAt === lastExit.startedAt;
-  const startedAt = network.toClient('node', start.time, start.at + 1);
+  const startedAt = network.toClient('node', start.time);
   const { terminated, log } = facts;
   const { ended } = log;
   return {

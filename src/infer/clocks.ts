@@ -3,7 +3,7 @@
  * timestamps, and from objects with timestamps of two clocks.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { offsetAt, type Bound, type RemoteClock } from '../model/clock.ts';
+import { offsetAt, stepOf, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, NodeSign, Occurrence, Seen, Trace } from '../model/trace.ts';
@@ -20,8 +20,8 @@ export function constrainClocks(network: PodNetwork, trace: Trace, { api }: Dele
 
 /** Constrains how far a clock was ahead of the client's when it showed its reference time. */
 function constrainOffset(network: PodNetwork, origin: 'node' | 'api', clock: RemoteClock): void {
-  const { references, stepped } = network;
-  if (stepped[origin]) return;
+  const { references, unusable } = network;
+  if (unusable[origin]) return;
   const offset = Math.max(...clock.lower.map(({ value }) => value));
   const { lo, hi } = offsetAt(clock, Number.isFinite(offset) ? references[origin] - offset : references.client);
   const ahead = references[origin] - references.client;
@@ -31,8 +31,8 @@ function constrainOffset(network: PodNetwork, origin: 'node' | 'api', clock: Rem
 
 /** What the kubelet wrote is stored later. Less certain than causes: another API server's wrong clock may date it. */
 export function constrainByStorage(network: PodNetwork, trace: Trace): void {
-  const { references, stepped } = network;
-  if (stepped.node || stepped.api) return;
+  const { references, unusable } = network;
+  if (unusable.node || unusable.api) return;
   const made = trace.events.flatMap(({ component, named, created }) =>
     component === 'kubelet' && named !== undefined && created ? [{ stamp: named, written: created }] : [],
   );
@@ -62,7 +62,7 @@ interface Post extends NodeSign {
  * paused node would agree on a wrong offset, so a post counts only if another sign of the node confirms it.
  */
 export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
-  if (network.stepped.node || network.stepped.api) return;
+  if (network.unusable.node || network.unusable.api) return;
   const earlySigns = signsBefore(network, trace, deletion);
   for (const event of trace.events) {
     const post = postOf(trace, network, event, deletion);
@@ -170,25 +170,32 @@ const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: numb
   );
 
 /**
- * Marks the node's clock as doubtful if something arrives late although its stream is alive: it is late indeed, or the
- * clock was set back, which nothing can prove. As logs are often late, a log end counts only if the status is late too.
- * `earlier`: Killings that seem older than the deletion, by the clock so far; `killings`: those of the deletion.
+ * The stretch in which a clock was set, by its contradictory bounds; or, for the node's clock, since when it may have been:
+ * something arrives late although its stream is alive, so it is late indeed, or the clock was set back. As logs are often
+ * late, a log end counts only if the status is late too. `earlier`: Killings that seem older than the deletion.
  */
-export function withDoubt(
+export function unusableNodeClock(
   trace: Trace,
   deletion: Deletion,
   clock: RemoteClock,
   { earlier, killings }: { earlier: readonly Occurrence[]; killings: readonly Occurrence[] },
-): RemoteClock {
-  const contradiction = killings.flatMap((killing) => endLongBefore(trace, killing)).at(0);
-  if (contradiction) return { ...clock, doubt: contradiction };
-  const ends = lateEnds(trace, deletion);
+): PodNetwork['unusable']['node'] {
   const since = deletion.accepted.client.lo;
   const arrivedLive = earlier.filter(({ isOld, seq }) => !isOld && seq > deletion.facts.seenSeq);
   // The bound on the clock if the Killing was caused by the deletion.
-  const signs = [...arrivedLive.map(({ time, seq }): Bound => ({ at: since, value: time.hi - since, seq })), ...ends];
-  const doubt = signs.find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
-  return doubt ? { ...clock, doubt: { at: doubt.at, seq: doubt.seq } } : clock;
+  const late = [
+    ...arrivedLive.map(({ time, seq }): Bound => ({ at: since, value: time.hi - since, seq })),
+    ...lateEnds(trace, deletion),
+  ];
+  const doubt =
+    killings.flatMap((killing) => endLongBefore(trace, killing))[0] ??
+    late.find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
+  return unusableClock(clock) ?? (doubt && { from: doubt.at, cause: 'clock-doubtful' });
+}
+
+export function unusableClock(clock: RemoteClock): PodNetwork['unusable']['api'] {
+  const step = stepOf(clock);
+  return step && { from: step.lo, to: step.hi, cause: 'clock-stepped' };
 }
 
 /**
@@ -219,10 +226,7 @@ function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
 }
 
 /** The earliest that a container's log can have ended cleanly. A log still open when the status arrives ends after that. */
-export function logEndAtLeast({
-  log,
-  terminated,
-}: Pick<ContainerFacts, 'log' | 'terminated'>): Fact<unknown> | undefined {
+function logEndAtLeast({ log, terminated }: Pick<ContainerFacts, 'log' | 'terminated'>): Fact<unknown> | undefined {
   const { opened, ended } = log;
   if (ended) return ended.value.clean ? ended : undefined;
   return opened && terminated;

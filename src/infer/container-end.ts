@@ -6,13 +6,13 @@ import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { numberOfSignal, stopSignalOfImage } from '../programs/signals.ts';
-import { eventsAbout, type ContainerFacts, type Fact, type LogFacts, type Trace } from '../model/trace.ts';
+import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
-import { isKubeletStart, isStopKilling, lateRenewals, maxRenewalIntervalMs, type Stop } from './stop.ts';
+import { isKubeletStart, lateRenewals, maxRenewalIntervalMs, type Stop } from './stop.ts';
 
 /** Constrains the exit by its status: in [finishedAt, + 1 s) on the node's clock, and before the status arrived. */
 export function constrainExit(network: PodNetwork, container: string, facts: ContainerFacts): void {
@@ -23,17 +23,16 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
   const evidence = [terminated.seq];
   const arrived = { because: 'the status of its end had arrived (§2 S12)', evidence };
   network.within(at, { client: atMost(terminated.at + 1) }, arrived);
-  network.stamp('node', at, finished, terminated.at + 1, { because: 'finishedAt (§5)', evidence });
-  // Timestamps from before and after a clock was set have no order.
-  if (!network.stepped.node) constrainByLastLine(network, container, log);
+  network.stamp('node', at, finished, { because: 'finishedAt (§5)', evidence });
+  constrainByLastLine(network, container, log);
 }
 
 /** The container exited after its last log line. */
 function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
   if (!lastLine) return;
-  const { value, at, seq } = lastLine;
+  const { value, seq } = lastLine;
   const proof = { because: 'log-stamp-lag', evidence: [seq] };
-  network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), at + 1, proof);
+  network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), proof);
 }
 
 /**
@@ -171,11 +170,6 @@ export const outlivedRemoval = (stop: Stop): boolean =>
  */
 export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean =>
   isMirror(deletion.pod) && deletion.grace === 0 && trace.requests.length === 0;
-
-/** Whether the kubelet stopped this container of a static pod, as the manifest is gone: then there is a Killing. */
-export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<ContainerSpec, 'name'>): boolean =>
-  mayBeItsKubelets(context) &&
-  eventsAbout(context.trace, 'Killing', name).some((event) => isStopKilling(event) && !event.isOld);
 
 /**
  * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md

@@ -9,14 +9,7 @@ import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
 import { containerContext } from './container-context.ts';
-import {
-  exitOf,
-  isRemovedAtOnce,
-  knownStopSignal,
-  outcomeOf,
-  outlivedRemoval,
-  wasStoppedAsStatic,
-} from './container-end.ts';
+import { exitOf, isRemovedAtOnce, knownStopSignal, outcomeOf, outlivedRemoval } from './container-end.ts';
 import {
   stopTimeout,
   type ContainerExit,
@@ -62,7 +55,6 @@ export function containerExit(
   const container = containerContext(context, spec);
   const { deletion, network, facts, killings, status, ended } = container;
   const startedLate = wasStartedLate(container);
-  const isStatic = wasStoppedAsStatic(context, spec);
   const ran =
     // Nothing runs in a Succeeded pod, even if a container status still says so.
     (isRunning(status?.state) && deletion.pod.status.phase !== 'Succeeded') ||
@@ -70,16 +62,16 @@ export function containerExit(
     startedLate ||
     mayHaveRestarted(container) ||
     ranUntilEnd(container);
-  const base = { spec, facts, ran: ran !== false || isStatic, killings, assumes: [] };
+  const base = { spec, facts, ran: ran !== false, killings, assumes: [] };
   if (!base.ran) return { ...base, outcome: 'not-running' };
   // It ended before the deletion, but its status still said running.
-  if (killings.length === 0 && !isStatic && ended && isBefore(ended, deletion.accepted))
+  if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const stop: Stop = { ...container, ...constrainStopStart(container, startedLate), turn };
-  const stopping = isStatic ? undefined : stoppingOf(stop);
-  if (!isStatic && ran === 'perhaps')
+  const stopping = stoppingOf(stop);
+  if (ran === 'perhaps')
     return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
-  if (isStatic || mayBeStopped(container, noMainRunning)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
+  if (mayBeStopped(container, noMainRunning)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { decision, exit } = network.withRollback(
     () => {

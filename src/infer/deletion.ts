@@ -43,7 +43,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const causal = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
   const dated = withDates(causal, trace.clocks.dates);
   // The timestamps that show an earlier deletion may come from a clock that was just set back.
-  const api = isEarlier ? { ...dated, doubt: { at: facts.seenAt, seq: facts.seenSeq } } : dated;
+  const api = isEarlier ? { ...dated, lower: [] } : dated;
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];

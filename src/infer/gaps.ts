@@ -43,20 +43,11 @@ const gapIn = (stream: StreamName, cause: TimelineGap['cause'], from: number, to
   cause,
 });
 
-/** Times at which a clock was set, or may have been: intervals around them are wider. */
-export function clockGaps(network: PodNetwork): TimelineGap[] {
-  const clocks = [
-    ['api', 'clock of the API server'],
-    ['node', 'clock of the node'],
-  ] as const;
-  return clocks.flatMap(([clock, resource]) => {
-    const { doubt } = network.stepped[clock] ?? {};
-    return [
-      ...network.stepsOf(clock).map(({ lo, hi }) => ({ resource, from: lo, to: hi, cause: 'clock-stepped' as const })),
-      ...(doubt ? [{ resource, from: doubt.at, cause: 'clock-doubtful' as const }] : []),
-    ];
-  });
-}
+/** Clocks that were set, or may have been: nothing is dated by them. */
+export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[] => [
+  ...(api ? [{ resource: 'clock of the API server', ...api }] : []),
+  ...(node ? [{ resource: 'clock of the node', ...node }] : []),
+];
 
 /** Joins gaps of one stream that follow each other without a pause. */
 function joined(gaps: readonly Fact<Gap>[]): Gap[] {
@@ -107,24 +98,17 @@ export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
 
 /**
  * Whether a Killing may be missing although the stream had no gap: we may not read Events, or a terminating namespace
- * accepts no new ones (SIGNALS.md trap 32). Or the kubelet merged ten similar Events into one that names only the first,
- * or dropped Events of a pod that has used up its quota (SIGNALS.md §2.1).
+ * accepts no new ones (SIGNALS.md trap 32). Or the kubelet merged ten similar Events into one that names only the first
+ * (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
   trace.namespaceEnding !== undefined ||
   isRefused(trace, 'events') ||
-  mayQuotaBeUsedUp(trace.normals) ||
   trace.events.some((event) => event.reason === 'Killing' && isMerged(event));
 
-/** Whether a Warning may be missing. */
-export const warningsMissing = ({ namespaceEnding, warnings }: Trace): boolean =>
-  namespaceEnding !== undefined || mayQuotaBeUsedUp(warnings);
+/** Whether a Warning may be missing: so many failed probes use up the limit of a pod's Warnings (SIGNALS.md §2.1). */
+export const warningsMissing = ({ namespaceEnding, events }: Trace): boolean =>
+  namespaceEnding !== undefined || events.some(({ reason, count }) => reason === 'Unhealthy' && count >= manyFailures);
 
-const mayQuotaBeUsedUp = (counts: ReadonlyMap<string, number>): boolean =>
-  [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewestAtUsedUpQuota;
-
-/**
- * The fewest listed Events with which the quota may be used up. It is 25 Events of a type, plus one every 5 min. Events
- * older than an hour are no longer listed (their TTL): if those had used it up, 12 have come back since.
- */
-const fewestAtUsedUpQuota = 12;
+/** Fewer than the 25 of the limit, as a few more come back with time, and Events of an hour ago are no longer listed. */
+const manyFailures = 12;

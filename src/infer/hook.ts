@@ -148,7 +148,7 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
     return { outcome: 'unknown', mayHaveDied: true };
   }
   // If the node's clock was set, we may not know whether the container ended first.
-  if (network.stepped.node && ended && !isBefore(graceEnd, ended)) {
+  if (network.unusable.node && ended && !isBefore(graceEnd, ended)) {
     constrainByExit(stop);
     return { outcome: 'unknown' };
   }
@@ -161,7 +161,7 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
   // If this is the failure of a second attempt, the first hook may have ended at any time before.
   if (isLaterAttempt) return { outcome: isInGrace ? 'failed' : 'unknown' };
   if (!isInGrace) return { outcome: isAfterGrace ? 'cut-off' : 'unknown' };
-  network.stamp('node', end, failure.time, failure.at + 1, proof, stopStart.client.lo);
+  network.stamp('node', end, failure.time, proof);
   return ended === undefined || isBefore(failedAt, ended)
     ? { outcome: 'failed' }
     : { outcome: 'unknown', mayHaveDied: true };
@@ -172,7 +172,7 @@ function failureMoment({ network, spec, stopStart }: Stop, { time, at, seq }: Oc
   const name = moment('hook-failure', spec.name);
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
   network.within(name, { client: { lo: stopStart.client.lo, hi: at + 1 } }, proof);
-  network.stamp('node', name, time, at + 1, proof, stopStart.client.lo);
+  network.stamp('node', name, time, proof);
   return network.read(name, 'observed');
 }
 
@@ -236,7 +236,7 @@ function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> 
   }
   const since = deletedAtLatest(stop);
   const hasNoOtherKill = eventsAbout(trace, 'Killing', spec.name).every((killing) => killings.includes(killing));
-  const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time, event.at + 1)));
+  const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time)));
   const failure = possible.find(
     ({ time, isOld, count, seq }) =>
       time.lo >= since || (hasNoOtherKill && !isOld && count === 1 && seq > deletion.facts.seenSeq),

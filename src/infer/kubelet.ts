@@ -5,19 +5,20 @@ import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
-import { withDoubt } from './clocks.ts';
+import { unusableNodeClock } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
 import { belongs, isAfterNotice, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
-import { moment } from './pod-network.ts';
+import { moment, type PodNetwork } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
 
 /** The Killings of this deletion, and the node's clock. */
 export interface Stops {
   /** By container, oldest first. */
   readonly killings: Kubelet['killings'];
-  /** As arrivals and causes bound it: this shows whether it was set. */
+  /** As arrivals and causes bound it. */
   readonly clock: RemoteClock;
+  readonly unusable: PodNetwork['unusable']['node'];
 }
 
 export function stopsOf(trace: Trace, deletion: Deletion): Stops {
@@ -28,7 +29,8 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const earlier = killings.filter((event) => !later.includes(event));
-  return { killings: byContainer(all), clock: withDoubt(trace, deletion, caused, { earlier, killings: all }) };
+  const unusable = unusableNodeClock(trace, deletion, caused, { earlier, killings: all });
+  return { killings: byContainer(all), clock: caused, unusable };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
@@ -156,9 +158,9 @@ const ownGrace = ({ pod }: Deletion): number | undefined => pod.spec.termination
  * The earliest client time of the write that lowered the grace. A deadline that moved just as much does not show it;
  * any other one was set to the time of the write (SIGNALS.md §1 "Repeat delete").
  */
-function loweredSince({ deletion, network }: DeletionContext, { value, at }: Grace): number {
+function loweredSince({ deletion, network }: DeletionContext, { value }: Grace): number {
   const { pod, accepted } = deletion;
   const stamp = parseTime(value.deadline);
   if (stamp === undefined || stamp - value.grace * second === requestedAt(pod)) return accepted.client.lo;
-  return network.toClient('api', { lo: stamp, hi: stamp + second }, at + 1).lo;
+  return network.toClient('api', { lo: stamp, hi: stamp + second }).lo;
 }

@@ -5,7 +5,7 @@ import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { isRefused, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
 import { factsOfLastRun } from './before-deletion.ts';
-import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
+import { constrainByPosts, constrainByStorage, constrainClocks, unusableClock } from './clocks.ts';
 import { containerContext } from './container-context.ts';
 import { constrainExit } from './container-end.ts';
 import type { ContainerContext, DeletionContext, InferContext } from './context.ts';
@@ -17,7 +17,10 @@ import { outlivedDeadline } from './stop.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   const stops = stopsOf(trace, deletion);
-  const network = new PodNetwork(referencesOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
+  const network = new PodNetwork(referencesOf(trace, deletion, stops), {
+    node: stops.unusable,
+    api: unusableClock(deletion.api),
+  });
   const context = { trace, deletion, network };
   constrainClocks(network, trace, deletion);
   constrainAcceptance(context);
@@ -66,22 +69,18 @@ function constrainAcceptance({ trace, deletion, network }: DeletionContext): voi
   network.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
   const asked = requestTime(trace, deletion.facts);
   const because = 'deletionTimestamp less the grace (§1 "First delete")';
-  if (asked) network.stamp('api', 'accepted', asked, client.hi, { because, evidence: [deletion.facts.seenSeq] });
+  if (asked) network.stamp('api', 'accepted', asked, { because, evidence: [deletion.facts.seenSeq] });
 }
 
 /** K: by the Event's nanoseconds or, if it is repeated, by the second of its last occurrence (trap 19). */
-function constrainStopping(
-  { deletion, network }: DeletionContext,
-  container: string,
-  killings: readonly Occurrence[],
-): void {
+function constrainStopping({ network }: DeletionContext, container: string, killings: readonly Occurrence[]): void {
   const [first] = killings;
   if (!first) return;
   const at = moment('stopping', container);
   const evidence = [first.seq];
   network.within(at, { client: atMost(first.at + 1) }, { because: 'Killing had arrived', evidence });
   const proof = { because: 'Killing is made before the hook (§2 S5)', evidence };
-  network.stamp('node', at, first.time, first.at + 1, proof, deletion.accepted.client.lo);
+  network.stamp('node', at, first.time, proof);
   network.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
 }
 
@@ -90,7 +89,7 @@ function constrainStart(network: PodNetwork, container: string, { terminated }: 
   const started = parseFloor(terminated?.value.startedAt);
   if (!terminated || !started) return;
   const proof = { because: 'startedAt: it had been started (§2 S2)', evidence: [terminated.seq] };
-  network.stamp('node', moment('stop-signal', container), atLeast(started.lo), terminated.at + 1, proof);
+  network.stamp('node', moment('stop-signal', container), atLeast(started.lo), proof);
 }
 
 /**

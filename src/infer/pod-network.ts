@@ -4,7 +4,6 @@
  * give or take the drift. Reports use the client's clock.
  */
 import { driftOver } from '../model/assumptions.ts';
-import { isStepped, offsetAt, stepsOf, toClient, type RemoteClock } from '../model/clock.ts';
 import type { Instant } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
 import type { Seen } from '../model/trace.ts';
@@ -34,67 +33,51 @@ interface References {
 
 type Proof = Pick<Constraint, 'because' | 'evidence'>;
 
+/** Since when (client ms) a clock may have been set, as its timestamps contradict each other or what they date. */
+interface Unusable {
+  readonly from: number;
+  readonly to?: number;
+  readonly cause: 'clock-stepped' | 'clock-doubtful';
+}
+
 export class PodNetwork extends Network {
   readonly references: References;
-  /** Clocks that were set during the run. Timestamps of these clocks are never compared with each other. */
-  readonly stepped: { readonly node?: RemoteClock; readonly api?: RemoteClock };
-  /** Timestamps of moments by the node's clock, exactly: two of them are compared without an allowance for drift. */
-  readonly #nodeStamps = new Map<string, Span>();
-  /** Earlier values of those, for withRollback. */
-  readonly #undoStamps: [moment: string, stamp: Span][] = [];
+  /** Clocks that were, or may have been, set during the run. Nothing is dated by their timestamps. */
+  readonly unusable: { readonly node?: Unusable; readonly api?: Unusable };
 
-  constructor(references: References, { node, api }: { readonly node: RemoteClock; readonly api: RemoteClock }) {
+  constructor(references: References, { node, api }: { readonly node?: Unusable; readonly api?: Unusable }) {
     super(['client', 'node'], ['client', 'node', 'api']);
     this.references = references;
-    this.stepped = { node: isStepped(node) ? node : undefined, api: isStepped(api) ? api : undefined };
+    this.unusable = { node, api };
   }
 
-  /**
-   * A clock showed `stamp` (ms since the epoch) at a moment known by `knownAt` (client ms). `since`, used if the clock
-   * was set during the run: the earliest client time at which it can have shown the stamp.
-   */
-  stamp(clock: 'node' | 'api', name: string, stamp: Span, knownAt: number, proof: Proof, since = -Infinity): boolean {
-    const stepped = this.stepped[clock];
-    if (stepped) return this.within(name, { client: toClient(stepped, stamp, knownAt, since) }, proof);
-    if (clock === 'node') this.#narrowNodeStamp(name, stamp);
+  /** A clock showed `stamp` (ms since the epoch) at a moment. */
+  stamp(clock: 'node' | 'api', name: string, stamp: Span, proof: Proof): boolean {
+    if (this.unusable[clock]) return true;
     const { lo, hi } = this.#sinceReference(clock, stamp);
     return this.add({ from: clock, to: name, min: lo, max: hi, ...proof });
   }
 
-  /** The client time at which a clock showed `stamp`. `knownAt`, `since`: as for `stamp()`. */
-  toClient(clock: 'node' | 'api', stamp: Span, knownAt: number, since?: number): Span {
-    const stepped = this.stepped[clock];
-    if (stepped) return toClient(stepped, stamp, knownAt, since);
+  /** The client time at which a clock showed `stamp`. */
+  toClient(clock: 'node' | 'api', stamp: Span): Span {
+    if (this.unusable[clock]) return anyTime;
     const reference = shifted(this.boundsOf(clock, 'client'), -this.references.client);
     const { lo, hi } = this.#sinceReference(clock, stamp);
     return { lo: reference.lo + lo, hi: reference.hi + hi };
   }
 
-  /** Narrows an estimate by a clock's timestamp of the same moment, if there is one. `since`: as for `stamp()`. */
-  narrowedByStamp(
-    estimate: Estimate,
-    clock: 'node' | 'api',
-    stamp: Span | undefined,
-    { at, seq }: Seen,
-    since?: number,
-  ): Estimate {
-    return stamp ? narrowed(estimate, onClient(this.toClient(clock, stamp, at + 1, since), [seq])) : estimate;
+  /** Narrows an estimate by a clock's timestamp of the same moment, if there is one. */
+  narrowedByStamp(estimate: Estimate, clock: 'node' | 'api', stamp: Span | undefined, { seq }: Seen): Estimate {
+    return stamp ? narrowed(estimate, onClient(this.toClient(clock, stamp), [seq])) : estimate;
   }
 
   /** How far a clock is ahead of the client's at a client time (ms). */
   offset(clock: 'node' | 'api', at: number): Span {
-    const stepped = this.stepped[clock];
-    if (stepped) return offsetAt(stepped, at);
+    if (this.unusable[clock]) return anyTime;
     const ahead = this.references[clock] - this.references.client;
     const reference = this.boundsOf(clock, 'client');
     const drift = driftOver(at - this.references.client);
     return { lo: ahead - reference.hi - drift, hi: ahead - reference.lo + drift };
-  }
-
-  /** The stretches of client time in which a clock was set, oldest first. */
-  stepsOf(clock: 'node' | 'api'): Span[] {
-    const stepped = this.stepped[clock];
-    return stepped ? stepsOf(stepped) : [];
   }
 
   /** The moment lies within all of these limits. */
@@ -102,8 +85,7 @@ export class PodNetwork extends Network {
     const constraints: Constraint[] = [];
     const limit = (from: string, { lo, hi }: Span) => constraints.push({ from, to: name, min: lo, max: hi, ...proof });
     if (client) limit('client', shifted(client, this.references.client));
-    if (node && !this.stepped.node) limit('node', this.#sinceReference('node', node));
-    if (node) this.#narrowNodeStamp(name, node);
+    if (node && !this.unusable.node) limit('node', this.#sinceReference('node', node));
     return this.add(...constraints);
   }
 
@@ -119,37 +101,19 @@ export class PodNetwork extends Network {
 
   /** The bounds of a moment on both clocks, with their evidence. */
   read(name: string, basis: Instant['basis'] = 'inferred'): Estimate {
+    const { client, node } = this.references;
     return {
-      client: shifted(this.boundsOf(name, 'client'), -this.references.client),
-      node: this.stepped.node ? anyTime : this.#onNode(name),
+      client: shifted(this.boundsOf(name, 'client'), -client),
+      node: this.unusable.node ? anyTime : shifted(this.boundsOf(name, 'node'), -node),
       basis,
       evidence: this.evidenceOf(name, 'client'),
     };
-  }
-
-  override withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
-    this.#undoStamps.length = 0;
-    const result = super.withRollback(trial, isKept);
-    if (!isKept(result)) for (const [name, stamp] of this.#undoStamps.reverse()) this.#nodeStamps.set(name, stamp);
-    return result;
   }
 
   /** How long after its reference time a clock showed a stamp (ms), give or take the drift. */
   #sinceReference(clock: 'node' | 'api', stamp: Span): Span {
     const { lo, hi } = shifted(stamp, this.references[clock]);
     return { lo: lo - driftOf(lo), hi: hi + driftOf(hi) };
-  }
-
-  #narrowNodeStamp(name: string, stamp: Span): void {
-    const before = this.#nodeStamps.get(name) ?? anyTime;
-    this.#undoStamps.push([name, before]);
-    this.#nodeStamps.set(name, { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) });
-  }
-
-  #onNode(name: string): Span {
-    const { lo, hi } = shifted(this.boundsOf(name, 'node'), -this.references.node);
-    const stamp = this.#nodeStamps.get(name) ?? anyTime;
-    return { lo: Math.max(lo, Math.min(stamp.lo, hi)), hi: Math.min(hi, Math.max(stamp.hi, lo)) };
   }
 }
 

@@ -47,6 +47,6 @@ function finalAt({ trace, network }: DeletionContext, done: Estimate | undefined
   const stamp = parseFloor(final.value.metadata.deletionTimestamp);
   if (!stamp) return arrived;
   // A timestamp after the arrival proves nothing: the server's clock may have been set.
-  const { lo } = network.toClient('api', stamp, final.at + 1, arrived.client.lo);
+  const { lo } = network.toClient('api', stamp);
   return lo <= arrived.client.hi ? narrowed(arrived, onClient(atLeast(lo), [final.seq])) : arrived;
 }

@@ -21,7 +21,7 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   if (hasNoReplacement(trace, own, trigger)) return undefined;
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
-  const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(context, facts);
+  const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod);
   const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && isReplacementSlot(own, facts);
   const siblings = [...trace.siblings]
     .filter(([uid]) => uid !== own.metadata.uid)
@@ -67,11 +67,6 @@ const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): bool
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
     (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
 
-function isStampedBefore({ deletion, network }: DeletionContext, { pod, seen }: SiblingFacts): boolean {
-  const stamp = parseFloor(pod.metadata.creationTimestamp);
-  return stamp !== undefined && network.toClient('api', stamp, seen.at + 1).hi < deletion.accepted.client.lo;
-}
-
 function replacement(context: DeletionContext, uid: string, facts: SiblingFacts): Replacement {
   const { trace, deletion, network } = context;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
@@ -114,7 +109,7 @@ function startedAt(
   const arrived = arrivedBy(fact, scheduled);
   const { at, node } = fact.value;
   const isSameNode = node !== undefined && node === deletion.pod.spec.nodeName;
-  return isSameNode ? network.narrowedByStamp(arrived, 'node', parseFloor(at), fact, arrived.client.lo) : arrived;
+  return isSameNode ? network.narrowedByStamp(arrived, 'node', parseFloor(at), fact) : arrived;
 }
 
 /** What the first list shows may be old. */

@@ -7,9 +7,8 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Gap } from '../model/observation.ts';
-import { failedProbes, isRefused, type ContainerFacts, type Fact } from '../model/trace.ts';
+import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
-import { logEndAtLeast } from './clocks.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { wasLoweredLate, type Deletion } from './deletion.ts';
 import { isBefore, moved, noEarlierThan, onBothClocks, type Estimate } from './estimate.ts';
@@ -127,20 +126,18 @@ interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'ou
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
   mayHaveCrashed(signal) || signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
 
-/**
- * Whether the container had ended, by the node's clock, before the kubelet started to stop it or before its signal was due
- * (trap 7). A clock that certainly was set shows no order. A doubtful one does: a late log is likelier than a clock that
- * was set.
- */
+/** Whether the container had ended before the kubelet started to stop it or before its signal was due (trap 7). */
 function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
   const ended = parseFloor(facts.terminated?.value.finishedAt);
-  if (!ended || network.stepsOf('node').length > 0) return false;
+  if (!ended) return false;
+  if (turn && network.unusable.node) return true;
   const dues = [
     killings[0]?.time.lo ?? -Infinity,
     hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
     turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
   ];
-  return dues.some((due) => ended.lo < due && ended.hi <= due);
+  // The network counts with drift; two stamps of one clock have none.
+  return dues.some((due) => ended.lo < due && ended.hi <= due + driftOver(due - network.references.node));
 }
 
 /** Whether a sidecar died of some other signal, perhaps while it waited for its turn, so that no stop signal was sent. */
@@ -201,7 +198,7 @@ export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }:
   const graceStart = moment('grace-start', name);
   const minLifetime = timeout - driftOver(timeout) - millisecondsOf('silent-kill');
   // The second means nothing if the node's clock may have been set.
-  if (network.stepped.node || network.minBetween(graceStart, moment('exit', name)) < minLifetime) return false;
+  if (network.unusable.node || network.minBetween(graceStart, moment('exit', name)) < minLifetime) return false;
   const from = network.read(moment('stop-start', name)).node.lo;
   const until = network.read(graceStart).node.hi + timeout;
   const hasLogged = log.lastLine !== undefined && log.lastLine.value > from && log.lastLine.value < until;
@@ -230,15 +227,14 @@ export function constrainExitByKill({ network, spec: { name } }: Stop): void {
 
 /** Whether 137 may have another cause than the kill at the end of the grace, although its time fits. */
 export function isDoubtfulKill(stop: Stop, killSince: Estimate, isLate: boolean): boolean {
-  const { trace, deletion, kubelet, network, facts, stopStart, killings, ended } = stop;
+  const { trace, deletion, kubelet, network, stopStart, killings, ended } = stop;
   // If the grace is not certain, the exit must fit the one that was seen, or the longest one. A chance exit rarely does.
   const isEarly = isBefore(ended ?? stopStart, timeoutEnd(stopStart, stopTimeout(kubelet, 'likely')));
   const isGraceKnown = deletion.isWitnessed
     ? !wasLoweredLate(trace, deletion)
     : ended && endsRightAfterGrace(deletion, killSince, ended);
   if (isEarly && !isGraceKnown) return true;
-  const isUntimed = network.stepped.node !== undefined && !logEndFitsKill(facts, killSince);
-  return !isLate && (isUntimed || (killings.length === 0 && isStartUncertain(stop)));
+  return !isLate && (network.unusable.node !== undefined || (killings.length === 0 && isStartUncertain(stop)));
 }
 
 /**
@@ -250,10 +246,6 @@ const endsRightAfterGrace = ({ grace }: Deletion, killSince: Estimate, ended: Es
 
 /** The whole second of finishedAt, and one more for the kill to take effect. */
 const killedWithinMs = 2000;
-
-/** Whether the log ended, by the client's clock, no earlier than a kill can have come. */
-const logEndFitsKill = (facts: ContainerFacts, killSince: Estimate): boolean =>
-  (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= killSince.client.lo;
 
 /** No earlier than `timeout` ms after the stop start. */
 const timeoutEnd = (stopStart: Estimate, timeout: number): Estimate =>

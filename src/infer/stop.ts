@@ -65,7 +65,7 @@ export function constrainGraceStart(stop: Stop): Estimate {
   if (last) {
     const proof = { because: 'the last Killing (§2 S11)', evidence: [last.seq] };
     network.within(latest, { client: atMost(last.at + 1) }, proof);
-    network.stamp('node', latest, last.time, last.at + 1, proof);
+    network.stamp('node', latest, last.time, proof);
   }
   const latestStart = last ? network.read(latest) : stop.stopStart;
   // An attempt that started after the container had ended does not count.

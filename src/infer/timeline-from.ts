@@ -78,7 +78,7 @@ function windowOf(trace: Trace, exit: PodExit | undefined): Span {
   const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
   if (!created) return { lo: trace.now, hi: trace.now + 1 };
   const { lo } = exit
-    ? exit.network.toClient('api', created, trace.now)
+    ? exit.network.toClient('api', created)
     : toClient(withDates(trace.clocks.api, trace.clocks.dates), created, trace.now);
   return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
 }

@@ -28,12 +28,10 @@ import {
   loweredNear,
   otherTemplate,
   deletionRequestedAt,
-  scalingsOf,
   shrunkNear,
   wantedAt,
   withinCauseWindow,
   type Lowering,
-  type Scaling,
 } from './workload-changes.ts';
 
 /** Undefined if the rule does not apply. */
@@ -289,8 +287,7 @@ function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | und
 function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Seen | undefined {
   const { kind, metadata } = owner.last.value;
   if (kind === 'ReplicaSet' && metadata.ownerReferences?.length) {
-    const deployment = parentOf(trace, owner);
-    return lastOf(loweredNear(deployment, trace)) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
+    return lastOf(loweredNear(parentOf(trace, owner), trace));
   }
   const isSurplus = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
   // A ReplicaSet without a Deployment deletes a pod only if it has too many.
@@ -298,16 +295,6 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence
 }
 
 const lastOf = (lowering: Lowering | undefined): Seen | undefined => lowering?.facts.at(-1);
-
-/** The pod's ReplicaSet was scaled down to all replicas of its Deployment: no other one has a share of them. */
-function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurrence | undefined {
-  const isToAll = (scaling: Scaling): boolean =>
-    scaling.way === 'down' &&
-    scaling.set === set &&
-    scaling.to === wantedAt(deployment, scaling.event.at) &&
-    isAroundDeletion(scaling.event, trace);
-  return scalingsOf(trace).find(isToAll)?.event;
-}
 
 /** Whether the controller's Event may be missing (SIGNALS.md trap 32), and no Event names another pod. */
 function eventMayBeMissing(trace: Trace, owner: string): boolean {

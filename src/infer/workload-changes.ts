@@ -103,13 +103,18 @@ const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace)
 
 /**
  * The Deployment last scaled up another ReplicaSet than the pod's own (in an earlier rollout, its own came last): that
- * Event, if it `counts`, and those about scaling down its own. None if a later scale-up may be lost.
+ * Event, if it `counts`, and those about scaling down its own.
  */
 function scaledBeside(trace: Trace, ownSet: string, counts = (_event: Occurrence) => true): number[] {
   const scalings = scalingsOf(trace);
   const grown = scalings.filter(({ way, event }) => way === 'up' && arrivedInTime(event, trace));
   const newest = grown.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
-  if (!newest || newest.set === ownSet || isHiddenSince(trace, newest) || !counts(newest.event)) return [];
+  // Of Events that were merged into one, a list has only the newest: a later scale-up may be lost.
+  const isHidden = scalings.some(
+    ({ event }) =>
+      isMerged(event) && event.isOld && event.id !== newest?.event.id && event.time.hi > (newest?.event.time.lo ?? 0),
+  );
+  if (!newest || newest.set === ownSet || isHidden || !counts(newest.event)) return [];
   const shrunk = scalings.filter(({ way, set }) => way === 'down' && set === ownSet);
   return [newest, ...shrunk].map(({ event }) => event.seq);
 }
@@ -149,7 +154,7 @@ export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
   return Number(digits) >= first && Number(digits) < first + spec.replicas;
 }
 
-export interface Scaling {
+interface Scaling {
   readonly way: 'up' | 'down';
   /** Name of the ReplicaSet. */
   readonly set: string;
@@ -159,7 +164,7 @@ export interface Scaling {
   readonly event: Occurrence;
 }
 
-export const scalingsOf = ({ events }: Trace): Scaling[] =>
+const scalingsOf = ({ events }: Trace): Scaling[] =>
   events.flatMap((event): Scaling[] => {
     const [, way, set, from, to] = scaled.exec(newestMessage(event)) ?? [];
     if (event.reason !== 'ScalingReplicaSet' || set === undefined) return [];
@@ -168,17 +173,6 @@ export const scalingsOf = ({ events }: Trace): Scaling[] =>
   });
 
 const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
-
-/** Whether a later scale-up may be lost: of Events that were merged into one, a list has only the newest. */
-const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
-  events.some(
-    (event) =>
-      event.reason === 'ScalingReplicaSet' &&
-      isMerged(event) &&
-      event.isOld &&
-      event.id !== newest.event.id &&
-      event.time.hi > newest.event.time.lo,
-  );
 
 /** Reductions of an owner's replicas around the deletion. */
 export interface Lowering {

@@ -1,6 +1,7 @@
+import type { ClientOptions } from 'ws';
 import type { RawObservation } from '../model/observation.ts';
 import type { Body } from './http/body.ts';
-import type { Reply, Upgraded } from './http/exchange.ts';
+import type { Reply } from './http/exchange.ts';
 import type { Env } from './env.ts';
 
 /** A connection to one API server, as one user. Made by `connect`, shared by every stream, closed once. */
@@ -24,8 +25,8 @@ export interface Cluster {
    * that was not authenticated was not executed. Throws TransportFailure, or the abort error.
    */
   sendOnce(request: SingleRequest): Promise<{ status: number; body: Body }>;
-  /** Opens a WebSocket at this path, with the run's credentials; absent if there is no real connection. */
-  upgrade?(path: string, query: URLSearchParams, signal: AbortSignal): Promise<Upgraded>;
+  /** How to open a WebSocket at this path, with the run's credentials and proxy; absent if there is no real connection. */
+  webSocketTo?(path: string, query: URLSearchParams): Promise<{ url: URL; options: ClientOptions }>;
   /** Removes this connection's secrets from a text, such as an error or a server's message. */
   clean(text: string): string;
   /** Closes every connection. Watches and waiting retries end without an error. */

@@ -5,7 +5,6 @@ import { connectionFlagsOf, type ConnectOptions } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient, urlOf } from './http/client.ts';
 import { chooseProxy } from './http/proxy.ts';
-import { upgrade } from './http/exchange.ts';
 import { createTransport, createWire } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/parse.ts';
@@ -62,11 +61,14 @@ export async function connect(options: ConnectOptions, processEnv: Env): Promise
     env,
     memory,
     ...client,
-    async upgrade(path, query, signal) {
+    async webSocketTo(path, query) {
       counts.others += 1;
-      const wire = await createWire(base, proxy);
+      // A separate connection: over HTTP/2 there is no Upgrade.
+      const { agent } = await createWire(base, proxy);
       const { headers, tls } = await identify();
-      return await upgrade(wire, { url: urlOf(base, path, query), headers, tls, signal });
+      // Node's request also takes lists (Impersonate-Group), which the types of ws do not know.
+      const options = { agent, headers: headers as Record<string, string>, ...tls };
+      return { url: urlOf(base, path, query), options };
     },
     clean,
     closed: closing.signal,

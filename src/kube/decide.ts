@@ -7,7 +7,7 @@ import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
 /** How one attempt (a list, or a watch from its start to its end) ended. */
-export type Outcome =
+export type AttemptEnd =
   /** The server ended the response normally. */
   | { kind: 'ended' }
   /** The connection broke, or a line was incomplete or not JSON. */
@@ -71,14 +71,14 @@ export type Next =
   /** End the run. */
   | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign' | 'oversized' };
 
-export function decide(outcome: Outcome, cursor: Cursor): Next {
-  const row = rows[outcome.kind] as (outcome: Outcome, cursor: Cursor) => Next;
+export function decide(outcome: AttemptEnd, cursor: Cursor): Next {
+  const row = rows[outcome.kind] as (outcome: AttemptEnd, cursor: Cursor) => Next;
   return row(outcome, cursor);
 }
 
-type OutcomeOf<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
+type OutcomeOf<K extends AttemptEnd['kind']> = Extract<AttemptEnd, { kind: K }>;
 
-const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) => Next } = {
+const rows: { [K in AttemptEnd['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) => Next } = {
   // The server ends each watch after some minutes; that is no error (client-go RetryWatcher doReceive; STYLE §6.1).
   ended: (_, cursor) => retry(cursor),
   // The next watch delivers an incomplete line again (RetryWatcher: "We retry by default").

@@ -9,7 +9,7 @@ import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { tryGet } from './get.ts';
 import { podPath } from './resource-path.ts';
-import { asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
+import { wholeText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { notReached } from './server-errors.ts';
 
@@ -143,7 +143,7 @@ async function* wasExecuted(
     // A login page or a proxy's own page says nothing about the pod.
     if (answer?.status === 200 && kind === 'Pod') {
       const metadata = metadataOf(answer.body);
-      const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
+      const executed = wholeText(metadata['uid']) !== target.uid || wholeText(metadata['deletionTimestamp']) !== '';
       if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
       return executed;
     }

@@ -1,9 +1,9 @@
 /** Runs a command in a container, over a WebSocket (remotecommand v4 and v5). Loaded only for `check --inspect`. */
-import { randomBytes } from 'node:crypto';
-import type { Duplex } from 'node:stream';
+import WebSocket, { type RawData } from 'ws';
 import { asObject } from '../model/observe/read.ts';
 import type { Cluster } from './cluster.ts';
 import { parseJson } from './http/body.ts';
+import { withUsable } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
 
 /** `failed`: the command ran and did not succeed, or could not be started; `refused`: the API server's status. */
@@ -14,6 +14,8 @@ export type ExecResult =
 
 /** A container may never answer. */
 const timeoutMs = 10_000;
+/** ms; a proxy may keep the connection open after the server's close frame. */
+const maxCloseMs = 1000;
 
 /** Throws if the connection fails or the time runs out. */
 export async function execIn(
@@ -26,13 +28,16 @@ export async function execIn(
     ['stderr', 'true'],
   ]);
   for (const word of command) query.append('command', word);
-  const signal = AbortSignal.any([cluster.closed, AbortSignal.timeout(timeoutMs)]);
-  const opened = await cluster.upgrade?.(`${podPath(cluster.namespace, pod)}/exec`, query, signal);
-  if (!opened) return { kind: 'failed', message: 'this connection cannot be upgraded' };
-  if (!('socket' in opened))
-    return { kind: 'refused', status: opened.status, message: cluster.clean(messageIn(opened.text)) };
-  return readStreams(opened.socket, opened.head, signal);
+  const address = await cluster.webSocketTo?.(`${podPath(cluster.namespace, pod)}/exec`, query);
+  if (!address) return { kind: 'failed', message: 'this connection cannot be upgraded' };
+  const options = { ...address.options, closeTimeout: maxCloseMs };
+  const socket = withUsable(() => new WebSocket(address.url, protocols, options));
+  const result = await readStreams(socket, AbortSignal.any([cluster.closed, AbortSignal.timeout(timeoutMs)]));
+  return result.kind === 'refused' ? { ...result, message: cluster.clean(result.message) } : result;
 }
+
+/** `remotecommand` (apimachinery pkg/util/remotecommand/constants.go): v5 is Kubernetes 1.30 and newer. */
+const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 function messageIn(text: string): string {
   const { message } = asObject(parseJson(text));
@@ -44,33 +49,35 @@ const channels = { stdout: 1, stderr: 2, error: 3 } as const;
 /** Plenty for `/proc/1/status`, which has 2 kB. */
 const maxOutputBytes = 256 * 1024;
 
-function readStreams(socket: Duplex, head: Buffer, signal: AbortSignal): Promise<ExecResult> {
+function readStreams(socket: WebSocket, signal: AbortSignal): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
     const parts: Record<number, Buffer[]> = { 1: [], 2: [], 3: [] };
-    let rest = Buffer.from(head);
     let size = 0;
     const textOf = (channel: number): string => Buffer.concat(parts[channel] ?? []).toString('utf8');
-    const finish = (): void => {
-      socket.destroy();
+    socket.on('unexpected-response', (_request, response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text = (text + part).slice(0, 64 * 1024)));
+      response.on('end', () =>
+        resolve({ kind: 'refused', status: response.statusCode ?? 0, message: messageIn(text) }),
+      );
+    });
+    socket.on('message', (data: RawData) => {
+      // `binaryType` is nodebuffer.
+      const message = data as Buffer;
+      if ((size += message.length) <= maxOutputBytes) parts[message[0] ?? 0]?.push(message.subarray(1));
+    });
+    socket.on('close', () => {
       const error = errorOf(textOf(channels.error));
       const stderr = textOf(channels.stderr).trim();
       if (error === undefined) resolve({ kind: 'done', stdout: Buffer.concat(parts[channels.stdout] ?? []) });
       else resolve({ kind: 'failed', message: [error, stderr].filter(Boolean).join(': ') });
-    };
-    const take = (chunk: Buffer): void => {
-      rest = Buffer.concat([rest, chunk]);
-      for (let frame = frameIn(rest); frame; frame = frameIn(rest)) {
-        rest = Buffer.from(rest.subarray(frame.length));
-        if (frame.opcode === 9) socket.write(maskedFrame(10, frame.payload));
-        if (frame.opcode === 8) return finish();
-        const [channel = 0] = frame.payload;
-        if (frame.opcode <= 2 && (size += frame.payload.length) <= maxOutputBytes)
-          parts[channel]?.push(frame.payload.subarray(1));
-      }
-    };
-    signal.addEventListener('abort', () => (socket.destroy(), reject(signal.reason as Error)), { once: true });
-    socket.on('error', reject).on('end', finish).on('close', finish).on('data', take);
-    take(Buffer.alloc(0));
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // The server broke the protocol, for example with a frame that is too long.
+      if (error.code?.startsWith('WS_ERR_')) resolve({ kind: 'failed', message: error.message });
+      else reject(error);
+    });
+    signal.addEventListener('abort', () => (reject(signal.reason as Error), socket.terminate()), { once: true });
   });
 }
 
@@ -78,29 +85,4 @@ function readStreams(socket: Duplex, head: Buffer, signal: AbortSignal): Promise
 function errorOf(text: string): string | undefined {
   if (text === '') return 'the connection ended before the command did';
   return /"status":\s*"Success"/.test(text) ? undefined : messageIn(text);
-}
-
-interface Frame {
-  opcode: number;
-  payload: Buffer;
-  /** Bytes of the whole frame. */
-  length: number;
-}
-
-/** The first frame; undefined until it is complete. RFC 6455 §5.2: a server's frames are not masked. */
-function frameIn(bytes: Buffer): Frame | undefined {
-  if (bytes.length < 2) return undefined;
-  const short = bytes.readUInt8(1) & 0x7f;
-  const start = short === 126 ? 4 : short === 127 ? 10 : 2;
-  if (bytes.length < start) return undefined;
-  const size = short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
-  if (bytes.length < start + size) return undefined;
-  return { opcode: bytes.readUInt8(0) & 0x0f, payload: bytes.subarray(start, start + size), length: start + size };
-}
-
-/** A client's frames are masked (§5.3). */
-function maskedFrame(opcode: number, payload: Buffer): Buffer {
-  const mask = randomBytes(4);
-  const body = payload.subarray(0, 125).map((byte, at) => byte ^ (mask[at % 4] ?? 0));
-  return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | body.length]), mask, body]);
 }

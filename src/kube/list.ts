@@ -2,17 +2,17 @@ import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
 import type { Deliver, RawObservation } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiRequest, ApiResponse, Cluster } from './cluster.ts';
-import { decide, randomMs, type Outcome } from './decide.ts';
+import { decide, randomMs, type AttemptEnd } from './decide.ts';
 import { requestWithRetries, tryGet } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { asText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
+import { wholeText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { maxWatchLineBytes, stopError } from './server-errors.ts';
 
 type ListResult =
   | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number }
-  | { kind: 'failed'; outcome: Outcome; refusal: Refusal };
+  | { kind: 'failed'; outcome: AttemptEnd; refusal: Refusal };
 
 /** The same as in kubectl: fewer round trips than pages of 100, and no page that blocks the server. */
 const pageSize = '500';
@@ -86,7 +86,7 @@ function pageQuery(target: WatchTarget, next: string, notOlderThan: string | und
 /** Adds kind and apiVersion, which the items of a watch have and those of a list lack. */
 function itemsOf(list: unknown): unknown[] {
   const { kind, apiVersion, items } = asObject(list);
-  const itemKind = asText(kind).replace(/List$/, '');
+  const itemKind = wholeText(kind).replace(/List$/, '');
   return asArray(items, Infinity).map((item) => ({ kind: itemKind, apiVersion, ...asObject(item) }));
 }
 
@@ -96,12 +96,12 @@ function refusedList(answer: ApiResponse): ListResult {
   return failedList(behind ? { kind: 'behind' } : { kind: 'refused', refusal, verb: 'list' }, refusal);
 }
 
-const isList = (body: unknown): boolean => asText(asObject(body)['kind']).endsWith('List');
+const isList = (body: unknown): boolean => wholeText(asObject(body)['kind']).endsWith('List');
 
 const noStatus = readRefusal(200, undefined);
 
 /** Without a Status: no answer, an answer that is too large or not a list, no version, or no end. */
-function failedList(outcome: Outcome, refusal = noStatus): ListResult {
+function failedList(outcome: AttemptEnd, refusal = noStatus): ListResult {
   return { kind: 'failed', outcome, refusal };
 }
 
@@ -147,6 +147,6 @@ export async function listUids(cluster: Cluster, target: WatchTarget, signal: Ab
   const resourceVersion = versionOf(answer?.body);
   const isWhole = continueOf(answer?.body) === '';
   if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return [];
-  const uids = asArray(asObject(answer.body)['items'], Infinity).map((item) => asText(metadataOf(item)['uid']));
+  const uids = asArray(asObject(answer.body)['items'], Infinity).map((item) => wholeText(metadataOf(item)['uid']));
   return [{ kind: 'kin', resourceVersion, uids, sentAt: answer.sentAt, at: answer.at }];
 }

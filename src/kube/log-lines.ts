@@ -26,7 +26,7 @@ const reportIntervalMs = 50;
 const maxLogLineBytes = 16 * 1024;
 
 /** Reads all lines until the end; true if the server ended the log normally. */
-export async function readLines(
+export async function readLogLines(
   cluster: Cluster,
   container: string,
   response: StreamedResponse,

@@ -3,10 +3,10 @@ import type { Cluster, StreamedResponse } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { readLines, type LogOptions, type LogProgress } from './log-lines.ts';
+import { readLogLines, type LogOptions, type LogProgress } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
-import { asText, isProxyPage, readRefusal, type Refusal } from './status.ts';
+import { wholeText, isProxyPage, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { unauthorized } from './server-errors.ts';
 
@@ -35,7 +35,7 @@ export async function followLog(cluster: Cluster, target: LogTarget, options: Lo
     if (opened === undefined) return;
     progress.openedAt ??= opened.at;
     const before = progress.lineCount;
-    const clean = await readLines(cluster, container, opened, progress, options);
+    const clean = await readLogLines(cluster, container, opened, progress, options);
     if (options.signal.aborted) return;
     options.deliver({ kind: 'log-ended', at: cluster.env.now(), container, clean });
     if (clean) return;
@@ -101,7 +101,7 @@ async function decideLog(
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).
   const answer = await answerIfAny(cluster.request({ method: 'GET', path: podPath(namespace, pod), signal }), signal);
   if (answer?.status === 404 && !isProxyPage(answer)) return 'gone';
-  const received = asText(metadataOf(answer?.body)['uid']);
+  const received = wholeText(metadataOf(answer?.body)['uid']);
   if (answer?.status !== 200 || received === '') return backoffMs(failures);
   return uid !== undefined && received !== uid ? 'gone' : 'refused';
 }

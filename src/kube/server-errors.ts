@@ -1,13 +1,13 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
-import type { Next, Outcome } from './decide.ts';
+import type { Next, AttemptEnd } from './decide.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import { readPath, type WatchTarget } from './resource-path.ts';
 
 export function stopError(
   cluster: Cluster,
   because: Extract<Next, { next: 'stop' }>['because'],
-  outcome: Outcome,
+  outcome: AttemptEnd,
 ): PodexitError {
   if (because === 'foreign') return notKubernetes(cluster);
   if (because === 'oversized') return oversized(cluster);
@@ -72,7 +72,7 @@ export function notReached(
 }
 
 /** Why a stream has not started, in one clause. */
-export function waitingReason(cluster: Cluster, { path }: WatchTarget, outcome: Outcome): string {
+export function waitingReason(cluster: Cluster, { path }: WatchTarget, outcome: AttemptEnd): string {
   const { resource } = readPath(path);
   if (outcome.kind === 'unanswered')
     return cluster.clean(

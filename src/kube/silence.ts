@@ -8,7 +8,7 @@ import { TransportFailure } from './http/failure.ts';
 import type { LineEvent, NextLine } from './lines.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import { isExecFailure } from './server-errors.ts';
-import { continueOf, isNewer, isProxyPage, newestOf, readRefusal, versionOf } from './status.ts';
+import { continueOf, isNewer, isProxyPage, newestVersion, readRefusal, versionOf } from './status.ts';
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
 /** What a stream has delivered, for comparison with the server's state. */
@@ -84,7 +84,7 @@ function compare(
     ? [body]
     : asArray(asObject(body)['items'], Infinity).filter((object) => !isForeign(target, object));
   const objects = isGone ? [] : found;
-  const latest = newestOf(objects);
+  const latest = newestVersion(objects);
   // If a named object was never delivered, only the version of its list can be compared.
   const known = isNamed ? (newest ?? received) : newest;
   if (latest !== undefined && (known === undefined || isNewer(latest, known))) return { has: 'more', latest };

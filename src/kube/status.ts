@@ -19,10 +19,10 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
   return {
     status,
     isPage: isProxyPage({ status, body }),
-    message: asText(received['message']) || `the server answered ${status}`,
+    message: wholeText(received['message']) || `the server answered ${status}`,
     causes: asArray(details['causes']).map((cause) => ({
-      reason: asText(asObject(cause)['reason']),
-      message: asText(asObject(cause)['message']),
+      reason: wholeText(asObject(cause)['reason']),
+      message: wholeText(asObject(cause)['message']),
     })),
     // 0 does not mean endless immediate retries: our own backoff applies.
     retryAfterMs:
@@ -48,15 +48,15 @@ export function isFailureStatus(body: unknown): boolean {
 }
 
 /** The token of the next page of a list; empty after the last page. */
-export const continueOf = (list: unknown): string => asText(metadataOf(list)['continue']);
+export const continueOf = (list: unknown): string => wholeText(metadataOf(list)['continue']);
 
-export function asText(value: unknown): string {
+export function wholeText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
 /** The resourceVersion of an object or a list; undefined if it has none, and then nothing can resume from it. */
 export function versionOf(object: unknown): string | undefined {
-  const version = asText(metadataOf(object)['resourceVersion']);
+  const version = wholeText(metadataOf(object)['resourceVersion']);
   return version === '' || version === '0' ? undefined : version;
 }
 
@@ -70,7 +70,7 @@ export function isNewer(a: string | undefined, b: string | undefined): boolean {
 }
 
 /** The latest version among objects; undefined if none has one. */
-export function newestOf(objects: readonly unknown[]): string | undefined {
+export function newestVersion(objects: readonly unknown[]): string | undefined {
   return objects
     .map(versionOf)
     .reduce((newest, version) => (newest === undefined || isNewer(version, newest) ? version : newest), undefined);

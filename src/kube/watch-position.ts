@@ -1,7 +1,7 @@
 import type { Deliver } from '../model/observation.ts';
 import type { Cluster } from './cluster.ts';
-import type { Cursor, Outcome } from './decide.ts';
-import { isNewer, newestOf, type Refusal } from './status.ts';
+import type { Cursor, AttemptEnd } from './decide.ts';
+import { isNewer, newestVersion, type Refusal } from './status.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
 export interface Position extends Omit<Cursor, 'reached'> {
@@ -32,7 +32,7 @@ export interface Position extends Omit<Cursor, 'reached'> {
 export function reportList(
   { target, position, deliver }: StreamContext,
   list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
-): Outcome | undefined {
+): AttemptEnd | undefined {
   const { stream, name } = target;
   const { resourceVersion, sentAt, at } = list;
   const objects = list.objects.filter((object) => !isForeign(target, object));
@@ -44,7 +44,7 @@ export function reportList(
   Object.assign(position, {
     resourceVersion,
     received: resourceVersion,
-    newest: newestOf(objects),
+    newest: newestVersion(objects),
     synced: true,
     completeUntil: at,
     provenUntil: at,

@@ -1,7 +1,7 @@
 /** Reads one watch response, line by line, until something ends it. */
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
-import type { Outcome } from './decide.ts';
+import type { AttemptEnd } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import { takeLines, type LineEvent, type NextLine } from './lines.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
@@ -18,7 +18,7 @@ export async function followWatch(
   context: StreamContext,
   response: StreamedResponse,
   { initial }: { initial: boolean },
-): Promise<Outcome> {
+): Promise<AttemptEnd> {
   const { cluster, position } = context;
   const outcome = await readResponse(context, response, initial);
   if (outcome.kind === 'refused') {
@@ -31,7 +31,7 @@ export async function followWatch(
   return outcome;
 }
 
-async function readResponse(context: StreamContext, response: StreamedResponse, initial: boolean): Promise<Outcome> {
+async function readResponse(context: StreamContext, response: StreamedResponse, initial: boolean): Promise<AttemptEnd> {
   const next = takeLines(response.body, context.cluster.env, maxWatchLineBytes);
   try {
     if (initial) {
@@ -56,7 +56,11 @@ const endMarkTimeoutMs = {
 };
 
 /** Reads the whole state, up to the end mark of a streaming list, and reports it as one list. */
-async function readInitialState(context: StreamContext, next: NextLine, sentAt: number): Promise<Outcome | undefined> {
+async function readInitialState(
+  context: StreamContext,
+  next: NextLine,
+  sentAt: number,
+): Promise<AttemptEnd | undefined> {
   const { cluster, signal } = context;
   const { env, memory } = cluster;
   const state = new Map<string, unknown>();
@@ -90,12 +94,12 @@ async function readInitialState(context: StreamContext, next: NextLine, sentAt: 
 }
 
 /** The other streams do not need to try it again. */
-export function noStreamingLists(cluster: Cluster): Outcome {
+export function noStreamingLists(cluster: Cluster): AttemptEnd {
   cluster.memory.streamingLists = 'unsupported';
   return { kind: 'no-streaming-list' };
 }
 
-async function readChanges(context: StreamContext, next: NextLine): Promise<Outcome> {
+async function readChanges(context: StreamContext, next: NextLine): Promise<AttemptEnd> {
   const { cluster, target, position, signal, health } = context;
   const silence = createSilence(cluster.env, health);
   for (;;) {
@@ -156,7 +160,7 @@ function reportSlowLine(
 }
 
 /** Delivers one line, then moves the position. */
-function handleLine({ target, position, deliver }: StreamContext, line: WatchLine, at: number): Outcome | undefined {
+function handleLine({ target, position, deliver }: StreamContext, line: WatchLine, at: number): AttemptEnd | undefined {
   if (line.kind === 'failed') return line.outcome;
   if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
   const { resourceVersion } = line;
@@ -173,7 +177,7 @@ function handleLine({ target, position, deliver }: StreamContext, line: WatchLin
   return undefined;
 }
 
-const endOf = ({ clean }: Extract<LineEvent, { kind: 'end' }>): Outcome => ({ kind: clean ? 'ended' : 'cut' });
+const endOf = ({ clean }: Extract<LineEvent, { kind: 'end' }>): AttemptEnd => ({ kind: clean ? 'ended' : 'cut' });
 
 /** One line of a watch response, with the distinctions that the loop needs. */
 type WatchLine =
@@ -181,7 +185,7 @@ type WatchLine =
   /** `initialEnd`: the end mark of a streaming list: its initial state is complete. */
   | { kind: 'bookmark'; resourceVersion: string | undefined; initialEnd: boolean }
   /** An ERROR line, or a line that cannot be read. */
-  | { kind: 'failed'; outcome: Outcome };
+  | { kind: 'failed'; outcome: AttemptEnd };
 
 const initialEndMark = 'k8s.io/initial-events-end';
 

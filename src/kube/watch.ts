@@ -1,6 +1,6 @@
 import type { Deliver } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
-import { decide, randomMs, type Next, type Outcome } from './decide.ts';
+import { decide, randomMs, type Next, type AttemptEnd } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
@@ -78,7 +78,7 @@ const initialPosition = (now: number): Position => ({
   whole: false,
 });
 
-function countOutcome(position: Position, outcome: Outcome): void {
+function countOutcome(position: Position, outcome: AttemptEnd): void {
   position.failures++;
   if (outcome.kind === 'behind') position.behind++;
   if (outcome.kind === 'dead') position.dead++;
@@ -89,7 +89,7 @@ function countOutcome(position: Position, outcome: Outcome): void {
 type RetryStep = Extract<Next, { next: 'resume' | 'relist' }>;
 
 /** One list or watch, from its request to its end. */
-async function attempt(context: StreamContext, step: RetryStep): Promise<Outcome> {
+async function attempt(context: StreamContext, step: RetryStep): Promise<AttemptEnd> {
   const { cluster, position, signal } = context;
   try {
     if (step.next === 'resume') return await watchFrom('cut', context);
@@ -112,7 +112,7 @@ const maxStreamingFailures = 2;
 /** ms until the headers of a streaming list: like any watch it is answered at once, only its state may take longer. */
 const streamingAnswerMs = 10_000;
 
-async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<Outcome> {
+async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<AttemptEnd> {
   const { cluster, target, position, signal, deliver } = context;
   const notOlderThan = notOlder ? position.received : undefined;
   const result = await listObjects(cluster, target, { signal, deliver, notOlderThan });
@@ -126,7 +126,7 @@ async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<
  */
 type Start = 'state' | 'list' | 'cut';
 
-async function watchFrom(start: Start, context: StreamContext): Promise<Outcome> {
+async function watchFrom(start: Start, context: StreamContext): Promise<AttemptEnd> {
   const { cluster, target, position, signal, deliver } = context;
   const initial = start === 'state';
   if (initial) position.streamingFailures++;

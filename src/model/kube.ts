@@ -193,7 +193,7 @@ export const narrowNamespace = shape({
   status: shape({ phase: asString }),
 });
 
-export type KubeObject = Pod | Service | EndpointSlice | Event | Node | Lease | Owner | Namespace;
+export type ObservedObject = Pod | Service | EndpointSlice | Event | Node | Lease | Owner | Namespace;
 
 /** The list of the pod that a container is in. A sidecar is an init container with restartPolicy Always. */
 export type ContainerKind = 'container' | 'sidecar' | 'init' | 'ephemeral';

@@ -8,7 +8,7 @@
  * Time: `at` and `sentAt` are whole milliseconds since the epoch on the client's clock, rounded down, from a monotonic
  * clock: the true moment lies in [at, at + 1). `at` is the moment of arrival, or of sending for what we send.
  */
-import type { KubeObject, Pod } from './kube.ts';
+import type { ObservedObject, Pod } from './kube.ts';
 import {
   fields,
   isAnything,
@@ -16,9 +16,9 @@ import {
   isFlag,
   isNumber,
   isText,
-  isTime,
-  listOf,
-  oneOf,
+  isMs,
+  arrayOf,
+  isOneOf,
   optional,
   type Guarded,
 } from './observe/guards.ts';
@@ -30,7 +30,7 @@ import { probeKinds } from './probe-observation.ts';
  * `pods` is the stream of a workload, shared by all traced pods: for each of them it acts as `pod` for the pod itself
  * and as `siblings` for the others (select.ts), and reports know only these two.
  */
-const isStream = oneOf(
+const isStream = isOneOf(
   'pod',
   'pods',
   'services',
@@ -47,12 +47,12 @@ const isStream = oneOf(
 );
 
 /** How the run gets to see the exit. `check` never deletes anything. */
-const isMode = oneOf('delete', 'evict', 'attach', 'check');
+const isMode = isOneOf('delete', 'evict', 'attach', 'check');
 
-const isVerb = oneOf('delete', 'evict');
+const isVerb = isOneOf('delete', 'evict');
 
 /** Why something may have been missed. */
-const isGapCause = oneOf(
+const isGapCause = isOneOf(
   /** The history was compacted (410): what happened in between is unknown. */
   'expired',
   /** The connection was lost, and the stream could not be resumed. */
@@ -99,15 +99,15 @@ const kinds = {
   listed: fields({
     stream: isStream,
     resourceVersion: isText,
-    objects: listOf(isAnything),
+    objects: arrayOf(isAnything),
     /** When the request was sent; the state is not older (a list without resourceVersion is a consistent read). */
-    sentAt: optional(isTime),
+    sentAt: optional(isMs),
     /** Set if the list was limited to one name: if it is empty, this object does not exist. */
     name: optional(isText),
   }),
 
   /** One watch event. BOOKMARKs only move the resourceVersion and are not observations. */
-  changed: fields({ stream: isStream, change: oneOf('ADDED', 'MODIFIED', 'DELETED'), object: isAnything }),
+  changed: fields({ stream: isStream, change: isOneOf('ADDED', 'MODIFIED', 'DELETED'), object: isAnything }),
 
   /**
    * The uids of all pods of the pod's controller, from one list that was requested before the DELETE. A pod that only a
@@ -115,9 +115,9 @@ const kinds = {
    */
   kin: fields({
     resourceVersion: isText,
-    uids: listOf(isText),
+    uids: arrayOf(isText),
     /** When the request was sent; the list is not older. */
-    sentAt: isTime,
+    sentAt: isMs,
   }),
 
   /** The stream is in sync: from now on everything that it misses is observed as a `gap`. */
@@ -144,9 +144,9 @@ const kinds = {
     /** For `logs`: the container and the uid of its pod. For other streams, `pod` is the pod that missed changes. */
     container: optional(isText),
     pod: optional(isText),
-    from: isTime,
+    from: isMs,
     /** Absent: the gap has not ended. */
-    to: optional(isTime),
+    to: optional(isMs),
     cause: isGapCause,
   }),
 
@@ -155,10 +155,10 @@ const kinds = {
    * `since` (ms, client clock), when the stream was last known to be alive. Also for a run that starts with what was
    * received before it, until `since`, before its own first list.
    */
-  resumed: fields({ stream: isStream, since: isTime }),
+  resumed: fields({ stream: isStream, since: isMs }),
 
   /** An HTTP `Date` header: the API server's clock (ms, a whole second). The request was sent at `sentAt`. */
-  dated: fields({ sentAt: isTime, date: isTime }),
+  dated: fields({ sentAt: isMs, date: isMs }),
 
   /** We sent a DELETE or an eviction. `graceSeconds`: the requested grace period; null: the server decides. */
   requested: fields({ verb: isVerb, graceSeconds: isSecondsOrNull, uid: isText }),
@@ -174,7 +174,7 @@ const kinds = {
   }),
 
   /** A single GET of the pod; without `object` the server answered 404. */
-  looked: fields({ pod: optional(isText), object: isAnything, sentAt: optional(isTime) }),
+  looked: fields({ pod: optional(isText), object: isAnything, sentAt: optional(isMs) }),
 
   /** A container's log stream was opened. */
   'log-opened': fields({ pod: optional(isText), container: isText }),
@@ -199,12 +199,12 @@ const kinds = {
    * A timer of the run fired: time is an input. `timeout`: --timeout ran out. `settled`: no more facts are awaited.
    * `over`: a pod's trace is complete.
    */
-  timer: fields({ name: oneOf('timeout', 'settled', 'over'), pod: optional(isText) }),
+  timer: fields({ name: isOneOf('timeout', 'settled', 'over'), pod: optional(isText) }),
 
   ...probeKinds,
 
   /** The user or the system ended the run; SIGPIPE: the reader of stdout went away. */
-  interrupted: fields({ signal: oneOf('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE') }),
+  interrupted: fields({ signal: isOneOf('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE') }),
 };
 
 type Kinds = typeof kinds;
@@ -212,7 +212,7 @@ export type ObservationKind = keyof Kinds;
 
 const isArrived = fields({
   /** ms, client clock. */
-  at: isTime,
+  at: isMs,
   /** It arrived before the previous observation was shown, so both were shown together. */
   together: optional(isFlag),
 });
@@ -221,8 +221,8 @@ type Raw<K extends ObservationKind> = Flat<{ kind: K } & Guarded<Kinds[K]>>;
 
 /** What narrowing adds to a kind. */
 interface Narrowed {
-  listed: { objects: KubeObject[] };
-  changed: { object: KubeObject };
+  listed: { objects: ObservedObject[] };
+  changed: { object: ObservedObject };
   answered: { object?: Pod | undefined };
   looked: { object?: Pod | undefined };
   line: { namesSignal: boolean };

@@ -11,7 +11,7 @@ import {
   narrowPod,
   narrowService,
   narrowSlice,
-  type KubeObject,
+  type ObservedObject,
 } from './kube.ts';
 import type { LogLine, Observation, RawObservation, StreamName } from './observation.ts';
 import { narrowEvent } from './observe/event.ts';
@@ -45,7 +45,7 @@ export function observe(
 }
 
 /** The reader for each stream's objects. */
-const narrowers: { [S in StreamName]: (raw: unknown) => KubeObject } = {
+const narrowers: { [S in StreamName]: (raw: unknown) => ObservedObject } = {
   pod: narrowPod,
   pods: narrowPod,
   siblings: narrowPod,

@@ -8,24 +8,24 @@ import {
   isFlag,
   isNumber,
   isText,
-  isTime,
-  listOf,
-  oneOf,
+  isMs,
+  arrayOf,
+  isOneOf,
   optional,
   type Guarded,
 } from './observe/guards.ts';
 
 /** How a request reaches its target. */
-const isVia = oneOf('url', 'service-proxy', 'pod-proxy');
+const isVia = isOneOf('url', 'service-proxy', 'pod-proxy');
 
 /** A new connection for one request, or a kept one for many. */
-const isConnection = oneOf('new', 'kept');
+const isConnection = isOneOf('new', 'kept');
 
 /** How a request failed. `http`: the answer was unexpected or not understood. `not-serving`: gRPC's health said so. */
-const isFailureKind = oneOf('refused', 'reset', 'timeout', 'dns', 'tls', 'http', 'not-serving');
+const isFailureKind = isOneOf('refused', 'reset', 'timeout', 'dns', 'tls', 'http', 'not-serving');
 
 /** Why a request says nothing about the target; such requests are counted separately, never as failures. */
-const isNotMeasuredReason = oneOf(
+const isNotMeasuredReason = isOneOf(
   /** This machine has no free local port (EADDRNOTAVAIL). */
   'no-local-port',
   /** This process or machine can open no more files (EMFILE, ENFILE, ENOBUFS). */
@@ -54,8 +54,8 @@ const isFailures = fields({
   connection: isConnection,
   /** HTTP or gRPC status. */
   status: optional(isCount),
-  first: isTime,
-  last: isTime,
+  first: isMs,
+  last: isMs,
   count: isCount,
 });
 
@@ -79,15 +79,15 @@ export const probeKinds = {
   'probe-counts': fields({
     probe: isCount,
     /** Client ms: start of this slice, which ends with the observation. */
-    since: isTime,
+    since: isMs,
     new: isTally,
     kept: optional(isTally),
-    failures: listOf(isFailures),
+    failures: arrayOf(isFailures),
     /** Latencies of all answers, expected or not: pairs of a bucket (probe-numbers.ts) and a count. */
-    latency: listOf(isPair),
+    latency: arrayOf(isPair),
     /** Client ms of the first success, and when the last successful request was sent: the target served after it. */
-    answered: optional(fields({ first: isTime, lastSent: isTime })),
-    notMeasured: optional(listOf(fields({ reason: isNotMeasuredReason, count: isCount }))),
+    answered: optional(fields({ first: isMs, lastSent: isMs })),
+    notMeasured: optional(arrayOf(fields({ reason: isNotMeasuredReason, count: isCount }))),
   }),
 
   /** The probe ended: no request is sent or awaited any more. */

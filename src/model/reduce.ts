@@ -12,7 +12,7 @@ import type { Observation, ObservationKind, ObservationOf } from './observation.
 import { foldChange, foldList } from './reduce/changes.ts';
 import { foldDated, clockReached } from './reduce/clocks.ts';
 import { closeGaps, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
-import { factOf, note, withContainer } from './reduce/notes.ts';
+import { factOf, addNote, withContainer } from './reduce/notes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
 import { foldProbeCounts, foldProbeStarted } from './reduce/probes.ts';
 import { parseTime } from './stamps.ts';
@@ -39,11 +39,11 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   kin: (trace, o) => {
     if (trace.siblingUids) return trace;
     const siblingUids = factOf({ ...o, uids: new Set(o.uids) }, o);
-    return note({ ...trace, siblingUids }, o, `pods of its controller: ${o.uids.length}`);
+    return addNote({ ...trace, siblingUids }, o, `pods of its controller: ${o.uids.length}`);
   },
   synced: (trace, o) => closeGaps(trace, { stream: o.stream }, o.at),
   refused: (trace, o) =>
-    note({ ...trace, refused: [...trace.refused, factOf(o, o)] }, o, `may not ${o.verb} ${o.resource}`),
+    addNote({ ...trace, refused: [...trace.refused, factOf(o, o)] }, o, `may not ${o.verb} ${o.resource}`),
   gap: foldGap,
   resumed: foldResumed,
   dated: foldDated,
@@ -59,21 +59,21 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   line: (trace, o) => foldLine(foldLate(trace, 'logs', o.at), o),
   'log-ended': (trace, o) => foldLogEnd(foldLate(trace, 'logs', o.at), o),
   timer: (trace, o) => {
-    if (o.name === 'timeout') return note({ ...trace, timedOut: true }, o, '--timeout ran out');
-    return o.name === 'settled' ? note(trace, o, 'nothing more is waited for') : trace;
+    if (o.name === 'timeout') return addNote({ ...trace, timedOut: true }, o, '--timeout ran out');
+    return o.name === 'settled' ? addNote(trace, o, 'nothing more is waited for') : trace;
   },
   'probe-started': foldProbeStarted,
   'probe-counts': foldProbeCounts,
   'probe-ended': (trace) => trace,
   interrupted: (trace, o) =>
-    note({ ...trace, interrupted: trace.interrupted ?? factOf(o.signal, o) }, o, `interrupted by ${o.signal}`),
+    addNote({ ...trace, interrupted: trace.interrupted ?? factOf(o.signal, o) }, o, `interrupted by ${o.signal}`),
 };
 
 function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace {
   const request: RequestFacts = { verb: o.verb, graceSeconds: o.graceSeconds, sent: factOf(true, o) };
   const grace = o.graceSeconds === null ? '' : `, grace ${o.graceSeconds} s`;
   const what = `${o.verb === 'evict' ? 'eviction' : 'DELETE'} sent with uid precondition${grace}`;
-  return note({ ...trace, uid: trace.uid ?? o.uid, requests: [...trace.requests, request] }, o, what);
+  return addNote({ ...trace, uid: trace.uid ?? o.uid, requests: [...trace.requests, request] }, o, what);
 }
 
 function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
@@ -82,7 +82,7 @@ function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
   const answer = factOf({ status: o.status, pod: o.object }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
   const what = `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`;
-  const answered = note({ ...trace, requests }, o, what);
+  const answered = addNote({ ...trace, requests }, o, what);
   return o.object === undefined || o.object.metadata.uid !== trace.uid
     ? answered
     : foldPod(answered, o.object, o, { isAnswer: true });
@@ -114,12 +114,12 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
     signalLines: isSignalLine ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
   }));
   const what = isSignalLine ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;
-  return note(clockReached(next, 'node', stamp, o), o, what);
+  return addNote(clockReached(next, 'node', stamp, o), o, what);
 }
 
 function foldLogEnd(trace: Trace, o: ObservationOf<'log-ended'>): Trace {
   const next = withLog(trace, o.container, (log) => ({ ...log, ended: log.ended ?? factOf({ clean: o.clean }, o) }));
-  return note(next, o, `log of ${o.container} ended${o.clean ? '' : ' (connection broke)'}`);
+  return addNote(next, o, `log of ${o.container} ended${o.clean ? '' : ' (connection broke)'}`);
 }
 
 const withLog = (trace: Trace, name: string, change: (log: LogFacts) => LogFacts): Trace =>

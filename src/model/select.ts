@@ -3,7 +3,7 @@
  * owners and its Services, each with its meaning for this pod. Pure. Its siblings are left out: the pods of a run share
  * them (run/traces/shared-facts.ts).
  */
-import type { KubeObject, Owner, Pod } from './kube.ts';
+import type { ObservedObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
 import type { Event } from './observe/event.ts';
 
@@ -26,7 +26,7 @@ export const subjectOf = ({ metadata: { uid, name, namespace } }: Pod): Subject 
 });
 
 /** Learns the pod's node and owners from an object. Returns true if something is new. */
-export function learn(subject: Subject, object: KubeObject): boolean {
+export function learn(subject: Subject, object: ObservedObject): boolean {
   const isOwn = object.metadata.uid === subject.uid;
   if (!isOwn && !subject.owners.has(object.metadata.uid)) return false;
   let isNew = false;
@@ -41,7 +41,7 @@ export function learn(subject: Subject, object: KubeObject): boolean {
 }
 
 /** The objects in an observation. */
-export function objectsOf(observation: Observation): readonly KubeObject[] {
+export function objectsOf(observation: Observation): readonly ObservedObject[] {
   if (observation.kind === 'listed') return observation.objects;
   if (observation.kind === 'changed') return [observation.object];
   return (observation.kind === 'answered' || observation.kind === 'looked') && observation.object
@@ -93,7 +93,7 @@ const inNamespace = ({ namespace }: Subject, metadata: { namespace?: string }): 
   namespace === undefined || metadata.namespace === undefined || metadata.namespace === namespace;
 
 /** Whether an object of a stream concerns the pod. */
-function isAbout(subject: Subject, stream: StreamName, object: KubeObject): boolean {
+function isAbout(subject: Subject, stream: StreamName, object: ObservedObject): boolean {
   switch (stream) {
     case 'pods':
       return object.metadata.uid === subject.uid;

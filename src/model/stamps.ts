@@ -11,7 +11,7 @@ const earliestPlausible = Date.UTC(2000, 0, 1);
 const latestPlausible = Date.UTC(2200, 0, 1);
 
 /** Whether `time` (ms since the epoch) is plausible: from 2000 to 2199. */
-export const isTime = (time: number): boolean => time >= earliestPlausible && time < latestPlausible;
+export const isPlausibleTime = (time: number): boolean => time >= earliestPlausible && time < latestPlausible;
 
 /** RFC 3339 with any number of decimals. */
 export function parseTime(stamp: string | undefined): number | undefined {
@@ -20,7 +20,7 @@ export function parseTime(stamp: string | undefined): number | undefined {
   const [text, decimals] = match;
   const time =
     decimals === undefined ? Date.parse(text) : Date.parse(text.replace(decimals, '')) + Number(decimals) * second;
-  return isTime(time) ? time : undefined;
+  return isPlausibleTime(time) ? time : undefined;
 }
 
 /** A timestamp of whole seconds is rounded down: the truth lies in [stamp, stamp + 1 s) (trap 33). */
@@ -35,7 +35,7 @@ export function parseEventName(name: string): number | undefined {
   const hex = /\.([0-9a-f]{14,16})$/.exec(name)?.[1];
   if (hex === undefined) return undefined;
   const time = Number(BigInt(`0x${hex}`) / 1000n) / 1000;
-  return isTime(time) ? time : undefined;
+  return isPlausibleTime(time) ? time : undefined;
 }
 
 /** RFC 3339, UTC, ms. `toward` is the direction of rounding, so that an interval never excludes the truth. */

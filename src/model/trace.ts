@@ -3,7 +3,7 @@
  * Instants, phases and the rest are derived from it (src/infer), so that an observation that comes late or twice
  * changes nothing but the facts that it proves.
  */
-import { unknownClock, type RemoteClock, type DateGroup } from './clock.ts';
+import { unknownClock, type RemoteClock } from './clock.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
@@ -218,10 +218,6 @@ export interface Trace {
   readonly siblingUids?: Fact<Omit<SiblingUids, 'uids'> & { uids: ReadonlySet<string> }>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
-  /** How often each Event of type Warning by the kubelet about the pod occurred, whatever its reason (limited). */
-  readonly warnings: ReadonlyMap<string, number>;
-  /** The same for Events of type Normal. */
-  readonly normals: ReadonlyMap<string, number>;
   readonly node?: Fact<Node>;
   readonly nodeReady: readonly Fact<string>[];
   /** The namespace is being deleted; the value is its deletionTimestamp. */
@@ -238,7 +234,7 @@ export interface Trace {
   readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;
   /** `api`: the API server's clock by timestamps; `dates`: the same clock by `Date` headers. */
-  readonly clocks: { readonly api: RemoteClock; readonly dates: readonly DateGroup[]; readonly node: RemoteClock };
+  readonly clocks: { readonly api: RemoteClock; readonly dates: RemoteClock; readonly node: RemoteClock };
   readonly delays: Delays;
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
@@ -263,15 +259,13 @@ export const emptyTrace: Trace = {
   newSiblingCount: 0,
   owners: new Map(),
   events: [],
-  warnings: new Map(),
-  normals: new Map(),
   nodeReady: [],
   gaps: [],
   resumes: [],
   refused: [],
   timedOut: false,
   probes: new Map(),
-  clocks: { api: unknownClock, dates: [], node: unknownClock },
+  clocks: { api: unknownClock, dates: unknownClock, node: unknownClock },
   delays: { newest: new Map() },
   nodeSigns: { renewals: [] },
   now: -Infinity,

@@ -1,75 +1,104 @@
-/** The formats of `-o` and of `--report` files, as one table. */
+/** The formats of `-o` and of `--report` files, in one table for all commands. The renderers are in documents.ts and beside each command. */
 import { PodexitError } from '../errors.ts';
 
-const streamFormats = ['live', 'lines', 'ndjson'] as const;
-const documentFormats = ['json', 'yaml', 'name', 'wide', 'markdown', 'html', 'junit'] as const;
-export const templateFormats = ['jsonpath', 'jsonpath-as-json'] as const;
+/** What is printed: an exit or a rollout, or the document of a command. */
+export type Printed = 'trace' | 'check' | 'why' | 'compare' | 'recommend' | 'signals';
 
-export type Format =
-  | { kind: (typeof streamFormats)[number] }
-  | { kind: (typeof documentFormats)[number] | 'text' }
-  | { kind: (typeof templateFormats)[number]; template: string };
-
-/** Whether a format prints a whole report at the end. */
-export const isDocument = ({ kind }: Format): boolean => !streamFormats.some((one) => one === kind);
-
-/** `-o FORMAT` without a template. */
-export const namedFormats = [...streamFormats.filter((one) => one !== 'live'), ...documentFormats];
-
-/** Parses the value of `-o FORMAT`, and no template. Throws `usage.output`. */
-export function parseFormat(text: string): Format {
-  const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
-  const plain = namedFormats.find((one) => one === word);
-  if (plain && template === undefined) return { kind: plain };
-  const templated = templateFormats.find((one) => one === word);
-  if (templated && template) return { kind: templated, template };
-  throw unknownFormat(text, [...namedFormats, ...templateFormats.map((one) => `${one}=TEMPLATE`)]);
+interface FormatRow {
+  /** Absent: of all. */
+  readonly of?: readonly Printed[];
+  /** Of `--report` files. */
+  readonly extensions?: readonly string[];
+  /** Only for files, or chosen without `-o`. */
+  readonly isUnnamed?: true;
 }
 
-/** Parses the value of `-o FORMAT`. Throws `usage.output`, and `output.jsonpath` for a template that no report can fill. */
-export async function readFormat(text: string): Promise<Format> {
-  const format = parseFormat(text);
+/** `text` is what people read: the card of a run, the table of a command, which also calls it `table`. */
+const rows = {
+  live: { of: ['trace'], isUnnamed: true },
+  lines: { of: ['trace'] },
+  text: { extensions: ['.txt'], isUnnamed: true },
+  sentence: {},
+  ndjson: { of: ['trace'], extensions: ['.ndjson'] },
+  json: { extensions: ['.json'] },
+  yaml: { extensions: ['.yaml', '.yml'] },
+  name: { of: ['trace'] },
+  wide: { of: ['trace'] },
+  markdown: { extensions: ['.md'] },
+  html: { of: ['trace', 'recommend'], extensions: ['.html'] },
+  svg: { of: ['trace'], extensions: ['.svg'] },
+  junit: { of: ['trace', 'check'], extensions: ['.junit.xml', '.xml'] },
+  sarif: { of: ['check'], extensions: ['.sarif.json', '.sarif'] },
+} as const satisfies Record<string, FormatRow>;
+
+type NamedKind = keyof typeof rows;
+const templates = ['jsonpath', 'jsonpath-as-json'] as const;
+
+export type Format = { kind: NamedKind } | { kind: (typeof templates)[number]; template: string };
+export type FormatKind = Format['kind'];
+
+/** A file of `--report`. */
+export interface ReportFile {
+  file: string;
+  format: Format;
+}
+
+const rowsOf = (subject: Printed): [NamedKind, FormatRow][] =>
+  (Object.entries(rows) as [NamedKind, FormatRow][]).filter(([, { of }]) => of?.includes(subject) ?? true);
+
+/** Other names of a command's text. */
+const textNames: readonly string[] = ['table', 'lines', 'wide', 'text'];
+
+/** The words of `-o`, templates with what follows their name: `jsonpath=`. */
+export const formatNames = (subject: Printed, template = ''): string[] => [
+  ...(subject === 'trace' ? [] : ['table']),
+  ...rowsOf(subject).flatMap(([name, { isUnnamed }]) => (isUnnamed ? [] : name)),
+  ...templates.map((name) => `${name}=${template}`),
+];
+
+/** Whether a format prints one document at the end. */
+export const isDocument = ({ kind }: Format): boolean => !['live', 'lines', 'ndjson'].includes(kind);
+
+/** Parses the value of `-o FORMAT`, and no template. Throws `usage.output`, worded like kubectl's. */
+export function parseFormat(text: string, subject: Printed = 'trace'): Format {
+  const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
+  const [named] = rowsOf(subject).find(([name, { isUnnamed }]) => name === word && !isUnnamed) ?? [];
+  if (named && template === undefined) return { kind: named };
+  if (subject !== 'trace' && textNames.includes(text)) return { kind: 'text' };
+  const templated = templates.find((one) => one === word);
+  if (templated && template) return { kind: templated, template };
+  throw new PodexitError(
+    'usage.output',
+    `unable to match a printer suitable for the output format "${text.slice(0, 80)}"`,
+    `Allowed formats are: ${formatNames(subject, 'TEMPLATE').join(', ')}`,
+  );
+}
+
+/** The same, and `output.jsonpath` for a template that no report can fill. */
+export async function readFormat(text: string, subject: Printed): Promise<Format> {
+  const format = parseFormat(text, subject);
   if ('template' in format) (await import('./machine/jsonpath.ts')).readTemplate(format.template);
   return format;
 }
 
-/** PodexitError `usage.output`, worded like kubectl's. */
-export const unknownFormat = (format: string, allowed: readonly string[]): PodexitError =>
-  new PodexitError(
-    'usage.output',
-    `unable to match a printer suitable for the output format "${format.slice(0, 80)}"`,
-    `Allowed formats are: ${allowed.join(', ')}`,
-  );
-
-const fileExtensions: [string, Format][] = [
-  ['.junit.xml', { kind: 'junit' }],
-  ['.html', { kind: 'html' }],
-  ['.md', { kind: 'markdown' }],
-  ['.json', { kind: 'json' }],
-  ['.ndjson', { kind: 'ndjson' }],
-  ['.yaml', { kind: 'yaml' }],
-  ['.yml', { kind: 'yaml' }],
-  ['.txt', { kind: 'text' }],
-];
-
 /** File extensions that `--report FILE` accepts. */
-export const reportExtensions: readonly string[] = fileExtensions.map(([ending]) => ending);
+export const reportExtensions = (subject: Printed): string[] =>
+  rowsOf(subject).flatMap(([, { extensions = [] }]) => extensions);
 
-/** The format of a `--report FILE`, by its extension. */
-export function formatOfFile(file: string): Format {
-  const found = fileExtensions.find(([ending]) => file.toLowerCase().endsWith(ending));
-  if (found) return found[1];
-  throw unknownExtension(file, reportExtensions);
-}
-
-/** PodexitError `usage.report`. */
-export const unknownExtension = (file: string, known: readonly string[]): PodexitError =>
-  new PodexitError(
+/** A `--report FILE` with its format, by the longest extension that fits. Throws `usage.report`. */
+export function reportFile(file: string, subject: Printed): ReportFile {
+  const fits = (extension: string): boolean => file.toLowerCase().endsWith(extension);
+  const [found] = rowsOf(subject)
+    .flatMap(([kind, { extensions = [] }]) => extensions.filter(fits).map(({ length }) => ({ kind, length })))
+    .sort((a, b) => b.length - a.length);
+  if (found) return { file, format: { kind: found.kind } };
+  throw new PodexitError(
     'usage.report',
     `unsupported report file extension: ${file}`,
-    `The format follows the file extension: ${known.join(' ')}`,
+    `The format follows the file extension: ${reportExtensions(subject).join(' ')}`,
   );
+}
 
 /** Formats for which errors are printed on stdout too, as JSON. */
-export const reportsErrorsAsJson = (format: Format): boolean =>
-  format.kind === 'json' || format.kind === 'ndjson' || format.kind === 'jsonpath-as-json';
+export const reportsErrorsAsJson = ({ kind }: Format): boolean =>
+  kind === 'json' || kind === 'ndjson' || kind === 'jsonpath-as-json';

@@ -2,12 +2,16 @@
  * Colours and symbols, and whether a terminal gets them. Colour alone never carries meaning: each ink goes with a word or
  * a symbol. Pure: flags and environment are arguments.
  */
-import { styleText } from 'node:util';
+import { Chalk } from 'chalk';
 
 /** What a terminal can show. Sixteen colours are enough for every ink. */
 export interface Style {
   readonly color: boolean;
   readonly unicode: boolean;
+  /** Tables have lines: only at a terminal. */
+  readonly boxes?: boolean;
+  /** Absent: yes. */
+  readonly bars?: boolean;
 }
 
 /** For files, and if the reader's terminal is unknown. */
@@ -16,6 +20,8 @@ export const plainStyle: Style = { color: false, unicode: true };
 export interface StyleFlags {
   readonly color: 'auto' | 'always' | 'never';
   readonly ascii: boolean;
+  /** For screen readers: no boxes, no bars, nothing that moves. */
+  readonly plain?: boolean;
 }
 
 export interface StyleEnv {
@@ -27,7 +33,13 @@ export interface StyleEnv {
 }
 
 export function styleOf(flags: StyleFlags, terminal: StyleEnv): Style {
-  return { color: isColored(flags, terminal), unicode: !flags.ascii && canShowUnicode(terminal) };
+  const { ascii, plain = false } = flags;
+  return {
+    color: isColored(flags, terminal),
+    unicode: !ascii && canShowUnicode(terminal),
+    boxes: terminal.isTty && !plain,
+    bars: !plain,
+  };
 }
 
 /** In this order: flag, NO_COLOR (set and not empty, see no-color.org), FORCE_COLOR as Node reads it, then kubectl's rule. */
@@ -84,19 +96,24 @@ export interface Pen {
   readonly style: Style;
 }
 
-const formats = {
-  strong: 'bold',
-  dim: 'dim',
-  good: 'green',
-  info: 'blueBright',
-  warning: 'yellow',
-  bad: 'red',
-  accent: 'cyan',
+/**
+ * The sixteen colours are what a terminal's owner chose for its background, light or dark, so no finer ones are used.
+ * `styleOf` has decided whether to paint at all.
+ */
+const ink = new Chalk({ level: 1 });
+
+const paints = {
+  strong: ink.bold,
+  dim: ink.dim,
+  good: ink.green,
+  info: ink.blueBright,
+  warning: ink.yellow,
+  bad: ink.red,
+  accent: ink.cyan,
 } as const;
 
 export const penFor = (style: Style): Pen => ({
-  paint: (ink, text) =>
-    ink === 'plain' || text === '' || !style.color ? text : styleText(formats[ink], text, { validateStream: false }),
+  paint: (look, text) => (look === 'plain' || text === '' || !style.color ? text : paints[look](text)),
   symbol: (name) => symbols[name][style.unicode ? 0 : 1],
   letters: style.unicode ? (text) => text : asAscii,
   style,

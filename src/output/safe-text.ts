@@ -63,6 +63,10 @@ export function forMarkdownCode(text: string): string {
 export const backticksAround = (text: string, least = 1): string =>
   '`'.repeat(Math.max(least, ...(text.match(/`+/g) ?? []).map((run) => run.length + 1)));
 
+/** One line for a chat. Slack reads mentions and links in angle brackets, and these three references. */
+export const forChat = (text: string): string =>
+  forTerminal(text, 2000).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
 /** The message of a GitHub workflow command: one line, always. */
 export function forCommand(text: string, limit = 4 * defaultLimit): string {
   return forTerminal(text, limit).replaceAll('%', '%25');

@@ -11,8 +11,9 @@ export async function openStage(format: Format, look: LookOptions, ports: Output
 async function openView(format: Format, look: LookOptions, ports: OutputPorts): Promise<View> {
   if (isDocument(format)) {
     const end = async (report: Report): Promise<void> => {
-      const { renderDocument } = await import('./documents.ts');
-      ports.stdout.write(await renderDocument(format, report));
+      const { exitViews } = await import('./documents.ts');
+      const { render } = await import('./render.ts');
+      ports.stdout.write(await render(format, exitViews, report));
     };
     return { step: () => {}, end };
   }

@@ -13,6 +13,8 @@ export interface Audience {
 
 export interface LookOptions extends StyleFlags {
   timestamps: Timestamps;
+  /** Print the lines at the end, sorted: of a replay, in which nothing is waited for. */
+  isSorted?: boolean;
   /** Show the containers' log lines. */
   logs: boolean;
   /** `-v`: show evidence, phases, assumptions and gaps with the card. */

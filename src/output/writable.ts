@@ -3,13 +3,7 @@ import { constants, promises as fs, readlinkSync, realpathSync, statSync } from 
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
 import { unrecordable } from '../recording/recorder.ts';
-import type { Format } from './formats.ts';
-
-/** A file of `--report`. */
-export interface ReportFile {
-  file: string;
-  format: Format;
-}
+import type { ReportFile } from './formats.ts';
 
 /** Throws `usage.same-file`, `record.unwritable` or `report.unwritable`. The recording itself is opened later. */
 export async function assertOutputs({ record, reports }: { record?: string; reports: readonly ReportFile[] }) {
@@ -23,7 +17,9 @@ export async function assertOutputs({ record, reports }: { record?: string; repo
 
 /** Throws `report.unwritable`. A later failure, for example a full disk, costs only the file and exit code 1. */
 export async function assertWritable(files: readonly ReportFile[]): Promise<void> {
-  for (const { file } of files) {
+  for (const file of files.map((one) => one.file)) {
+    // A folder with a file for each pod is made if it is missing.
+    if (isForEachPod({ file })) await fs.mkdir(dirname(file), { recursive: true }).catch(() => undefined);
     const cause = await writeErrorOf(file);
     if (cause === undefined) continue;
     throw new PodexitError(
@@ -33,6 +29,9 @@ export async function assertWritable(files: readonly ReportFile[]): Promise<void
     );
   }
 }
+
+/** `exits/POD.html`: a file for each pod. */
+export const isForEachPod = ({ file }: Pick<ReportFile, 'file'>): boolean => /^POD\./.test(basename(file));
 
 /** The system's error code if the file cannot be written. A new file needs a writable folder. */
 async function writeErrorOf(file: string): Promise<string | undefined> {

@@ -1,9 +1,9 @@
 /** The interfaces of a probe's client and of its connections. */
 import type { ProbeConnection } from '../model/probe-observation.ts';
-import type { Result, Stage } from './result.ts';
+import type { Result, LookupStage } from './result.ts';
 
 /** Cancels a request and closes its connection. */
-export type Cancel = () => Stage;
+export type Cancel = () => LookupStage;
 
 /** Called once; never after a cancel. `answeredAt` (monotonic, ms): set if the answer came before it was judged. */
 export type Settle = (result: Result, answeredAt?: number) => void;
@@ -45,7 +45,7 @@ export interface OutgoingRequest {
 }
 
 /** An answer, as far as it is needed to judge it. */
-export interface Answer {
+export interface ProbeAnswer {
   status: number;
   /** The beginning of the body, if it was read. */
   body: Buffer;
@@ -85,7 +85,7 @@ export const endlessInformational = (): NodeJS.ErrnoException =>
   Object.assign(new Error('informational answers without end'), { code: 'ERR_HTTP_ENDLESS' });
 
 /** Judges an answer whose body has ended, or of which enough was read. */
-export type Judge = (answer: Answer) => Result;
+export type Judge = (answer: ProbeAnswer) => Result;
 
 /** A connection that takes one request at a time. */
 export interface Connection {

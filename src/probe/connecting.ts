@@ -84,7 +84,7 @@ function connectAndAsk(
   then: (made: Connection) => void,
   resend?: (settle: Settle) => Cancel,
 ): Cancel {
-  let cancel: Cancel = dial(
+  let cancel: Cancel = openConnection(
     speaker.address,
     (socket, protocol) => {
       const connection = speaker.speak(socket, protocol, resend);
@@ -118,7 +118,7 @@ interface Address {
  * Opens a connection, with TLS if the address has it. Calls `connected` or `failed` once, and neither after a cancel.
  * After `connected` the caller handles the errors of the socket.
  */
-export function dial(
+export function openConnection(
   { host, port, tls }: Address,
   connected: (socket: Socket, protocol: string | false) => void,
   failed: (error: NodeJS.ErrnoException) => void,

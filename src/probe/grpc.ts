@@ -2,7 +2,7 @@
  * gRPC's health protocol (grpc.health.v1.Health/Check) over Node's own HTTP/2. A gRPC library would hide what is
  * measured: it retries by itself, and while it backs off it fails calls that it never sent. Each message has one field.
  */
-import type { Answer, ProbeClient } from './client.ts';
+import type { ProbeAnswer, ProbeClient } from './client.ts';
 import { http2Connection } from './http2.ts';
 import { createConnectingClient } from './connecting.ts';
 import { failed, succeeded, unexpected, type Result } from './result.ts';
@@ -42,7 +42,7 @@ function varint(value: number): Buffer {
 
 const servingStates = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
-function judgeHealth({ status, body, grpcStatus }: Answer): Result {
+function judgeHealth({ status, body, grpcStatus }: ProbeAnswer): Result {
   if (status !== 200) return unexpected(status, `HTTP ${status}`);
   if (grpcStatus === undefined) return failed('http', 'no gRPC answer');
   if (grpcStatus !== '0') return unexpected(Number(grpcStatus) || 2, `gRPC status ${Number(grpcStatus) || 2}`);

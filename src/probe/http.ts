@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Answer, ProbeClient } from './client.ts';
+import type { ProbeAnswer, ProbeClient } from './client.ts';
 import { http1Connection } from './http1.ts';
 import { http2Connection } from './http2.ts';
 import { createConnectingClient } from './connecting.ts';
@@ -32,7 +32,7 @@ export function createHttpClient({ url }: HttpTarget, settings: ProbeSettings, u
 /** Judges by the status alone: the meaning of a body is known only to the application. */
 export const judgeStatus =
   ({ expect }: ProbeSettings) =>
-  ({ status }: Answer): Result => {
+  ({ status }: ProbeAnswer): Result => {
     const said = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
     const isExpected = expect.some(({ from, to }) => from <= status && status <= to);
     return isExpected ? succeeded(said) : unexpected(status, said);

@@ -21,10 +21,10 @@ export const failed = (
 export const unexpected = (status: number, said: string): Result => failed('http', said, { status, isAnswer: true });
 
 /** Where a request was when it was cancelled: waiting for an address, or for its turn to look one up. */
-export type Stage = 'dns' | 'lookup-waits' | undefined;
+export type LookupStage = 'dns' | 'lookup-waits' | undefined;
 
 /** A request that got no answer in time. */
-export const timedOut = (stage: Stage): Result =>
+export const timedOut = (stage: LookupStage): Result =>
   stage === 'lookup-waits'
     ? { kind: 'not-measured', reason: 'too-many-waiting', said: 'earlier lookups of names have no answer' }
     : failed(stage ?? 'timeout');

@@ -34,7 +34,7 @@ export const keepsConnection = ({ target, keepalive }: ProbeSettings): boolean =
   keepalive && (target.kind === 'http' || target.kind === 'grpc');
 
 /** Throws PodexitError `usage.probe`. */
-export function parseTarget(text: string): ProbeTarget {
+export function parseProbeTarget(text: string): ProbeTarget {
   if (/^https?:\/\//i.test(text)) return httpTarget(text);
   if (/^tcp:\/\//i.test(text)) return tcpTarget(text);
   if (/^grpcs?:\/\//i.test(text)) return grpcTarget(text);

@@ -1,6 +1,6 @@
 /** Probes a target by connecting to it: does anything accept? */
 import { noKeptConnection, type ProbeClient } from './client.ts';
-import { dial } from './connecting.ts';
+import { openConnection } from './connecting.ts';
 import { failed, resultOfError, succeeded, type Result } from './result.ts';
 import type { TcpTarget } from './target.ts';
 
@@ -23,7 +23,7 @@ export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
         settle(result, connectedAt);
         end();
       };
-      const cancel = dial(
+      const cancel = openConnection(
         { host, port },
         (socket) => {
           // Reset instead of closed: thousands of closed sockets would stay in TIME_WAIT on this machine.

@@ -2,83 +2,84 @@
  * What the main process of a container does with its stop signal. Pure. The answer follows PID 1's command line from link
  * to link: shell, wrapper, process manager, runtime, program.
  */
-
-export type Answer = 'yes' | 'no' | 'unknown';
-
-/** As a pod's spec shows it. Absent: not visible there. */
-export interface ProgramContainer {
-  /** Replaces the image's ENTRYPOINT. */
-  command?: readonly string[];
-  /** Replaces the image's CMD. */
-  args?: readonly string[];
-  image?: string;
-  env?: Readonly<Record<string, string>>;
-  /** Scripts whose text is known, for example from a ConfigMap: the path in the container, and the text. */
-  scripts?: ReadonlyMap<string, string>;
-  /** The pod's spec.shareProcessNamespace: no container has PID 1. */
-  shareProcessNamespace?: boolean;
-  os?: 'linux' | 'windows';
-}
-
-/** One part of PID 1's command line: what starts the next one, or the application itself (the last). */
-export interface Link {
-  kind: 'shell' | 'init' | 'wrapper' | 'manager' | 'runtime' | 'program' | 'unknown';
-  /** The name of the program, without its folder and arguments. */
-  name: string;
-  /** What it does with the signal, as a clause: "drops SIGTERM". */
-  does: string;
-  /** Where that is known from: the versions measured, or a page of its documentation. */
-  source?: string;
-}
-
-/** Another way to start, stop or configure it, by which the application would end in time and without losses. */
-export interface StopRemedy {
-  kind: 'exec-form' | 'init' | 'stop-signal' | 'flag' | 'setting' | 'longer-grace' | 'trap';
-  /** A sentence without its full stop. */
-  text: string;
-}
-
-export interface StopBehaviour {
-  /** The signal reaches the application at the end of the chain, and does not stop at a shell or wrapper before it. */
-  reachesApp: Answer;
-  /** PID 1 ends because of the signal: `no` means that only SIGKILL ends it. */
-  handles: Answer;
-  /** The application finishes what it is doing before it ends. */
-  drains: Answer;
-  /** The most seconds that it takes by a limit of its own, which cuts off what is left or ends it. */
-  limitSeconds?: number;
-  /** The option or setting that changes the limit. */
-  limitFrom?: string;
-  /** Exit codes of PID 1 after a stop that finished the work, and after one that cut it off. Empty: not known. */
-  exitCodes: { good: readonly number[]; cut: readonly number[] };
-  /** The signal that makes it drain, if the one asked about does not: `SIGQUIT`. */
-  rightSignal?: string;
-  /** Measured in another version than the container's, or in none that can be compared. */
-  probably: boolean;
-  /** One sentence without its full stop. It never quotes an argument. */
-  because: string;
-  /** If an answer is unknown: what decides it, with both outcomes. */
-  decidedBy?: string;
-  remedy?: StopRemedy;
-  /** From PID 1 inwards. */
-  chain: readonly Link[];
-}
+import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
+import { effectOf, maxWords } from './chain.ts';
+import { baseOf, commandOfImage } from './images.ts';
+import { scriptUnknown, unknownApp, type Context } from './links.ts';
+import { rowOf } from './rows.ts';
+import { plainWord } from './shell-arguments.ts';
+import { imageName } from './signals.ts';
 
 /**
  * `signal` with or without SIG; `graceSeconds`: how long after the signal SIGKILL comes. An unknown part makes everything
  * behind it unknown, and `decidedBy` names it.
  */
-export function stopBehaviour(container: ProgramContainer, _signal: string, _graceSeconds: number): StopBehaviour {
-  const [path] = container.command ?? [];
-  const name = path?.split('/').at(-1) ?? "the image's ENTRYPOINT";
-  return {
-    reachesApp: 'unknown',
-    handles: 'unknown',
-    drains: 'unknown',
-    exitCodes: { good: [], cut: [] },
-    probably: false,
-    because: `${name} decides what it does with its signals`,
-    decidedBy: name,
-    chain: [{ kind: 'unknown', name, does: 'is not known here' }],
+export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
+  const { command = [], args = [], image = '', env = {}, scripts = new Map() } = container;
+  const context: Context = {
+    signal: signal.replace(/^SIG/, ''),
+    graceSeconds,
+    isPid1: container.shareProcessNamespace !== true,
+    isIgnored: false,
+    toGroup: false,
+    base: baseOf(image),
+    env: new Map(Object.entries(env).map(([name, value]) => [name, plainWord(value)])),
+    scripts,
+    depth: 0,
   };
+  if (container.os === 'windows') return unknownApp('the application', context);
+  const words = wordsOf(command, args, image);
+  const found = words ? effectOf(words.slice(0, maxWords).map(plainWord), context) : ofEntryPoint(args, context);
+  return withOwnLimit(found, [...command, ...args].slice(0, maxWords), env);
+}
+
+/** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
+function wordsOf(command: readonly string[], args: readonly string[], image: string): readonly string[] | undefined {
+  if (command.length > 0) return [...command, ...args];
+  const { entry, cmd } = commandOfImage(image);
+  if (entry !== undefined && (args.length > 0 || cmd !== undefined))
+    return [...entry, ...(args.length > 0 ? args : (cmd ?? []))];
+  const row = args.length > 0 ? undefined : rowOf([imageName(image)]);
+  return row && !row.next && row.kind !== 'runtime' ? [imageName(image)] : undefined;
+}
+
+function ofEntryPoint(args: readonly string[], context: Context): StopBehaviour {
+  const name = "the image's ENTRYPOINT";
+  const effect = scriptUnknown(name, context);
+  const because = `${name} is not visible here${args.length > 0 ? ', and it comes before the arguments' : ''}`;
+  return {
+    ...effect,
+    because,
+    remedy: undefined,
+    decidedBy: `${name}: an init or a program that handles SIG${context.signal} can stop in time, a shell that stays PID 1 cannot`,
+  };
+}
+
+const isOptionOfLimit = (name: string): boolean =>
+  name.length < 100 &&
+  /graceful|shutdown|drain|terminat/i.test(name) &&
+  /timeout|period|delay|limit|duration|seconds|wait/i.test(name);
+
+/** An option or variable that sets a limit for the stop, by its name: of a program that is not known, it is all there is. */
+function withOwnLimit(
+  found: StopBehaviour,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): StopBehaviour {
+  if (found.limitSeconds !== undefined || found.reachesApp === 'no') return found;
+  const pairs = [
+    ...words.flatMap((word, index) => [word.split('=', 2), [word, words[index + 1] ?? '']]),
+    ...Object.entries(env),
+  ];
+  for (const [name = '', value = ''] of pairs) {
+    const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(value) ?? [];
+    if (count === undefined || !isOptionOfLimit(name)) continue;
+    const isMilliseconds = unit === 'ms' || /ms$|millis/i.test(name);
+    return {
+      ...found,
+      limitSeconds: (Number(count) * (unit === 'm' ? 60 : 1)) / (isMilliseconds ? 1000 : 1),
+      limitFrom: name,
+    };
+  }
+  return found;
 }

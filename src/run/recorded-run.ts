@@ -46,8 +46,9 @@ const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
 async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {
-  const { createResults, rolloutOutput } = await import('./group/output.ts');
-  const results = createResults(shown, target, source.traces, rolloutOutput(shown, ports), ports);
+  const { createResults } = await import('./group/output.ts');
+  const { severalView } = await import('../output/several.ts');
+  const results = createResults(shown, target, source.traces, severalView(shown.format, shown.look, ports), ports);
   await run({ ...source, audience: results });
   results.takeRest();
   await results.written();

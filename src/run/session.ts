@@ -4,7 +4,7 @@ import { connectionFlagsOf } from '../kube/connect-options.ts';
 import { PodexitError } from '../errors.ts';
 import { connectCluster, type Ports } from './ports.ts';
 import { createDeadline, type Deadline } from './ending/time-limit.ts';
-import type { TraceOptions } from './trace-options.ts';
+import type { TraceOptions } from './options.ts';
 
 export interface Session {
   readonly cluster: Cluster;

@@ -128,8 +128,7 @@ function portClosedBy(input: RuleInput, { name, stopping }: ContainerTimeline): 
     (event) =>
       event.reason === 'Unhealthy' &&
       event.about.container === name &&
-      (event.time.lo >= (stopping?.estimate.node.lo ?? Infinity) ||
-        network.toClient('node', event.time, event.at + 1).lo >= since) &&
+      (event.time.lo >= (stopping?.estimate.node.lo ?? Infinity) || network.toClient('node', event.time).lo >= since) &&
       event.message.includes('Readiness') &&
       event.message.includes('connection refused') &&
       !event.isOld &&

@@ -101,8 +101,8 @@ function endOf(input: RuleInput, container: ContainerTimeline): Estimate {
   const reported = reportedExit(container);
   if (reported) return reported.estimate;
   const { lastLine } = factsOfLastRun(input, container.name).log;
-  const { value, at } = lastLine ?? { value: -Infinity, at: -Infinity };
-  const spoke = input.network.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')), at + 1);
+  const value = lastLine?.value ?? -Infinity;
+  const spoke = input.network.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')));
   const lo = Math.max(container.bounds.exit?.client.lo ?? -Infinity, spoke.lo);
   return onClient({ lo, hi: markOf(input.timeline, 'containers-done')?.at.estimate.client.hi ?? Infinity }, []);
 }

@@ -80,14 +80,14 @@ function untilGap({ gaps }: Trace, period: Period): Period {
 
 /** The latest possible time of a change, so that no period is reported longer than it was. */
 const latestTimeOf = (network: PodNetwork, { value, at }: Fact<SliceState>): number =>
-  Math.min(at, value.written ? network.toClient('api', value.written, at).hi : at);
+  Math.min(at, value.written ? network.toClient('api', value.written).hi : at);
 
 /** The earliest possible time of a change; on a live stream, its arrival. */
 function earliestTimeOf(trace: Trace, network: PodNetwork, { value, at }: Fact<SliceState>): number {
   const deliverable = deliverableSince(trace, 'endpointslices', at);
   return deliverable === at
     ? at
-    : Math.max(deliverable, value.written ? network.toClient('api', value.written, at).lo : deliverable);
+    : Math.max(deliverable, value.written ? network.toClient('api', value.written).lo : deliverable);
 }
 
 const readyIn = (state: SliceState): number => state.otherReady + (state.own?.ready ? 1 : 0);

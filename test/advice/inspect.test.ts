@@ -42,14 +42,21 @@ const containers: Record<string, Container> = {
   sandboxed: { status: 'Name:\tx\nState:\tS\n', cmdline: 'x\0' },
 };
 
-/** An unmasked frame, as servers send it. */
-function frame(channel: number, text: string): Buffer {
-  const payload = Buffer.concat([Buffer.from([channel]), Buffer.from(text)]);
+/** An unmasked frame, as servers send it. Its first byte has the opcode, and 0x80 in the last frame of a message. */
+function frame(first: number, payload: Buffer): Buffer {
   const head =
     payload.length < 126
-      ? Buffer.from([0x82, payload.length])
-      : Buffer.from([0x82, 126, payload.length >> 8, payload.length & 0xff]);
+      ? Buffer.from([first, payload.length])
+      : Buffer.from([first, 126, payload.length >> 8, payload.length & 0xff]);
   return Buffer.concat([head, payload]);
+}
+
+/** A message that a proxy split into two frames, with a ping between them (RFC 6455 §5.4). */
+function message(channel: number, text: string): Buffer {
+  const payload = Buffer.concat([Buffer.from([channel]), Buffer.from(text)]);
+  const middle = payload.length >> 1;
+  const ping = frame(0x89, Buffer.from('?'));
+  return Buffer.concat([frame(0x02, payload.subarray(0, middle)), ping, frame(0x80, payload.subarray(middle))]);
 }
 
 /** An API server with one pod whose containers answer an exec. */
@@ -75,7 +82,10 @@ async function withPod(status: number, work: (flags: string[], commands: string[
   });
   server.on('upgrade', (request, socket) => {
     // After an upgrade, the handler must end the connection itself.
-    socket.on('end', () => socket.destroy()).on('error', () => socket.destroy());
+    socket
+      .on('end', () => socket.destroy())
+      .on('error', () => socket.destroy())
+      .resume();
     const url = new URL(request.url ?? '', 'http://x');
     const command = url.searchParams.getAll('command');
     commands.push(command.join(' '));
@@ -94,8 +104,8 @@ async function withPod(status: number, work: (flags: string[], commands: string[
         ? { status: 'Failure', message: one.error, reason: 'InternalError', code: 500 }
         : { status: 'Success' };
     const bytes = Buffer.concat([
-      ...(text === '' ? [] : [frame(1, text)]),
-      ...('message' in result && result.message === '' ? [] : [frame(3, JSON.stringify(result))]),
+      ...(text === '' ? [] : [message(1, text)]),
+      ...('message' in result && result.message === '' ? [] : [message(3, JSON.stringify(result))]),
       Buffer.from([0x88, 0]),
     ]);
     // The network may split frames anywhere.

@@ -137,7 +137,7 @@ describe('broken input', () => {
   it('a missing file', async () => {
     const { code, report } = await checkFile('-f', '/nowhere/x.yaml');
     expect(code).toBe(1);
-    expect(report.errors).toMatchObject([{ file: '/nowhere/x.yaml', message: 'cannot be read (ENOENT)' }]);
+    expect(report.errors).toMatchObject([{ file: '/nowhere/x.yaml', message: 'does not exist' }]);
   });
 
   it.each([

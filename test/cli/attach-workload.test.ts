@@ -39,7 +39,7 @@ describe.concurrent('--attach with a workload', () => {
       const watching = attached(cluster);
       await vi.waitFor(
         () => expect(cluster.server.requests.map(({ resource }) => resource)).toContain('endpointslices'),
-        { timeout: 10_000 },
+        { timeout: 60_000 },
       );
       await runMain([cluster.server.pod, '--evict', '--wait=false', ...cluster.flags]);
       const { report } = await watching;

@@ -70,7 +70,8 @@ describe.concurrent('the cluster refuses', () => {
     const endless = [process.execPath, ['-e', 'setInterval(() => {}, 1000)']] as const;
     const kubeconfig = withPlugin(endless[0], [...endless[1]]);
     refused(await runMain(['web', '--kubeconfig', kubeconfig, '--timeout=1s']), /could not be read within 1 s/);
-    expect(performance.now() - began).toBeLessThan(15_000);
+    // A plugin has a minute.
+    expect(performance.now() - began).toBeLessThan(50_000);
     refused(await runMain(['web', '--kubeconfig', withPlugin('', [])]), /cannot be started/);
   });
 

@@ -3,8 +3,10 @@ import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-/** Seconds from the DELETE to the end of the container's log in the recording. Its grace period is 20 s. */
+/** Seconds from the DELETE to the end of the container's log in the recording. */
 const logsEndAfter = 8.35;
+/** Seconds. */
+const gracePeriod = 20;
 
 it('ends soon after the logs end, not at the end of the grace period', () =>
   serving('second/forced-by-other', {}, async ({ server, flags }) => {
@@ -13,5 +15,5 @@ it('ends soon after the logs end, not at the end of the grace period', () =>
     const took = (performance.now() - began) / 1000;
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'forced', exitCode: 2 } });
     expect(took).toBeGreaterThan(logsEndAfter);
-    expect(took).toBeLessThan(logsEndAfter + 6);
+    expect(took).toBeLessThan(gracePeriod);
   }));

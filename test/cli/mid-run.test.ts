@@ -26,7 +26,7 @@ describe.concurrent('the pod’s watch is refused after the DELETE', () => {
         expect(report.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'stopping']));
         expect(report.verdict.outcome).toBe('unknown');
         expect(report.gaps.map(({ resource }) => resource)).toContain('pods');
-        expect(ran.stderr).toContain('its deletion goes on, and the report covers what was observed so far');
+        expect(ran.stderr).toContain('it is still terminating, and the report covers what was observed so far');
         expect(ran.code).toBe(4);
         expect(server.deletesAccepted).toBe(1);
       },

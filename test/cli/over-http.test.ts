@@ -38,7 +38,6 @@ const long = new Set(isSweep ? [] : ['grace-shortened', 'no-grace-spec-default',
 describe.concurrent('over HTTP, through the built command', () => {
   it.for(Object.entries(expected).filter(([name]) => !long.has(name)))(
     '%s has the same result as its replay',
-    { timeout: 150_000 },
     async ([name, wanted], { expect }) => compare(name, wanted, await trace(name), expect),
   );
 });
@@ -57,15 +56,11 @@ const overHttp2 = [
 ];
 
 describe.skipIf(!hasOpenssl)('over HTTP/2, through the built command (skipped without openssl)', () => {
-  it.concurrent.for(overHttp2)(
-    '%s has the same result as its replay, on one connection',
-    { timeout: 150_000 },
-    async (name, { expect }) => {
-      const traced = await trace(name, { ...selfSigned(), http2: true });
-      compare(name, expected[name] as Expected, traced, expect);
-      expect(traced.ours.filter(({ nthOnConnection }) => nthOnConnection === 1)).toHaveLength(1);
-    },
-  );
+  it.concurrent.for(overHttp2)('%s has the same result as its replay, on one connection', async (name, { expect }) => {
+    const traced = await trace(name, { ...selfSigned(), http2: true });
+    compare(name, expected[name] as Expected, traced, expect);
+    expect(traced.ours.filter(({ nthOnConnection }) => nthOnConnection === 1)).toHaveLength(1);
+  });
 });
 
 function compare(name: string, wanted: Expected, { report, code, truth, deletes }: Traced, expect: ExpectStatic): void {

@@ -11,7 +11,8 @@ describe.concurrent('a recording of a live run', () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
       const live = await podexit([server.pod, ...flags, '-o', format, '--record', file]);
-      const replayed = await runMain(['replay', file, '-o', format]);
+      const asLive = format === 'lines' ? ['--as-live'] : [];
+      const replayed = await runMain(['replay', file, '-o', format, ...asLive]);
       expect(live.code).toBe(0);
       expect(replayed.stdout).toBe(live.stdout);
       expect(replayed.code).toBe(live.code);

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Loopback } from '../../src/demo/loopback.ts';
-import { uniquePodNames } from '../../src/output/documents.ts';
+import { uniquePodNames } from '../../src/output/report-files.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -49,15 +49,15 @@ const traced = ['-l', 'a=b', '--all-terminating', '-o', 'json'];
 describe.concurrent('a pod with the name of an earlier pod that terminated', () => {
   it('has its own report file', () =>
     serving('exit-143', {}, async ({ flags, server, folder }) => {
-      const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
+      const files = [`--report=${join(folder, 'POD.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
       void watched(server).then(() => endTwice(server));
       const ran = await runMain([...traced, ...files, ...flags]);
       const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
       expect(exits.map(({ pod }) => pod.uid)).toEqual(['u1', 'u2']);
-      const names = ['exit-web-0-2.json', 'exit-web-0.json', 'rec.ndjson'];
+      const names = ['rec.ndjson', 'web-0-2.json', 'web-0.json'];
       expect(readdirSync(folder).filter((name) => names.includes(name))).toEqual(names);
       const uidIn = (name: string) => (JSON.parse(readFileSync(join(folder, name), 'utf8')) as ExitReport).pod.uid;
-      expect([uidIn('exit-web-0.json'), uidIn('exit-web-0-2.json')]).toEqual(['u1', 'u2']);
+      expect([uidIn('web-0.json'), uidIn('web-0-2.json')]).toEqual(['u1', 'u2']);
       const replayed = await runMain(['replay', join(folder, 'rec.ndjson'), '-o', 'json']);
       expect(JSON.parse(replayed.stdout)).toMatchObject({ exits });
     }));

@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { fileOfPod } from '../../src/output/documents.ts';
+import { reportFile } from '../../src/output/formats.ts';
+import { fileOfPod } from '../../src/output/report-files.ts';
+import { isForEachPod } from '../../src/output/writable.ts';
 import { isRolledOut } from '../../src/run/progress/owners.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
@@ -34,7 +36,7 @@ describe.concurrent('a recorded rollout', () => {
       expect(printed.summary).toMatchObject({ pods: 1, outcomes: { graceful: 1 }, killed: [], exitCode: 0 });
       expect(printed.summary.slowest?.name).toBe(server.pod);
       expect(printed.summary.graceUsed?.max).toBeGreaterThan(0);
-      expect(readdirSync(folder)).toContain(`exit-${server.pod}.md`);
+      expect(readdirSync(folder)).toContain('exit.md');
       expect(ran.code).toBe(0);
       expect(server.deletesAccepted).toBe(0);
     }),
@@ -67,12 +69,16 @@ describe.concurrent('a recorded rollout', () => {
   );
 
   it.each([
-    ['exit.html', 'exit-web-0.html'],
-    ['out.d/exit.junit.xml', 'out.d/exit-web-0.junit.xml'],
-    ['out.d/run', 'out.d/run-web-0'],
-    ['run', 'run-web-0'],
-    ['/dev/stdout', '/dev/stdout'],
-  ])('the report file %s of one of several pods is %s', (file, own) => expect(fileOfPod(file, 'web-0')).toBe(own));
+    ['POD.html', 'web-0.html'],
+    ['PODS/POD.junit.xml', 'PODS/web-0.junit.xml'],
+  ])('the report file %s of one pod is %s', (file, own) => {
+    expect(isForEachPod({ file })).toBe(true);
+    expect(fileOfPod(reportFile(file, 'trace'), 'web-0').file).toBe(own);
+  });
+
+  it.each(['exit.html', 'POD/exit.html', '/dev/stdout', 'POD-1.html'])('%s is one file for all pods', (file) =>
+    expect(isForEachPod({ file })).toBe(false),
+  );
 
   it('prints as text a line for each pod, then one card', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
@@ -84,14 +90,16 @@ describe.concurrent('a recorded rollout', () => {
 });
 
 // Not concurrent: other runs in this process would delay its observations.
-it('several pods that terminate together have a report file each, and one recording', async () => {
+it('several pods that terminate together have one report, one each on request, and one recording', async () => {
   const scenario = loadRecording('rolling-update');
   const pod = scenario.rows.find((row) => row.type === 'log-open')?.pod ?? '';
   const names = [pod, ...['twin1', 'twin2'].map((suffix) => pod.replace(/[^-]+$/, suffix))].sort();
   const twins = withTwins(scenario, pod, ['twin1', 'twin2']);
   await serving('rolling-update', { attachDelayMs: 1500, scenario: twins }, async ({ flags, folder }) => {
-    const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'run.ndjson')}`];
-    const ran = await runMain(['-l', 'app=checkout', '--all-terminating', '-o', 'json', ...files, ...flags]);
+    const files = ['run.json', 'pods/POD.json'].map((file) => `--report=${join(folder, file)}`);
+    const record = `--record=${join(folder, 'run.ndjson')}`;
+    const ran = await runMain(['-l', 'app=checkout', '--all-terminating', '-o', 'json', record, ...files, ...flags]);
+    expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(ran.stdout);
     const printed = JSON.parse(ran.stdout) as { exits: ExitReport[]; summary: RolloutSummary };
     expect(printed.exits.map((item) => item.pod.name).sort()).toEqual(names);
     expect(printed.summary).toMatchObject({ pods: 3, outcomes: { graceful: 3 }, killed: [], exitCode: 0 });
@@ -99,7 +107,7 @@ it('several pods that terminate together have a report file each, and one record
       expect(ran.stderr).toContain(`podexit: ${name}: is terminating\n`);
       const item = printed.exits.find((one) => one.pod.name === name);
       expect(item?.containers).toMatchObject([{ name: 'app', outcome: 'completed', exit: { code: 0 } }]);
-      expect(JSON.parse(readFileSync(join(folder, `exit-${name}.json`), 'utf8'))).toEqual(item);
+      expect(JSON.parse(readFileSync(join(folder, 'pods', `${name}.json`), 'utf8'))).toEqual(item);
       const replayed = await runMain(['replay', join(folder, 'run.ndjson'), name, '-o', 'json']);
       expect(JSON.parse(replayed.stdout)).toEqual(item);
     }

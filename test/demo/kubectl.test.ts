@@ -31,7 +31,7 @@ describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one o
   async function kubectl(...args: string[]): Promise<string> {
     const { stdout } = await run('kubectl', [...args, '--cache-dir', join(folder, 'cache')], {
       env: { ...process.env, KUBECONFIG: kubeconfig },
-      timeout: 20_000,
+      timeout: 120_000,
     });
     return stdout;
   }
@@ -56,11 +56,12 @@ describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one o
       '-w',
       '-o',
       'jsonpath={.metadata.deletionGracePeriodSeconds}{"\\n"}',
-      '--request-timeout=6s',
+      '--request-timeout=10s',
     );
-    const printing = kubectl('get', 'pods', '-w', '--request-timeout=6s');
+    const printing = kubectl('get', 'pods', '-w', '--request-timeout=10s');
     const following = kubectl('logs', '-f', 'api-0');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const streams = () => server.requests.filter((one) => one.verb === 'watch' || one.subresource === 'log');
+    while (streams().length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await kubectl('delete', 'pod', 'api-0', '--wait')).toContain('pod "api-0" deleted');
     await server.played;
     expect(await following).toContain('drained, exiting 143');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { append, compact, createLog, since, stateAt, type ChangeLog } from '../../src/demo/data/log.ts';
+import { append, forget, createLog, since, stateAt, type ChangeLog } from '../../src/demo/data/log.ts';
 
 const pod = (name: string, phase = 'Running') => ({ metadata: { name, namespace: 'n' }, status: { phase } });
 
@@ -57,12 +57,12 @@ describe('the change log', () => {
 
   it('forgets what was compacted, and nothing after it', () => {
     const log = written();
-    compact(log, 107);
+    forget(log, 107);
     expect(names(log, 106)).toBe('expired');
     expect(since(log, 106)).toBe('expired');
     expect(names(log, 107)).toEqual(['pods/n/a', 'pods/n/b']);
     expect(since(log, 107)).toHaveLength(2);
-    compact(log, 999);
+    forget(log, 999);
     expect(names(log, 109)).toEqual(['pods/n/a']);
     expect(since(log, 109)).toEqual([]);
   });

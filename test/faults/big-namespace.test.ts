@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/demo/clock.ts';
+import type { DemoClock } from '../../src/demo/clock.ts';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
@@ -49,7 +49,7 @@ function fill(server: Loopback): KubeObject[] {
 }
 
 /** Other pods and slices change as long as the server runs. */
-function chatter(server: Loopback, clock: Clock, held: readonly KubeObject[]): void {
+function chatter(server: Loopback, clock: DemoClock, held: readonly KubeObject[]): void {
   let next = 0;
   const tick = (): void => {
     for (let change = 0; change < changesAtOnce; change += 1) {

@@ -6,7 +6,7 @@ import { renderHtml } from '../../src/output/html/page.ts';
 import { renderJson } from '../../src/output/machine/json.ts';
 import { renderJunit } from '../../src/output/machine/junit.ts';
 import { createLines, renderText } from '../../src/output/text/lines.ts';
-import { renderMarkdown } from '../../src/output/machine/markdown.ts';
+import { markdownSections, renderMarkdown } from '../../src/output/machine/markdown.ts';
 import { renderName, renderWide } from '../../src/output/text/wide.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
@@ -37,7 +37,7 @@ const documents: ((report: Report) => string)[] = [
   renderName,
   (report) => renderWide(report),
   (report) => renderText(report, { verbose: true }),
-  (report) => `${githubAnnotations(report).join('\n')}${githubSummary(report)}`,
+  (report) => `${githubAnnotations(report).join('\n')}${githubSummary(markdownSections(report))}`,
   (report) => {
     let received = '';
     createNdjson((line) => (received += line)).end(exitReportOf(report));

@@ -1,10 +1,10 @@
 """Runs a command on a pseudo-terminal, and resizes the terminal, or answers or interrupts a question of the command.
 
 Usage: on-pty.py PLAN COMMAND...
-PLAN is JSON: `size`, and `resize` (COLUMNSxROWS) to apply this many `seconds` after the first output; or a `question`
-and `how` to react: the name of a signal, `Ctrl-C` for the key, or `type:TEXT` for a line of text.
+PLAN is JSON: `size`, and `resize` (COLUMNSxROWS) to apply once the output has the text `until`; or a `question` and
+`how` to react: the name of a signal, `Ctrl-C` for the key, or `type:TEXT` for a line of text.
 Prints JSON: the output before and after a resize (base64), and the exit status (null if the command had to be killed,
-because it still ran 5 s after the reaction, or after 60 s).
+because it still ran 60 s after the reaction, or after 120 s).
 """
 import base64
 import fcntl
@@ -45,19 +45,18 @@ if child == 0:
     os.execvp(command[0], command)
 
 shown = {'before': b'', 'after': b''}
-started = None
 now = 'before'
 reacted = 'question' not in plan
-limit = time.monotonic() + 60
+limit = time.monotonic() + 120
 while time.monotonic() < limit:
-    if started is not None and now == 'before' and 'resize' in plan and time.monotonic() - started > plan['seconds']:
+    if now == 'before' and 'resize' in plan and plan['until'].encode() in shown['before']:
         size(terminal, plan['resize'])
         os.kill(child, signal.SIGWINCH)
         now = 'after'
     if not reacted and plan['question'].encode() in shown['before']:
         react(plan['how'])
         reacted = True
-        limit = time.monotonic() + 5
+        limit = time.monotonic() + 60
     if not select.select([terminal], [], [], 0.05)[0]:
         continue
     try:
@@ -66,8 +65,6 @@ while time.monotonic() < limit:
         break
     if not data:
         break
-    # Count from the first output, because the start of a program takes an unknown time.
-    started = started or time.monotonic()
     shown[now] += data
 else:
     os.kill(child, signal.SIGKILL)

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const script = fileURLToPath(new URL('./on-pty.py', import.meta.url));
 
 /** The actions at the terminal: see on-pty.py. */
-type Plan = { size: string; seconds: number; resize: string } | { question: string; how: string };
+type Plan = { size: string; until: string; resize: string } | { question: string; how: string };
 
 interface OnPty {
   /** The output before a resize, and after it. */

@@ -62,7 +62,8 @@ export const rowsOf = (name: string): Row[] => readRows(scenarioFile(name));
 interface TracedPod {
   pod: string;
   truths: Truth[];
-  rawObservations: RawObservation[];
+  /** Converted when they are first read. */
+  readonly rawObservations: RawObservation[];
 }
 
 const traced = new Map<string, Promise<TracedPod[]>>();
@@ -82,10 +83,14 @@ async function readTracedPods(name: string): Promise<TracedPod[]> {
   const own = subjectOf(rows);
   return pods.map((pod) => {
     const subject = own?.name === pod ? own : { namespace: own?.namespace ?? '', name: pod };
+    const convert = (): RawObservation[] => [...convertPod(rows, subject)];
+    let converted: RawObservation[] | undefined;
     return {
       pod,
       truths: truths.filter((one) => one.pod === pod),
-      rawObservations: [...convertPod(rows, subject)],
+      get rawObservations() {
+        return (converted ??= convert());
+      },
     };
   });
 }
@@ -106,9 +111,14 @@ export function mustRender(trace: Trace): Report {
   return report;
 }
 
-export async function reportOfRecording(name: string): Promise<ExitReport> {
-  return mustReport(traceOf(observationsOf(await rawObservationsOf(name))));
+/** Cached; no test may change it. */
+export function reportOfRecording(name: string): Promise<ExitReport> {
+  const report = reports.get(name) ?? rawObservationsOf(name).then((all) => mustReport(traceOf(observationsOf(all))));
+  reports.set(name, report);
+  return report;
 }
+
+const reports = new Map<string, Promise<ExitReport>>();
 
 export function mustReport(trace: Trace): ExitReport {
   const report = exitReportFrom(trace);

@@ -8,7 +8,6 @@ import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
 import { simulate } from '../sim/simulate.ts';
-import { rowOf } from '../../scripts/convert/rows.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -17,7 +16,8 @@ import type { PrefixCheck, Truths } from '../helpers/prefixes.ts';
 import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
-import { rounds } from '../helpers/sweep.ts';
+import { rawObservationsOfStory } from '../helpers/simulated.ts';
+import { isSweep, rounds } from '../helpers/sweep.ts';
 import { nanoTime } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(8, 300));
@@ -28,6 +28,9 @@ const maxBrokenShare = 0.004;
 /** Later seeds in which a late Event once made podexit withdraw a claim about a hook or a signal. */
 const found = [123, 745, 901, 2004, 2189];
 const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => index + 1), ...found])];
+
+/** Each has streams that others lack: hooks, several containers, a restarted kubelet, a rollout, a silent node. */
+const lateNames = new Set(['graceful-exit', 'prestop-exceeds-grace', 'native-sidecar', 'kubelet-restart', 'node-down']);
 
 const check = (rawObservations: Iterable<RawObservation>, truths: Truths): PrefixCheck =>
   checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), truths);
@@ -47,7 +50,8 @@ describe.each(recordingNames)('during %s', (name) => {
     expect(compared).toBeGreaterThan(5);
   });
 
-  it('podexit withdraws no claim if every stream is up to 2 s late', async () => {
+  // The simulated stories below have late streams too.
+  it.runIf(isSweep || lateNames.has(name))('podexit withdraws no claim if every stream is up to 2 s late', async () => {
     const rawObservations = [...narrowToPod(rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);
@@ -87,11 +91,10 @@ it.each([
 });
 
 function checkStory(story: Story): PrefixCheck {
-  const { rows, expected } = simulate(story);
-  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
+  const { expected } = simulate(story);
   // A kubelet that freezes between the hook and its next call breaks a named assumption without leaving evidence.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');
-  return check(narrowToPod(parsed), (id) => {
+  return check(rawObservationsOfStory(story), (id) => {
     const [mark = '', subject] = id.split('/');
     if (isFrozen && (mark === 'prestop-ended' || mark === 'stop-signal')) return undefined;
     const name = mark === 'prestop-ended' ? 'prestop-end' : mark === 'acknowledged' ? 'noticed' : mark;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cursor, Next, Outcome } from '../../src/kube/decide.ts';
+import type { Cursor, Next, AttemptEnd } from '../../src/kube/decide.ts';
 import { decide } from '../../src/kube/decide.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
 import { readRefusal } from '../../src/kube/status.ts';
@@ -10,14 +10,18 @@ const reached: Cursor = { ...fresh, reached: true };
 const at7: Cursor = { ...reached, resourceVersion: '7' };
 const failing: Cursor = { ...at7, failures: 3 };
 
-const answer = (status: number, retryAfterMs?: number): Outcome => ({
+const answer = (status: number, retryAfterMs?: number): AttemptEnd => ({
   kind: 'refused',
   refusal: { ...readRefusal(status, statusOf(status, 'Refused', 'no')), retryAfterMs },
   isErrorLine: false,
   verb: 'watch',
 });
-const page = (status: number): Outcome => ({ kind: 'refused', refusal: readRefusal(status, '<html>'), verb: 'watch' });
-const frame = (status: number): Outcome => ({
+const page = (status: number): AttemptEnd => ({
+  kind: 'refused',
+  refusal: readRefusal(status, '<html>'),
+  verb: 'watch',
+});
+const frame = (status: number): AttemptEnd => ({
   kind: 'refused',
   refusal: readRefusal(status, undefined),
   isErrorLine: true,
@@ -25,7 +29,7 @@ const frame = (status: number): Outcome => ({
 });
 const failure = (code: string) => new TransportFailure('no answer', { sent: false, code });
 
-const table: [string, Outcome, Cursor, Next][] = [
+const table: [string, AttemptEnd, Cursor, Next][] = [
   ['a watch that ended resumes at once', { kind: 'ended' }, at7, { next: 'resume', wait: [0, 0] }],
   ['a watch that ends repeatedly waits longer', { kind: 'ended' }, failing, { next: 'resume', wait: [500, 1000] }],
   ['the wait has an upper limit', { kind: 'cut' }, { ...at7, failures: 99 }, { next: 'resume', wait: [2500, 5000] }],

@@ -8,6 +8,7 @@ import type { Look } from './helpers/browser.ts';
 import { chromiumPath, launch, open } from './helpers/browser.ts';
 import { contrasts, overflows } from './helpers/page-checks.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
+import { rounds } from '../helpers/sweep.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
 const killed = reportNamed('multi-container');
@@ -93,29 +94,25 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
   let browser: Browser;
   beforeAll(async () => {
     browser = await launch();
-  }, 60_000);
+  });
   afterAll(() => browser.close());
 
   const looks: Look[] = [
     { width: 1280, scheme: 'light' },
     { width: 420, scheme: 'dark' },
   ];
-  it.each(looks)(
-    'logs nothing, fits %j and has enough contrast',
-    async (look) => {
-      const pages = [killed, reportNamed('finalizer'), reportNamed('pending'), hostileReport].map(renderHtml);
-      for (const html of [...pages, rollout()]) {
-        const { page, noise } = await open(browser, html, look);
-        expect(noise).toEqual([]);
-        expect(await page.evaluate(overflows)).toBe(false);
-        const { low } = await page.evaluate<{ low: string[] }>(contrasts);
-        expect(low).toEqual([]);
-        expect(await page.title()).toContain('podexit');
-        await page.close();
-      }
-    },
-    60_000,
-  );
+  it.each(looks)('logs nothing, fits %j and has enough contrast', async (look) => {
+    const pages = [killed, hostileReport, reportNamed('finalizer'), reportNamed('pending')].slice(0, rounds(2, 4));
+    for (const html of [...pages.map(renderHtml), rollout()]) {
+      const { page, noise } = await open(browser, html, look);
+      expect(noise).toEqual([]);
+      expect(await page.evaluate(overflows)).toBe(false);
+      const { low } = await page.evaluate<{ low: string[] }>(contrasts);
+      expect(low).toEqual([]);
+      expect(await page.title()).toContain('podexit');
+      await page.close();
+    }
+  });
 
   it('shows the evidence of the focused item, with all details closed', async () => {
     const { page } = await open(browser, renderHtml(killed), { width: 1280, scheme: 'light' });
@@ -124,5 +121,5 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
     expect(await page.locator('#panel h3').textContent()).not.toBe('');
     expect(await page.locator('details[open]').count()).toBe(0);
     await page.close();
-  }, 60_000);
+  });
 });

@@ -25,13 +25,17 @@ describe
       ['100x30', '60x20'],
       ['60x20', '120x40'],
     ])('the frame survives a resize from %s to %s, and the card is complete', async (first, second) => {
-      const { before, after, status } = await onPty({ size: first, seconds: 1.2, resize: second }, command, env);
+      const { before, after, status } = await onPty(
+        { size: first, until: '+0.1s, running for', resize: second },
+        command,
+        env,
+      );
       expect(status).toBe(0);
       const [columns = 0, rows = 0] = first.split('x').map(Number);
       const [wide = 0, high = 0] = second.split('x').map(Number);
       const early = await screenOf({ columns, rows }, [{ kind: 'write', text: before }]);
       expect(early.cursorHidden).toBe(true);
-      expect(early.window.join('\n')).toMatch(/app +.*SIGTERM at \+0\.1s, running for/);
+      expect(early.window.join('\n')).toMatch(/app +.*0:0\d of 0:\d+ · SIGTERM at \+0\.1s/);
       const { written, cursorHidden, window } = await screenOf({ columns, rows }, [
         { kind: 'write', text: before },
         { kind: 'resize', columns: wide, rows: high },

@@ -29,7 +29,7 @@ describe.skipIf(!hasKubectl).concurrent('kubectl podexit (skipped without a kube
       execFile(
         'kubectl',
         words,
-        { env: { ...env, PATH: path, KUBECONFIG: kubeconfig, NO_COLOR: '1' }, timeout: 25_000 },
+        { env: { ...env, PATH: path, KUBECONFIG: kubeconfig, NO_COLOR: '1' }, timeout: 120_000 },
         (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
       ),
     );

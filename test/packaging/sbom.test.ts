@@ -22,4 +22,4 @@ it('names the packages of the lock file and the Node of the executable, with its
     version: '20.20.0',
     hashes: [{ alg: 'SHA-256', content }],
   });
-}, 60_000);
+});

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTarget } from '../../src/probe/target.ts';
+import { parseProbeTarget } from '../../src/probe/target.ts';
 
 it.each([
   ['https://shop.example.com/checkout?token=secret#top', 'https://shop.example.com/checkout'],
@@ -14,7 +14,7 @@ it.each([
   ['pod:web/ready?x=1', 'pod:web/ready'],
   ['pod/ready', 'pod/ready'],
 ])('shows %s as %s', (text, shown) => {
-  expect(parseTarget(text).shown).toBe(shown);
+  expect(parseProbeTarget(text).shown).toBe(shown);
 });
 
 it.each([
@@ -32,15 +32,15 @@ it.each([
   'grpc://host:50051/%zz',
   'podium',
 ])('refuses "%s"', (text) => {
-  expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: 'usage.probe' }) as Error);
+  expect(() => parseProbeTarget(text)).toThrow(expect.objectContaining({ code: 'usage.probe' }) as Error);
 });
 
 it('cannot leave the path of the proxy', () => {
-  expect(parseTarget('service/checkout/../../../secrets')).toMatchObject({ path: '/secrets' });
+  expect(parseProbeTarget('service/checkout/../../../secrets')).toMatchObject({ path: '/secrets' });
 });
 
 it('shows no password of a refused target', () => {
-  expect(() => parseTarget('http://user:hunter2@host/')).toThrow(/^(?!.*hunter2)/);
-  expect(() => parseTarget('foo://user:hunter2@host')).toThrow(/^(?!.*hunter2)/);
-  expect(() => parseTarget('tcp://user:4711@host:5432')).toThrow(/^(?!.*4711)/);
+  expect(() => parseProbeTarget('http://user:hunter2@host/')).toThrow(/^(?!.*hunter2)/);
+  expect(() => parseProbeTarget('foo://user:hunter2@host')).toThrow(/^(?!.*hunter2)/);
+  expect(() => parseProbeTarget('tcp://user:4711@host:5432')).toThrow(/^(?!.*4711)/);
 });

@@ -1,9 +1,159 @@
 import { expect, it } from 'vitest';
+import fc from 'fast-check';
+import type { ProgramContainer, StopBehaviour } from '../../src/programs/behaviour.ts';
 import { stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 
-it('answers unknown for a program that it does not know, and names it', () => {
-  const found = stopBehaviour({ command: ['/opt/acme/acme-broker', '--port=80'] }, 'TERM', 30);
-  expect(found).toMatchObject({ reachesApp: 'unknown', handles: 'unknown', drains: 'unknown' });
+const of = (container: ProgramContainer, signal = 'TERM', grace = 30): StopBehaviour =>
+  stopBehaviour(container, signal, grace);
+const answers = ({ reachesApp, handles, drains }: StopBehaviour) => [reachesApp, handles, drains].join(' ');
+
+it('says of a program that it does not know what decides, and quotes no argument', () => {
+  const found = of({ command: ['/opt/acme/acme-broker', '--port=80'] });
+  expect(answers(found)).toBe('yes unknown unknown');
   expect(found.decidedBy).toContain('acme-broker');
   expect(JSON.stringify(found)).not.toContain('--port');
+});
+
+it('knows /bin/sh by the base system of the image', () => {
+  const line = { command: ['sh', '-c', 'node app.js'] };
+  expect(answers(of({ ...line, image: 'node:20' }))).toBe('no no no');
+  expect(of({ ...line, image: 'node:20-alpine' })).toMatchObject({ reachesApp: 'yes', handles: 'unknown' });
+  expect(of({ ...line, image: 'registry.example/app:1' })).toMatchObject({
+    reachesApp: 'unknown',
+    decidedBy: expect.stringMatching(
+      /dash \(Debian, Ubuntu\): only SIGKILL ends it; .*ash \(Alpine, busybox\): the app/,
+    ) as string,
+  });
+});
+
+it('follows a chain: npm on Debian ends at once and takes the application with it', () => {
+  const found = of({ command: ['npm', 'start'], image: 'node:22' });
+  expect(found).toMatchObject({ reachesApp: 'no', handles: 'yes', drains: 'no', exitCodes: { cut: [1] } });
+  expect(of({ command: ['npm', 'start'], image: 'node:22-alpine' }).reachesApp).toBe('yes');
+  expect(of({ command: ['tini', '--', 'npm', 'start'], image: 'node:22' }).exitCodes.cut).toEqual([143]);
+});
+
+it('puts the limit of a program against the grace period', () => {
+  expect(of({ command: ['squid', '-N'] })).toMatchObject({ limitSeconds: 31.5, remedy: { kind: 'setting' } });
+  expect(of({ command: ['gunicorn', 'app:app'] }).limitSeconds).toBe(30);
+  expect(of({ command: ['gunicorn', '--graceful-timeout=55', 'app:app'] }).limitSeconds).toBe(55);
+  expect(of({ args: ['--shutdown-timeout=60s'], image: 'x:1' }).limitSeconds).toBe(60);
+  expect(
+    of({ command: ['java', '-jar', 'a.jar'], env: { SPRING_LIFECYCLE_TIMEOUT_PER_SHUTDOWN_PHASE: '45s' } })
+      .limitSeconds,
+  ).toBe(45);
+});
+
+it('names the signal that drains', () => {
+  expect(of({ command: ['nginx', '-g', 'daemon off;'] })).toMatchObject({ drains: 'no', rightSignal: 'SIGQUIT' });
+  expect(of({ image: 'nginx:1.27' }, 'QUIT').drains).toBe('yes');
+  expect(of({ image: 'postgres:16' }, 'INT').handles).toBe('yes');
+});
+
+it('says that a sleep in the foreground postpones a trap', () => {
+  const script = 'trap "exit 0" TERM; while true; do sleep 60; done';
+  expect(of({ command: ['sh', '-c', script], image: 'busybox:1' }, 'TERM', 20)).toMatchObject({
+    handles: 'no',
+    remedy: { text: expect.stringContaining('sleep 60 & wait $!') as string },
+  });
+  expect(of({ command: ['sh', '-c', script.replace('60', '1')], image: 'busybox:1' }, 'TERM', 20).handles).toBe('yes');
+  const scripts = new Map([['/scripts/run.sh', `#!/bin/sh\n${script}\n`]]);
+  expect(of({ command: ['sh', '/scripts/run.sh'], image: 'alpine:3', scripts }, 'TERM', 20).handles).toBe('no');
+});
+
+it('leaves a script of builtins alone, which ends by itself', () => {
+  expect(answers(of({ command: ['/bin/sh', '-c', 'date; echo Hello'], image: 'busybox:1.28' }))).toBe('yes yes yes');
+});
+
+it.each([
+  [['sh', '-ce']],
+  [['bash', '-cex']],
+  [['/bin/bash', '-ecx']],
+  [['sh', '-c', '-x']],
+  [['bash', '-o', 'pipefail', '-c']],
+  [['bash', '-euxo', 'pipefail', '-c']],
+  [['bash', '--login', '-c']],
+  [['bash', '-O', 'extglob', '-c']],
+  [['busybox', 'sh', '-c']],
+  [['/usr/bin/env', 'bash', '-c']],
+  [['/usr/bin/env', '-S', 'bash -c']],
+])('reads the options of %j', (command) => {
+  const line = command[1] === '-S' ? "'while true; do sleep 5; done'" : 'while true; do sleep 5; done';
+  const found =
+    command[1] === '-S'
+      ? of({ command: ['env', '-S', 'bash', '-c', 'while true; do sleep 5; done'] })
+      : of({ command: [...command, line], image: 'debian:12' });
+  expect(found.handles).toBe('no');
+});
+
+const links = [
+  { words: ['gosu', 'app'], keeps: true },
+  { words: ['env', 'A=1'], keeps: true },
+  { words: ['nice', '-n', '5'], keeps: true },
+  { words: ['tini', '--'], keeps: true },
+  { words: ['sudo', '-u', 'app'], keeps: true },
+  { words: ['timeout', '--foreground', '1h'], keeps: true },
+  { words: ['flock', '/lock'], keeps: false },
+  { words: ['xargs'], keeps: false },
+  { words: ['dash', '-c'], keeps: false },
+  { words: ['bash', '-c'], keeps: true },
+];
+
+/** `dash -c` takes the rest as one word. */
+const joined = (chain: typeof links, app: string[]): string[] =>
+  chain.reduceRight<string[]>((rest, { words }) => {
+    const quoted = rest
+      .map((word) => (/^[\w/=.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+      .join(' ');
+    return words.at(-1) === '-c' ? [...words, quoted] : [...words, ...rest];
+  }, app);
+
+it('lets a signal through a chain exactly if each link lets it through', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...links), { maxLength: 5 }), (chain) => {
+      const found = of({ command: joined(chain, ['acme']), image: 'debian:12' });
+      expect(found.reachesApp).toBe(chain.every(({ keeps }) => keeps) ? 'yes' : 'no');
+      expect(found.chain.length).toBe(chain.length + 1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('never throws and never takes long, whatever the command line', () => {
+  const long = [
+    ['sh', '-c', 'x '.repeat(10_000)],
+    ['sh', '-c', "'".repeat(9_999)],
+    ['sh', '-c', '$('.repeat(5_000)],
+    ['sh', '-c', '('.repeat(5_000)],
+    ['sh', '-c', 'if true; then '.repeat(3_000)],
+    ['sh', '-c', 'a | '.repeat(5_000)],
+    ['sh', '-c', 'f() { f; }; f'],
+    ['sh', '-c', 'cat <<A <<B\n'.repeat(2_000)],
+    Array.from({ length: 10_000 }, () => 'env'),
+    ['env', '-S', 'env -S '.repeat(2_000)],
+    ['sh', '-c', '"${a'.repeat(4_000)],
+    ['sh', '-c', '`'.repeat(9_999)],
+  ];
+  for (const command of long) of({ command });
+  for (const command of long) {
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      of({ command });
+      return performance.now() - start;
+    });
+    // It takes less than 5 ms; the test allows for a busy machine.
+    expect(Math.min(...times), command.slice(0, 3).join(' ').slice(0, 60)).toBeLessThan(80);
+  }
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.string(), fc.constantFrom('sh', '-c', 'trap "" TERM;', 'exec', '$(', '<<E', 'env', 'su')), {
+        maxLength: 12,
+      }),
+      (command) => {
+        of({ command });
+        of({ command: ['sh', '-c', command.join(' ')] });
+      },
+    ),
+    { numRuns: 2_000 },
+  );
 });

@@ -1,6 +1,6 @@
 /** The output on stdout during a run. */
 import { expect, it } from 'vitest';
-import { openOnDeletion } from '../../src/run/audience.ts';
+import { openOnDeletion } from '../../src/run/group/trace-pod.ts';
 import { openStage } from '../../src/output/stage.ts';
 import type { Ports } from '../../src/run/ports.ts';
 import type { Stage } from '../../src/output/view.ts';

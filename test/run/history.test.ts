@@ -1,7 +1,7 @@
 /** What a run over several pods remembers for pods that terminate later. */
 import { expect, it } from 'vitest';
 import { observe } from '../../src/model/observe.ts';
-import { createHistory } from '../../src/run/traces/history.ts';
+import { createHistory } from '../../src/run/traces/shared-facts.ts';
 
 it('renewals of a Lease do not push out changes of its node', () => {
   const history = createHistory();

@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
-import type { FoundPod } from '../../src/run/choosing/pod-checks.ts';
+import { groupOfOne, type FoundPod } from '../../src/run/group/group.ts';
 import { liveSource } from '../../src/run/streams/live.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
@@ -23,9 +23,7 @@ async function tracing(
   const live = liveSource({
     cluster,
     clock: systemClock,
-    namespace: server.namespace,
-    name: server.pod,
-    ...pod,
+    group: groupOfOne(server.namespace, { name: server.pod, ...pod }),
     mode,
     graceSeconds: null,
     insist: false,

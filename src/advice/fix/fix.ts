@@ -6,19 +6,19 @@ import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString, asText } from '../../model/observe/read.ts';
 import { sentenceOn } from '../../output/prose.ts';
 import { forYaml, safeLines } from '../../output/safe-text.ts';
-import { deploymentOf } from '../../run/choosing/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/choosing/target.ts';
-import { ownerOf } from '../../run/streams/watched.ts';
+import { deploymentOf, ownerOf } from '../../run/streams/watched.ts';
 import { readReports, type ReadRecording } from '../history/reports.ts';
 import { isProblem, type Problem } from '../problem.ts';
 import { findingsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
-import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload, specsOf, type Situation } from '../situation.ts';
-import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
-import { editsFor, type Edit } from '../remedies.ts';
-import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
+import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
+import { isBuiltIn, specOfWorkload, specsOf, type Situation } from '../situation.ts';
+import { editedValue, type Edit } from './edit.ts';
+import { editedText } from './edited-text.ts';
+import { editsFor } from '../remedies.ts';
+import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
@@ -71,7 +71,9 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
-const editsOf = (object: KubernetesObject, spec: Situation): Edit[] => editsFor(object, spec, findingsOf(spec));
+/** None of a custom resource: a patch would replace its whole list of containers. */
+const editsOf = (object: KubernetesObject, spec: Situation): Edit[] =>
+  isBuiltIn(object) ? editsFor(object, spec, findingsOf(spec)) : [];
 
 const problemsOf = (spec: Situation): Problem[] => findingsOf(spec).filter(isProblem);
 
@@ -82,13 +84,16 @@ async function fromFiles(names: readonly string[]) {
   );
   const edited = manifests.map((manifest) => {
     const edits = editsByManifest.get(manifest) ?? [];
-    return { manifest, edits, after: { ...manifest, object: editedObject(manifest.object, edits) } };
+    return { manifest, edits, after: { ...manifest, object: editedValue(manifest.object, edits) } };
   });
-  const left = new Map(
-    specsOf(edited.map(({ after }) => after)).map(({ manifest, spec }) => [manifest, problemsOf(spec)]),
-  );
+  const left = specsOf(edited.map(({ after }) => after));
   const found = edited.map(({ manifest, edits, after }): Fixable => {
-    return { object: manifest.object, edits, byHand: left.get(after) ?? [], manifest };
+    return {
+      object: manifest.object,
+      edits,
+      byHand: left.filter((one) => one.manifest === after).flatMap(({ spec }) => problemsOf(spec)),
+      manifest,
+    };
   });
   return { found, broken };
 }
@@ -100,7 +105,7 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
     const edits = editsOf(clean, specOfWorkload(object, neighbours));
-    return [{ object: clean, edits, byHand: problemsOf(specOfWorkload(editedObject(object, edits), neighbours)) }];
+    return [{ object: clean, edits, byHand: problemsOf(specOfWorkload(editedValue(object, edits), neighbours)) }];
   } finally {
     cluster.close();
   }
@@ -141,7 +146,7 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
   const patches = found
     .filter(({ edits }) => edits.length > 0)
     .map(({ object, edits }) => {
-      const patch = print(object, editedObject(object, edits), edits);
+      const patch = print(object, editedValue(object, edits), edits);
       return { object, kind: object.kind, name: object.metadata?.name, patch };
     });
   if (format === 'kustomize') return patches.length === 0 ? '' : kustomizeText(patches);

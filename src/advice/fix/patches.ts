@@ -1,11 +1,14 @@
 /** The difference between an object and its edited version, as patches with a comment on each change. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { isSeq, visit, type Document, type Node } from 'yaml';
+import { Document, isSeq, visit, type Node } from 'yaml';
 import { asArray, asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
 import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 import type { Path } from '../container-spec.ts';
-import type { Edit } from '../remedies.ts';
-import { addComment, documentOf } from './edited-yaml.ts';
+import { deepestNode, yaml11 } from '../manifests.ts';
+import { placeOf, type Edit } from './edit.ts';
+
+export const documentOf = (value: unknown): Document =>
+  new Document(value, { ...yaml11, aliasDuplicateObjects: false });
 
 export const yamlOf = (value: unknown): string => yamlText(documentOf(value));
 
@@ -29,8 +32,16 @@ export function strategicText(before: KubernetesObject, after: KubernetesObject,
     ...asObject(strategicPatch(before, after)),
   };
   const document = documentOf(patch);
-  for (const { path, why } of edits) addComment(document.contents, namedPath(path, before), why);
+  for (const edit of edits) addComment(document.contents, namedPath(placeOf(edit), before), edit.why);
   return yamlText(document);
+}
+
+/** Writes a comment above the deepest existing part of the path. */
+function addComment(root: Node | null, path: Path, why: string): void {
+  const node = deepestNode(root, path);
+  const text = ` ${why}`;
+  if (node && !node.commentBefore?.includes(text))
+    node.commentBefore = [node.commentBefore, text].filter(Boolean).join('\n');
 }
 
 /** Replaces list indexes with container names: a patch holds only the containers that change. */
@@ -49,7 +60,7 @@ export function jsonPatchText(before: KubernetesObject, after: KubernetesObject,
   const document = documentOf(operations);
   const items = isSeq(document.contents) ? document.contents.items : [];
   operations.forEach(({ path }, at) => {
-    const reasons = edits.filter((one) => overlap(`/${one.path.join('/')}`, path));
+    const reasons = edits.filter((one) => overlap(`/${placeOf(one).join('/')}`, path));
     const item = items[at] as Node | undefined;
     if (item && reasons.length > 0) item.commentBefore = ` ${[...new Set(reasons.map(({ why }) => why))].join('; ')}`;
   });

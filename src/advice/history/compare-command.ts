@@ -30,7 +30,11 @@ export async function compareFiles(options: CompareOptions, ports: Ports): Promi
   const isWorse = found.change === 'worse' || found.change === 'mixed';
   const exitCode = options.failOnWorse && isWorse ? 5 : 0;
   const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } } as const;
-  const views = { text: compareText, others: { markdown: compareMarkdown } };
+  const views = {
+    text: compareText,
+    sentence: (report: CompareReport) => report.summary,
+    others: { markdown: compareMarkdown },
+  };
   return publish<CompareReport>(content, { command: 'compare' }, views, options, ports);
 }
 

@@ -4,7 +4,7 @@ import type { Pen } from '../../output/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../output/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
-import { columnsOf } from '../../output/prose.ts';
+import { tableLines } from '../../output/text/table.ts';
 import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import { minExits, recommendationsFor, type Bucket, type Recommendation, type TooFew } from './recommend.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';
@@ -33,7 +33,11 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
   const exitCode = failed ? 5 : 0;
   const summary = found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; ');
   const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } } as const;
-  const views = { text: recommendText, others: { markdown: recommendMarkdown, html: recommendHtml } };
+  const views = {
+    text: recommendText,
+    sentence: (report: RecommendReport) => report.summary,
+    others: { markdown: recommendMarkdown, html: recommendHtml },
+  };
   return publish<RecommendReport>(content, { command: 'recommend' }, views, options, ports);
 }
 
@@ -64,13 +68,12 @@ const tooFewText = (exits: number): string => `${plural(exits, 'exit')}; a recom
 function card(one: Recommendation, pen: Pen, columns: number): string[] {
   const { killed, requests } = one;
   const lost = requests ? `, ${requests.failed} of ${requests.sent} requests lost` : '';
-  const [head = '', ...lines] = columnsOf([['', ...figureNames], ...figuresOf(one)]);
   return [
     `${pen.paint('strong', forTerminal(one.workload))}  ${one.exits} exits, ${killed.count} killed (${percent(killed.share)})${lost}`,
     ...wrapped('  ', forTerminal(one.sentence), columns),
     ...one.warnings.flatMap((warning) => wrapped(`  ${pen.symbol('warning')} `, forTerminal(warning), columns)),
     '',
-    ...[pen.paint('dim', head), ...lines].map((line) => `  ${line}`),
+    ...tableLines(pen, [['', ...figureNames], ...figuresOf(one)], columns - 2).map((line) => `  ${line}`),
     '',
     ...bars(one.histogram, pen),
   ];

@@ -8,6 +8,7 @@ import { PodexitError } from '../../errors.ts';
 import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
+import { decodedText, withoutMark } from '../decoded-text.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -37,7 +38,10 @@ export async function readReports(names: readonly string[], readRecording: ReadR
 /** For a folder its reports and recordings, by extension; other files are skipped. */
 async function filesOf(name: string): Promise<string[]> {
   const info = await stat(name).catch((error: NodeJS.ErrnoException) => {
-    throw unreadable(name, `cannot be read (${error.code ?? error.message})`);
+    throw unreadable(
+      name,
+      error.code === 'ENOENT' ? 'does not exist' : `cannot be read (${error.code ?? error.message})`,
+    );
   });
   if (!info.isDirectory()) return [name];
   const files = (await readdir(name)).filter((file) => /\.(nd)?json$/.test(file)).sort();
@@ -57,7 +61,7 @@ async function exitsInDocument(file: string): Promise<JsonObject[]> {
 
 async function parsed(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    return JSON.parse(withoutMark(decodedText(await readFile(file))));
   } catch (error) {
     const { code = String(error), message } = error as NodeJS.ErrnoException;
     const why = error instanceof SyntaxError ? `is not JSON (${message.slice(0, 120)})` : `cannot be read (${code})`;

@@ -2,7 +2,7 @@
  * Rules about how each container is stopped: its preStop hook, compared with the grace period (SIGNALS.md §2 S6 to S8),
  * which stop signal it gets, and whether it handles that.
  */
-import { signalHandlingOf, type SignalHandling } from '../../model/observe/command-line.ts';
+import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { stopSignalOfImage } from '../../programs/signals.ts';
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import type { ContainerSpec } from '../container-spec.ts';
@@ -73,11 +73,13 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
 /** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
-export function handlingOf({ sharesProcesses }: Situation, container: ContainerSpec): SignalHandling {
+export function handlingOf({ sharesProcesses, graceSeconds }: Situation, container: ContainerSpec): SignalHandling {
   const { inspection, command } = container;
   // What was read from the process itself outranks what its command suggests.
   const handling =
-    inspection?.kind === 'read' ? inspection.handling : signalHandlingOf(command, stopSignalOf(container));
+    inspection?.kind === 'read'
+      ? inspection.handling
+      : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
   if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
   const trapped = otherStopSignals.find((signal) => signalHandlingOf(command, signal).kind === 'handles');
@@ -116,9 +118,19 @@ const ignoring = ofContainer((container, spec) => {
 const shells = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
   if (handling.kind !== 'shell') return undefined;
-  const shell = `PID 1 of ${container.name} is a shell that does not pass SIG${stopSignalOf(container)} on (${handling.because})`;
-  const advice = 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.';
+  const shell = `PID 1 of ${container.name} does not pass SIG${stopSignalOf(container)} on (${handling.because})`;
+  const byShell = 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.';
+  const advice = handling.advice?.includes('`') && !handling.advice.includes('exec') ? handling.advice : byShell;
   return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, { ...at(container, 'command'), advice });
+});
+
+/** Not the grace period, but what is in front of the application decides when it ends. */
+const cutting = ofContainer((container, spec) => {
+  const handling = handlingOf(spec, container);
+  if (handling.kind !== 'cuts') return undefined;
+  const message = `${container.name} ends at once on SIG${stopSignalOf(container)}, and its application is cut off (${handling.because})`;
+  const advice = 'Start the application with `exec …`, or without what is in front of it.';
+  return warning('shell-as-pid-1', message, { ...at(container, 'command'), advice });
 });
 
 /** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
@@ -138,4 +150,4 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice });
 });
 
-export const stopRules = [noGrace, impossibleHooks, longHooks, ignoring, shells, mismatched];
+export const stopRules = [noGrace, impossibleHooks, longHooks, ignoring, shells, cutting, mismatched];

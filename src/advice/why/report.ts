@@ -6,7 +6,7 @@ import type { Outcome, TriggerKind } from '../../model/report.ts';
 import { renderText } from '../../output/text/lines.ts';
 import type { Pen } from '../../output/palette.ts';
 import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
-import { columnsOf } from '../../output/prose.ts';
+import { tableLines } from '../../output/text/table.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
 import { markdownPage, wrapped, type Envelope } from '../output.ts';
@@ -163,10 +163,10 @@ function timeline(moments: readonly WhyMoment[]): [string, string][] {
 /** The middle of a vague moment is a guess like any other of its instants. */
 const shownAt = (one: WhyMoment): number => (one.latest - one.earliest > 2000 ? one.earliest : middle(one));
 
-export function endedText({ pods, summary }: EndedPods, pen: Pen): string[] {
+export function endedText({ pods, summary }: EndedPods, pen: Pen, columns: number): string[] {
   const rows = pods.map(({ name, at, what }) => [forTerminal(name), clockText(at), forTerminal(what)]);
-  const [head = '', ...lines] = columnsOf([['POD', 'STOPPED', 'WHAT'], ...rows]);
-  return [...(rows.length > 0 ? [pen.paint('strong', head), ...lines] : []), forTerminal(summary)];
+  const table = rows.length > 0 ? tableLines(pen, [['POD', 'STOPPED', 'WHAT'], ...rows], columns) : [];
+  return [...table, forTerminal(summary)];
 }
 
 export function whyMarkdown(known: PastExit): string {

@@ -73,7 +73,12 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
 async function show(known: PastExit, options: WhyOptions, ports: Ports, context?: string): Promise<number> {
   const exitCode = options.failOn.includes(known.outcome) ? 5 : 0;
   const content = { kind: 'WhyReport', ...known, verdict: { exitCode } };
-  const views = { text: whyText, others: { markdown: whyMarkdown }, document: whyReportOf };
+  const views = {
+    text: whyText,
+    sentence: ({ summary }: PastExit) => summary,
+    document: whyReportOf,
+    others: { markdown: whyMarkdown },
+  };
   return publish<PastExit & Envelope>(content, { command: 'why', context }, views, options, ports);
 }
 
@@ -91,7 +96,7 @@ async function showEnded(
       : `${plural(ended.length, 'pod')} of namespace ${namespace} stopped recently; run kubectl podexit why POD for details`;
   const pods = ended.map(({ name, at, problem, by }) => ({ name, at, what: problem ?? `deleted by ${by}` }));
   const content = { kind: 'EndedPodList', namespace, summary, pods, verdict: { exitCode: 0 } };
-  const views = { text: endedText, document: endedListOf };
+  const views = { text: endedText, sentence: () => summary, document: endedListOf };
   return publish<EndedPods & Envelope>(content, { command: 'why', context }, views, options, ports);
 }
 

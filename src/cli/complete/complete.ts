@@ -1,6 +1,6 @@
 /** `__complete WORDS…`, for shells and kubectl: prints one candidate a line, then cobra's directive. Never fails. */
 import type { Command, Option } from 'commander';
-import { namedFormats, templateFormats } from '../../output/formats.ts';
+import { formatNames, type Printed } from '../../output/formats.ts';
 import type { NamedResource } from '../../run/choosing/known-names.ts';
 import type { Ports } from '../../run/ports.ts';
 import { gateCodes } from '../../verdict/policy.ts';
@@ -8,7 +8,6 @@ import { connectionOf } from '../connection-flags.ts';
 import { fixFormats } from '../fix.ts';
 import { recommendFailures } from '../history.ts';
 import type { Flags } from '../command.ts';
-import { otherFormats } from '../options.ts';
 import { nodeTypes, typeNames, typeOf } from '../target.ts';
 import { flagValues } from '../usage.ts';
 import { failOutcomes } from '../why.ts';
@@ -125,11 +124,11 @@ const flagsOf = (command: Command): Candidate[] =>
     option.long == null || option.hidden ? [] : [{ word: option.long, about: option.description }],
   );
 
+const documentSubjects: readonly Printed[] = ['check', 'why', 'compare', 'recommend', 'signals'];
+
 /** Values of flags that have another meaning in these commands. */
 const ownFormats: Record<string, readonly string[]> = {
-  ...Object.fromEntries(
-    Object.entries(otherFormats).map(([name, formats]) => [name, ['table', 'json', 'yaml', ...formats]]),
-  ),
+  ...Object.fromEntries(documentSubjects.map((name) => [name, formatNames(name)])),
   fix: fixFormats,
 };
 const ownFailures: Record<string, readonly string[]> = {
@@ -140,7 +139,7 @@ const ownFailures: Record<string, readonly string[]> = {
 
 /** Values that are known without a cluster. */
 const values: Record<string, readonly string[]> = {
-  '--output': [...namedFormats, ...templateFormats.map((format) => `${format}=`)],
+  '--output': formatNames('trace'),
   ...flagValues,
 };
 

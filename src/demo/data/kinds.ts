@@ -35,7 +35,7 @@ const eventFields = [
   'type',
 ];
 
-export const kinds: readonly Kind[] = [
+export const servedKinds: readonly Kind[] = [
   kindIn('', 'pods', 'Pod', { shortNames: ['po'], fields: podFields }),
   kindIn('', 'services', 'Service', { shortNames: ['svc'], fields: ['spec.clusterIP', 'spec.type'] }),
   kindIn('', 'events', 'Event', { shortNames: ['ev'], fields: eventFields }),
@@ -54,7 +54,7 @@ export const kinds: readonly Kind[] = [
 
 /** The kind with this plural; `group` only if the path names one. */
 export const kindOf = (plural: string, group?: string): Kind | undefined =>
-  kinds.find((kind) => kind.plural === plural && (group === undefined || kind.group === group));
+  servedKinds.find((kind) => kind.plural === plural && (group === undefined || kind.group === group));
 
 /** `v1`, `apps/v1`. */
 export const groupVersion = (group: string): string => (group === '' ? 'v1' : `${group}/v1`);

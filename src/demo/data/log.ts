@@ -30,7 +30,7 @@ export interface Change extends Stored {
 
 /** A log that begins with these objects, all at `revision`. */
 export function createLog(revision: number, objects: readonly Stored[]): ChangeLog {
-  const current = new Map(objects.map((stored) => [keyOf(stored.resource, stored.object.metadata), stored]));
+  const current = new Map(objects.map((stored) => [storeKey(stored.resource, stored.object.metadata), stored]));
   return { compactedTo: revision, revision, changes: [], current };
 }
 
@@ -41,7 +41,7 @@ export function createLog(revision: number, objects: readonly Stored[]): ChangeL
 export function append(log: ChangeLog, written: Stored & { type: ChangeType; revision?: number }): Change {
   const { resource } = written;
   const revision = Math.max(log.revision + 1, written.revision ?? 0);
-  const key = keyOf(resource, written.object.metadata);
+  const key = storeKey(resource, written.object.metadata);
   const before = log.current.get(key)?.object;
   const metadata = { ...written.object.metadata, resourceVersion: String(revision) };
   const object = { ...written.object, metadata };
@@ -68,7 +68,7 @@ export function stateAt(log: ChangeLog, revision: number): ReadonlyMap<string, S
   if (later === 'expired') return later;
   const state = new Map(log.current);
   for (const { resource, object, before } of later.toReversed()) {
-    const key = keyOf(resource, object.metadata);
+    const key = storeKey(resource, object.metadata);
     if (before === undefined) state.delete(key);
     else state.set(key, { resource, object: before });
   }
@@ -88,7 +88,7 @@ export function select(
 }
 
 /** Forgets the changes up to a revision. */
-export function compact(log: ChangeLog, revision: number): void {
+export function forget(log: ChangeLog, revision: number): void {
   const upTo = Math.min(revision, log.revision);
   const later = since(log, upTo);
   if (later === 'expired') return;
@@ -97,5 +97,5 @@ export function compact(log: ChangeLog, revision: number): void {
 }
 
 /** The key of an object in the store. */
-export const keyOf = (resource: string, { namespace = '', name }: { namespace?: string; name: string }): string =>
+export const storeKey = (resource: string, { namespace = '', name }: { namespace?: string; name: string }): string =>
   `${resource}/${namespace}/${name}`;

@@ -8,7 +8,7 @@ interface StatusBody {
 }
 
 /** Thrown while a request is served; the HTTP layer responds with it. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   constructor(
     readonly body: StatusBody,
     readonly headers: Record<string, string> = {},
@@ -36,9 +36,9 @@ export const failure = (code: number, reason: string, message: string, details?:
   code,
 });
 
-const refusal = (...failed: Parameters<typeof failure>): Refusal => new Refusal(failure(...failed));
+const refusal = (...failed: Parameters<typeof failure>): HttpError => new HttpError(failure(...failed));
 
-export const notFound = (kind: Kind, name: string): Refusal =>
+export const notFound = (kind: Kind, name: string): HttpError =>
   refusal(404, 'NotFound', `${qualified(kind)} "${name}" not found`, {
     name,
     group: kind.group || undefined,
@@ -48,15 +48,15 @@ export const notFound = (kind: Kind, name: string): Refusal =>
 /** `pods`, `endpointslices.discovery.k8s.io`: how a server's messages name a resource. */
 const qualified = (kind: Kind): string => (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`);
 
-export const noSuchPath = (): Refusal =>
+export const noSuchPath = (): HttpError =>
   refusal(404, 'NotFound', 'the server could not find the requested resource', {});
 
-export const badRequest = (message: string): Refusal => refusal(400, 'BadRequest', message);
+export const badRequest = (message: string): HttpError => refusal(400, 'BadRequest', message);
 
-export const methodNotAllowed = (): Refusal =>
+export const methodNotAllowed = (): HttpError =>
   refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
-export function invalid(field: string, message: string): Refusal {
+export function invalidOption(field: string, message: string): HttpError {
   const cause = `Forbidden: ${message}`;
   return refusal(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${cause}`, {
     group: 'meta.k8s.io',
@@ -65,16 +65,16 @@ export function invalid(field: string, message: string): Refusal {
   });
 }
 
-export const conflict = ({ kind = 'Pod', name }: { kind?: string; name: string }, message: string): Refusal =>
+export const conflict = ({ kind = 'Pod', name }: { kind?: string; name: string }, message: string): HttpError =>
   refusal(409, 'Conflict', `Operation cannot be fulfilled on ${kind} "${name}": ${message}`, { name, kind });
 
 export const tooOld = (asked: number, oldest: number): StatusBody =>
   failure(410, 'Expired', `too old resource version: ${asked} (${oldest})`);
 
-export const listExpired = (): Refusal =>
+export const listExpired = (): HttpError =>
   refusal(410, 'Expired', 'The resourceVersion for the provided list is too old.');
 
-export const continueExpired = (): Refusal =>
+export const continueExpired = (): HttpError =>
   refusal(
     410,
     'Expired',
@@ -82,16 +82,16 @@ export const continueExpired = (): Refusal =>
       'without the continue parameter.',
   );
 
-export function tooFarAhead(asked: number, current: number): Refusal {
+export function tooFarAhead(asked: number, current: number): HttpError {
   const details = {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   };
   const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
-  return new Refusal(failure(504, 'Timeout', message, details), { 'Retry-After': '1' });
+  return new HttpError(failure(504, 'Timeout', message, details), { 'Retry-After': '1' });
 }
 
-export function disruptionBudget(budget: string, needed: number, healthy: number): Refusal {
+export function disruptionBudget(budget: string, needed: number, healthy: number): HttpError {
   const message = `The disruption budget ${budget} needs ${needed} healthy pods and has ${healthy} currently`;
   return refusal(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
     causes: [{ reason: 'DisruptionBudget', message }],

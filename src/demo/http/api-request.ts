@@ -5,7 +5,7 @@ import { badRequest } from '../data/status.ts';
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
 /** One HTTP request in the API's own terms. */
-export interface ApiRequest {
+export interface KubeRequest {
   method: string;
   path: string;
   query: URLSearchParams;
@@ -23,7 +23,12 @@ const resourcePath =
   /^\/(?:api\/(?<core>v1)|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[a-z]+))?)?$/;
 
 /** Parses a request line. `kind` is absent if this server knows no resource at the path. */
-export function parseApiRequest(method: string, url: string, headers: ApiRequest['headers'], body: string): ApiRequest {
+export function parseApiRequest(
+  method: string,
+  url: string,
+  headers: KubeRequest['headers'],
+  body: string,
+): KubeRequest {
   const { pathname, searchParams: query } = new URL(url, 'http://loopback');
   const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname;
   const target = targetOf(path);
@@ -31,7 +36,7 @@ export function parseApiRequest(method: string, url: string, headers: ApiRequest
   return { method, path, query, headers, body, verb, ...target };
 }
 
-function targetOf(path: string): Pick<ApiRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
+function targetOf(path: string): Pick<KubeRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
   const [isNamespaces, namespaceName] = /^\/api\/v1\/namespaces(?:\/([^/]+))?$/.exec(path) ?? [];
   const groups: Record<string, string | undefined> | undefined =
     isNamespaces === undefined
@@ -66,7 +71,7 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
 }
 
 /** Which objects a list or watch is about: namespace, name, field and label selectors. Throws a 400. */
-export function selectorOf(request: ApiRequest, kind: Kind): Selector {
+export function selectorOf(request: KubeRequest, kind: Kind): Selector {
   const { namespace, name, query } = request;
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '', kind);
   const labels = parseLabelSelector(query.get('labelSelector') ?? '');
@@ -78,7 +83,7 @@ export function selectorOf(request: ApiRequest, kind: Kind): Selector {
 }
 
 /** The requested revision; undefined if it is absent or empty. Throws a 400 if it is not a number. */
-export function revisionIn(request: ApiRequest): number | undefined {
+export function revisionIn(request: KubeRequest): number | undefined {
   const text = request.query.get('resourceVersion') ?? '';
   if (text === '') return undefined;
   if (!/^\d+$/.test(text))

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ApiRequest } from './api-request.ts';
+import type { KubeRequest } from './api-request.ts';
 
 /** A request to the server, and how it was answered. */
 export interface RequestLog {
@@ -9,7 +9,7 @@ export interface RequestLog {
   /** With its query. */
   url: string;
   userAgent?: string;
-  verb: ApiRequest['verb'];
+  verb: KubeRequest['verb'];
   resource?: string;
   subresource?: string;
   body: string;
@@ -29,7 +29,7 @@ export interface RequestLog {
 
 /** A response without a fixed end: watch frames or log lines. */
 export interface Stream {
-  readonly exchange: Exchange;
+  readonly exchange: Call;
   /** One line; the newline is added. */
   line(text: string): void;
   end(): void;
@@ -38,8 +38,8 @@ export interface Stream {
 }
 
 /** One request and the means to answer it. */
-export interface Exchange {
-  readonly request: ApiRequest;
+export interface Call {
+  readonly request: KubeRequest;
   readonly entry: RequestLog;
   json(status: number, body: unknown, headers?: Record<string, string>): void;
   text(status: number, body: string): void;
@@ -62,11 +62,11 @@ export interface Outbound {
 }
 
 export function createExchange(
-  request: ApiRequest,
+  request: KubeRequest,
   entry: RequestLog,
   response: ServerResponse,
   outbound: Outbound,
-): Exchange {
+): Call {
   let isClosed = false;
   response.once('close', () => {
     isClosed = true;
@@ -113,7 +113,7 @@ export function createExchange(
     response.write(bytes, sent);
   }
 
-  const exchange: Exchange = {
+  const exchange: Call = {
     request,
     entry,
     json: (status, body, headers) => answer(status, 'application/json', `${JSON.stringify(body)}\n`, headers),

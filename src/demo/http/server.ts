@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { failure, Refusal } from '../data/status.ts';
+import { failure, HttpError } from '../data/status.ts';
 import { cut } from './exchange.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
@@ -80,7 +80,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) throw new Refusal(failure(413, 'RequestEntityTooLarge', 'limit is 3145728'));
+    if (size > maxBodyBytes) throw new HttpError(failure(413, 'RequestEntityTooLarge', 'limit is 3145728'));
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
@@ -90,7 +90,9 @@ async function readBody(request: IncomingMessage): Promise<string> {
 function answerError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return cut(response);
   const body =
-    error instanceof Refusal ? error.body : failure(500, 'InternalError', `Internal error occurred: ${String(error)}`);
+    error instanceof HttpError
+      ? error.body
+      : failure(500, 'InternalError', `Internal error occurred: ${String(error)}`);
   response.writeHead(body.code, { 'Content-Type': 'application/json' });
   response.end(`${JSON.stringify(body)}\n`);
 }

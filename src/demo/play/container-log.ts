@@ -1,6 +1,6 @@
 import { formatStamp, type Nanoseconds } from '../clock.ts';
 
-export interface LogLine {
+export interface WrittenLine {
   stamp: Nanoseconds;
   text: string;
 }
@@ -10,12 +10,12 @@ export class ContainerLog {
   /** The status of the recorded response to a request for this log, and its body unless it was 200. */
   status = 200;
   refusal?: unknown;
-  lines: LogLine[] = [];
+  lines: WrittenLine[] = [];
   ended = false;
   /** The clients that follow it. */
-  readonly readers = new Set<{ line(line: LogLine): void; end(): void }>();
+  readonly readers = new Set<{ line(line: WrittenLine): void; end(): void }>();
 
-  write(line: LogLine): void {
+  write(line: WrittenLine): void {
     this.lines.push(line);
     for (const reader of [...this.readers]) reader.line(line);
   }
@@ -28,4 +28,4 @@ export class ContainerLog {
 }
 
 /** A line as `timestamps=true` shows it. */
-export const stamped = ({ stamp, text }: LogLine): string => `${formatStamp(stamp, 9)} ${text}`;
+export const stamped = ({ stamp, text }: WrittenLine): string => `${formatStamp(stamp, 9)} ${text}`;

@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster.ts';
+import type { Playback } from '../cluster.ts';
 import { recordsAt, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs } from '../clock.ts';
 import type { PreparedScenario } from './prepare.ts';
@@ -7,7 +7,7 @@ import type { PreparedScenario } from './prepare.ts';
 const leaseRenewalMs = 10_000;
 
 /** Renews a Lease for every node while the recording shows its kubelet alive, until the cluster stops. */
-export function renewLeases(cluster: Cluster): void {
+export function renewLeases(cluster: Playback): void {
   const { clock, player, scenario } = cluster;
   const nodes = [...cluster.log.current.values()].filter(({ resource }) => resource === 'nodes');
   const silence = silenceOf(scenario);

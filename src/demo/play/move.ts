@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs, nsPerMs, nsPerSecond, parseStamp, type Nanoseconds } from '../clock.ts';
-import type { LogLine } from './container-log.ts';
+import type { WrittenLine } from './container-log.ts';
 import { toRunTime, type Moments } from './player.ts';
 import type { PreparedScenario } from './prepare.ts';
 
@@ -49,7 +49,7 @@ export function createMover(scenario: PreparedScenario, moments: Moments) {
   }
 
   return {
-    line: ({ stamp, text }: LogLine): LogLine => ({ stamp: time(stamp), text }),
+    line: ({ stamp, text }: WrittenLine): WrittenLine => ({ stamp: time(stamp), text }),
     /** The object with every time in it moved to this run; `seenAt` is the recorded arrival, in milliseconds. */
     object(recorded: KubeObject, seenAt: number): KubeObject {
       const context = contextOf(recorded, seenAt);

@@ -1,4 +1,4 @@
-import { fromMs, formatStamp, parseStamp, type Clock, type Nanoseconds } from '../clock.ts';
+import { fromMs, formatStamp, parseStamp, type DemoClock, type Nanoseconds } from '../clock.ts';
 import type { PreparedScenario, RecordedStep } from './prepare.ts';
 import type { Truth } from '../scenario.ts';
 
@@ -18,7 +18,7 @@ export class Player {
   /** `attachDelayMs`: how long after the first watch of pods the pod's end begins, if no client's DELETE triggers it. */
   constructor(
     private readonly scenario: PreparedScenario,
-    private readonly clock: Clock,
+    private readonly clock: DemoClock,
     private readonly attachDelayMs: number,
     private readonly play: (step: RecordedStep) => void,
   ) {

@@ -2,7 +2,7 @@ import { valueAt, type ChangeType, type KubeObject } from '../data/kube-object.t
 import type { Stored } from '../data/log.ts';
 import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
 import { fromMs, parseStamp } from '../clock.ts';
-import type { ContainerLog, LogLine } from './container-log.ts';
+import type { ContainerLog, WrittenLine } from './container-log.ts';
 
 /** A recording prepared for playing. Every `at` is a recorded time in milliseconds. */
 export interface PreparedScenario {
@@ -11,7 +11,7 @@ export interface PreparedScenario {
   pod: string;
   /** When the recorder had all its watches open. */
   readyAt: number;
-  trigger: Trigger;
+  trigger: FirstRequest;
   /** The revision of the first lists. */
   revision: number;
   /** What the first lists contained. `seenAt`: when the list arrived. */
@@ -23,7 +23,7 @@ export interface PreparedScenario {
 }
 
 /** The recorder's first request, which began the pod's end. */
-export interface Trigger {
+export interface FirstRequest {
   /** `other` is a request about something else, which made a controller delete the pod. */
   kind: 'delete' | 'evict' | 'other';
   at: number;
@@ -33,7 +33,8 @@ export interface Trigger {
 }
 
 /** Something that happened in the cluster, and happens again when the recording is played. */
-export type RecordedStep = ChangeStep | (LogStep & { kind: 'log'; line: LogLine }) | (LogStep & { kind: 'log-end' });
+export type RecordedStep =
+  ChangeStep | (LogStep & { kind: 'log'; line: WrittenLine }) | (LogStep & { kind: 'log-end' });
 
 export interface ChangeStep {
   kind: 'change';
@@ -81,7 +82,7 @@ export function prepareScenario({ rows }: Scenario): PreparedScenario {
   };
 }
 
-function triggerOf(rows: readonly Row[], readyAt: number): Trigger {
+function triggerOf(rows: readonly Row[], readyAt: number): FirstRequest {
   const request = rows.find((row) => row.type === 'request');
   if (request === undefined) return { kind: 'other', at: readyAt + recorderWaitMs, method: '', path: '' };
   const { method, path } = request;
@@ -90,12 +91,12 @@ function triggerOf(rows: readonly Row[], readyAt: number): Trigger {
   return { kind: triggerKind(method, path), at: ms(request.at), method, path, answer };
 }
 
-function triggerKind(method: string, path: string): Trigger['kind'] {
+function triggerKind(method: string, path: string): FirstRequest['kind'] {
   if (method === 'DELETE' && /\/pods\/[^/]+$/.test(path)) return 'delete';
   return method === 'POST' && path.endsWith('/eviction') ? 'evict' : 'other';
 }
 
-function podOf(rows: readonly Row[], trigger: Trigger): string {
+function podOf(rows: readonly Row[], trigger: FirstRequest): string {
   const named = trigger.kind === 'other' ? undefined : /\/pods\/([^/]+)/.exec(trigger.path)?.[1];
   return named ?? rows.find((row) => row.type === 'log-open')?.pod ?? '';
 }
@@ -112,7 +113,7 @@ function objectsOf(row: RowOf<'list'>): PreparedScenario['objects'] {
 /** The recorder listed the Events about Nodes separately. */
 const pluralOf = (resource: string): string => (resource === 'node-events' ? 'events' : resource);
 
-function stepsOf(rows: readonly Row[], readyAt: number, revision: number, trigger: Trigger): RecordedStep[] {
+function stepsOf(rows: readonly Row[], readyAt: number, revision: number, trigger: FirstRequest): RecordedStep[] {
   const steps = rows.flatMap((row) => stepOf(row, readyAt) ?? []).map((step) => beforeResponse(step, trigger));
   return inRevisionOrder(
     steps.sort((a, b) => a.at - b.at),
@@ -137,7 +138,7 @@ function changeStep({ at, resource, event: { type, object } }: RowOf<'watch'>): 
 }
 
 /** A client may look as soon as it has the response, so what the response says must have happened by then. */
-function beforeResponse(step: RecordedStep, { kind, answer }: Trigger): RecordedStep {
+function beforeResponse(step: RecordedStep, { kind, answer }: FirstRequest): RecordedStep {
   if (answer === undefined || kind !== 'delete' || step.kind !== 'change' || step.resource !== 'pods') return step;
   const revision = Number(valueAt(answer.body, 'metadata.resourceVersion') ?? 0);
   return step.revision <= revision ? { ...step, at: Math.min(step.at, answer.at) } : step;
@@ -169,9 +170,9 @@ function logOf({ pod, container, status }: RowOf<'log-open'>, rows: readonly Row
 }
 
 /** The line was written after recording began; the recorder got older ones when it opened the stream. */
-const isNew = ({ stamp }: LogLine, readyAt: number): boolean => stamp >= fromMs(readyAt);
+const isNew = ({ stamp }: WrittenLine, readyAt: number): boolean => stamp >= fromMs(readyAt);
 
-function lineOf(line: string): LogLine {
+function lineOf(line: string): WrittenLine {
   const stamp = line.slice(0, line.indexOf(' '));
   return { stamp: parseStamp(stamp)?.at ?? 0n, text: line.slice(stamp.length + 1) };
 }

@@ -1,13 +1,13 @@
-import type { Cluster } from '../cluster.ts';
+import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
-import { badRequest, conflict } from '../data/status.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { parseJson } from './delete-options.ts';
+import { badRequest } from '../data/status.ts';
+import type { Call } from '../http/exchange.ts';
+import { parseBody } from './delete-options.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
 
-/** Serves PATCH and PUT of one object. A pod kept only by finalizers goes with the last of them (SIGNALS.md §1). */
-export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind): void {
+/** Serves PATCH of one object. A pod kept only by finalizers goes with the last of them (SIGNALS.md §1). */
+export function serveChange(cluster: Playback, exchange: Call, kind: Kind): void {
   const before = cluster.requested(kind, exchange.request);
   const after = changedObject(before, exchange);
   if (exchange.request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
@@ -21,18 +21,16 @@ export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind): v
   exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
 }
 
-/** The object after a PATCH or PUT. */
-export function changedObject(before: KubeObject, exchange: Exchange): KubeObject {
-  const { verb, body } = exchange.request;
-  const changed = verb === 'update' ? replacement(before, body) : patched(before, exchange);
-  return withGeneration(withIdentity(changed, before), before);
+/** The object after a PATCH. */
+export function changedObject(before: KubeObject, exchange: Call): KubeObject {
+  return withGeneration(withIdentity(patched(before, exchange), before), before);
 }
 
-function patched(before: KubeObject, { request }: Exchange): KubeObject {
+function patched(before: KubeObject, { request }: Call): KubeObject {
   const type = String(request.headers['content-type']);
   if (type.startsWith('application/json-patch+json')) return jsonPatch(before, parsed(request.body)) as KubeObject;
   const merge = type.startsWith('application/strategic-merge-patch+json') ? strategicMerge : mergePatch;
-  return merge(before, parseJson(request.body)) as KubeObject;
+  return merge(before, parseBody(request.body)) as KubeObject;
 }
 
 function parsed(body: string): unknown {
@@ -41,14 +39,6 @@ function parsed(body: string): unknown {
   } catch {
     throw badRequest('error decoding patch');
   }
-}
-
-function replacement(before: KubeObject, body: string): KubeObject {
-  const next = parseJson(body) as unknown as KubeObject;
-  const { resourceVersion } = next.metadata ?? {};
-  if (resourceVersion === undefined || resourceVersion === before.metadata.resourceVersion) return next;
-  const message = 'the object has been modified; please apply your changes to the latest version and try again';
-  throw conflict({ kind: before.kind, name: before.metadata.name }, message);
 }
 
 /** Clients cannot change an object's identity. */

@@ -1,6 +1,6 @@
 import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { badRequest, conflict } from '../data/status.ts';
-import type { ApiRequest } from '../http/api-request.ts';
+import type { KubeRequest } from '../http/api-request.ts';
 
 export interface DeleteOptions {
   graceSeconds?: number;
@@ -10,8 +10,8 @@ export interface DeleteOptions {
 }
 
 /** DeleteOptions in the body of a DELETE, or in its query if there is no body (SIGNALS.md §1). Throws a 400. */
-export const readDeleteOptions = ({ body, query }: ApiRequest): DeleteOptions =>
-  body === '' ? fromQuery(query) : deleteOptionsOf(parseJson(body));
+export const readDeleteOptions = ({ body, query }: KubeRequest): DeleteOptions =>
+  body === '' ? fromQuery(query) : deleteOptionsOf(parseBody(body));
 
 /** DeleteOptions from an object, as in an Eviction. Throws a 400 for a grace period that is not an integer. */
 export function deleteOptionsOf(options: unknown): DeleteOptions {
@@ -29,7 +29,7 @@ export function deleteOptionsOf(options: unknown): DeleteOptions {
 }
 
 /** Parses a body that must be a JSON object. Throws a 400. */
-export function parseJson(body: string): Record<string, unknown> {
+export function parseBody(body: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body);
     if (isRecord(value)) return value;

@@ -1,15 +1,15 @@
-import type { Cluster } from '../cluster.ts';
+import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { success, disruptionBudget } from '../data/status.ts';
 import { matchesLabels } from '../data/selectors.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Call } from '../http/exchange.ts';
 import type { ChangeStep } from '../play/prepare.ts';
 import {
   checkPreconditions,
   readDeleteOptions,
   deleteOptionsOf,
-  parseJson,
+  parseBody,
   type DeleteOptions,
 } from './delete-options.ts';
 import { formatStamp, fromMs } from '../clock.ts';
@@ -21,7 +21,7 @@ const unrecordedEndMs = 300;
  * Serves DELETE of one object; the response for a pod is the Pod. The traced pod ends as recorded, whatever grace
  * period is requested, with one exception: grace 0 removes the object at once.
  */
-export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Kind) {
+export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind) {
   const object = cluster.requested(kind, exchange.request);
   const options = readDeleteOptions(exchange.request);
   checkPreconditions(object, options);
@@ -36,7 +36,7 @@ export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Ki
 }
 
 /** Deletes a pod; the traced one as recorded. Resolves to the Pod for the response. */
-export async function executeDelete(cluster: Cluster, pod: KubeObject, options: DeleteOptions): Promise<KubeObject> {
+export async function executeDelete(cluster: Playback, pod: KubeObject, options: DeleteOptions): Promise<KubeObject> {
   const marking = markingStep(cluster);
   const isFirst = pod.metadata.deletionTimestamp === undefined;
   if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, options);
@@ -48,11 +48,11 @@ export async function executeDelete(cluster: Cluster, pod: KubeObject, options: 
 }
 
 /** Whether the recording shows the end of this pod, by uid: a successor may have the same name. */
-const isTraced = (cluster: Cluster, pod: KubeObject): boolean =>
+const isTraced = (cluster: Playback, pod: KubeObject): boolean =>
   markingStep(cluster)?.object.metadata.uid === pod.metadata.uid;
 
 /** The recorded change that set the pod's deletionTimestamp. */
-const markingStep = ({ scenario }: Cluster): ChangeStep | undefined =>
+const markingStep = ({ scenario }: Playback): ChangeStep | undefined =>
   scenario.steps
     .filter((step) => step.kind === 'change')
     .filter(({ resource, object }) => resource === 'pods' && object.metadata.name === scenario.pod)
@@ -61,7 +61,7 @@ const markingStep = ({ scenario }: Cluster): ChangeStep | undefined =>
 /** If only a controller deleted the recorded pod, a client's DELETE begins the pod's end this long before that. */
 const assumedDeleteMs = 5;
 
-async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number): Promise<KubeObject> {
+async function recordedEnd(cluster: Playback, pod: KubeObject, markedAt: number): Promise<KubeObject> {
   const { player, scenario } = cluster;
   const { kind, answer } = scenario.trigger;
   const isRecorded = kind === 'delete' && answer?.status === 200;
@@ -71,7 +71,7 @@ async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number):
   return cluster.get('pods', pod.metadata.namespace, pod.metadata.name) ?? pod;
 }
 
-function applyDeletion(cluster: Cluster, pod: KubeObject, options: DeleteOptions): KubeObject {
+function applyDeletion(cluster: Playback, pod: KubeObject, options: DeleteOptions): KubeObject {
   const next = afterDelete(pod, options, cluster.clock.now());
   const marked = next === pod ? pod : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0, finalizers = [] } = marked.metadata;
@@ -87,7 +87,7 @@ function applyDeletion(cluster: Cluster, pod: KubeObject, options: DeleteOptions
 }
 
 /** Plays the kubelet's last DELETE, with grace 0, for a pod whose end was not recorded. */
-async function finishLater(cluster: Cluster, pod: KubeObject): Promise<void> {
+async function finishLater(cluster: Playback, pod: KubeObject): Promise<void> {
   await cluster.sleep(unrecordedEndMs);
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
@@ -130,10 +130,10 @@ function withDeadline(pod: KubeObject, at: number, grace: number, more: { genera
 }
 
 /** Serves POST pods/NAME/eviction. The response is 201 with a Status, never with the Pod. */
-export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: Kind) {
+export async function serveEviction(cluster: Playback, exchange: Call, kind: Kind) {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
-  const options = deleteOptionsOf(valueAt(parseJson(request.body), 'deleteOptions'));
+  const options = deleteOptionsOf(valueAt(parseBody(request.body), 'deleteOptions'));
   checkPreconditions(pod, options);
   checkBudgets(cluster, pod);
   const isDryRun = options.isDryRun || request.query.getAll('dryRun').includes('All');
@@ -148,7 +148,7 @@ export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: 
 }
 
 /** Throws a 429 if a budget forbids it. Budgets protect only running pods that are not deleted (SIGNALS.md §1). */
-function checkBudgets(cluster: Cluster, pod: KubeObject): void {
+function checkBudgets(cluster: Playback, pod: KubeObject): void {
   const isUnprotected = pod.metadata.deletionTimestamp !== undefined || valueAt(pod, 'status.phase') !== 'Running';
   if (isUnprotected) return;
   for (const { resource, object } of cluster.log.current.values()) {

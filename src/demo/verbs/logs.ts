@@ -1,14 +1,14 @@
-import type { Cluster } from '../cluster.ts';
+import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { badRequest } from '../data/status.ts';
-import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
-import type { Exchange, Stream } from '../http/exchange.ts';
-import { stamped, type ContainerLog, type LogLine } from '../play/container-log.ts';
+import { isTrue, numberIn, type KubeRequest } from '../http/api-request.ts';
+import type { Call, Stream } from '../http/exchange.ts';
+import { stamped, type ContainerLog, type WrittenLine } from '../play/container-log.ts';
 import { parseStamp } from '../clock.ts';
 
 /** Serves GET pods/NAME/log: the lines so far and, with `follow`, new lines until the stream's recorded end. */
-export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void {
+export function serveLog(cluster: Playback, exchange: Call, kind: Kind): void {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
   const container = containerOf(pod, request);
@@ -30,7 +30,7 @@ export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void
   if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
 }
 
-function containerOf(pod: KubeObject, { query }: ApiRequest): string {
+function containerOf(pod: KubeObject, { query }: KubeRequest): string {
   const name = pod.metadata.name;
   const names = ['containers', 'initContainers', 'ephemeralContainers'].map((list) =>
     recordsAt(pod, `spec.${list}`).map((one) => textAt(one, 'name')),
@@ -55,11 +55,11 @@ function stateOf(pod: KubeObject, container: string): string | undefined {
 
 type Reading = ReturnType<typeof readingOf>;
 
-function readingOf({ query }: ApiRequest, now: number) {
+function readingOf({ query }: KubeRequest, now: number) {
   const sinceSeconds = numberIn(query, 'sinceSeconds');
   const from = parseStamp(query.get('sinceTime') ?? '')?.at;
   return {
-    show: isTrue(query.get('timestamps')) ? stamped : ({ text }: LogLine) => text,
+    show: isTrue(query.get('timestamps')) ? stamped : ({ text }: WrittenLine) => text,
     from: from ?? (sinceSeconds === undefined ? 0n : BigInt(Math.floor(now - sinceSeconds * 1000)) * 1_000_000n),
     lines: numberIn(query, 'tailLines') ?? Infinity,
     bytes: numberIn(query, 'limitBytes') ?? Infinity,
@@ -67,9 +67,9 @@ function readingOf({ query }: ApiRequest, now: number) {
 }
 
 /** Sends the lines so far and all that come later, until `bytes` have been sent or the log ends. */
-function follow(stream: Stream, log: ContainerLog, past: readonly LogLine[], reads: Reading): void {
+function follow(stream: Stream, log: ContainerLog, past: readonly WrittenLine[], reads: Reading): void {
   let left = reads.bytes;
-  const send = (line: LogLine): void => {
+  const send = (line: WrittenLine): void => {
     const text = reads.show(line);
     if (stream.isOpen()) stream.line(text.slice(0, left));
     left -= text.length + 1;
@@ -82,7 +82,7 @@ function follow(stream: Stream, log: ContainerLog, past: readonly LogLine[], rea
 }
 
 /** A stream that is opened again has no recorded end: it ends when the pod has finished or is gone. */
-const endWithPod = (cluster: Cluster, stream: Stream, { metadata }: KubeObject): (() => void) =>
+const endWithPod = (cluster: Playback, stream: Stream, { metadata }: KubeObject): (() => void) =>
   cluster.onChange(() => {
     const pod = cluster.get('pods', metadata.namespace, metadata.name);
     const phase = valueAt(pod, 'status.phase');

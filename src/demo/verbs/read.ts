@@ -1,21 +1,21 @@
-import type { Cluster } from '../cluster.ts';
+import type { Playback } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { select, since, stateAt, type Change } from '../data/log.ts';
-import { badRequest, continueExpired, invalid, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
+import { badRequest, continueExpired, invalidOption, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
 import type { Selector } from '../data/selectors.ts';
-import { isTrue, numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
-import type { Exchange, Stream } from '../http/exchange.ts';
+import { isTrue, numberIn, revisionIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
+import type { Call, Stream } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 
 /** Serves GET of one object. */
-export function serveGet(cluster: Cluster, exchange: Exchange, kind: Kind): void {
+export function serveGet(cluster: Playback, exchange: Call, kind: Kind): void {
   const object = cluster.requested(kind, exchange.request);
   exchange.json(200, wantsTable(exchange.request) ? tableOf(kind, [object], cluster.clock.now()) : object);
 }
 
 /** Serves LIST, whole or in pages. The continue token carries the revision that all pages show. */
-export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): void {
+export function serveList(cluster: Playback, exchange: Call, kind: Kind): void {
   const { request } = exchange;
   const token = readToken(request.query.get('continue'));
   const revision = token?.revision ?? revisionToRead(cluster, request);
@@ -36,15 +36,15 @@ export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): voi
 }
 
 /** Which revision a list shows (kubernetes.io/docs/reference/using-api/api-concepts, semantics for get and list). */
-function revisionToRead(cluster: Cluster, request: ApiRequest): number {
+function revisionToRead(cluster: Playback, request: KubeRequest): number {
   const current = cluster.visibleRevision;
   const asked = revisionIn(request);
   const match = request.query.get('resourceVersionMatch') ?? '';
   if (match !== '' && asked === undefined) {
-    throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+    throw invalidOption('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
   }
   if (match === 'Exact' && asked === 0) {
-    throw invalid('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+    throw invalidOption('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
   if (asked === undefined || asked === 0) return current;
   if (asked > current) throw tooFarAhead(asked, current);
@@ -81,7 +81,7 @@ const defaultTimeoutSeconds = 1800;
 const bookmarkBeforeEndMs = 2_000;
 
 /** Serves WATCH: the current objects if requested, then each change as it happens. */
-export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind): void {
+export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void {
   const { log, clock } = cluster;
   const { request } = exchange;
   const matches = selectorOf(request, kind);
@@ -132,7 +132,7 @@ export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind): vo
 }
 
 /** Without `sendBookmark`, the client wants none. */
-function endInTime({ clock, bookmarkMs }: Cluster, stream: Stream, sendBookmark?: () => void): void {
+function endInTime({ clock, bookmarkMs }: Playback, stream: Stream, sendBookmark?: () => void): void {
   const lastsMs = (numberIn(stream.exchange.request.query, 'timeoutSeconds') || defaultTimeoutSeconds) * 1000;
   const cancels = [clock.setTimeout(() => stream.end(), lastsMs)];
   stream.onClose(() => cancels.forEach((cancel) => cancel()));
@@ -147,10 +147,13 @@ function endInTime({ clock, bookmarkMs }: Cluster, stream: Stream, sendBookmark?
   if (lastsMs > 2 * bookmarkBeforeEndMs) cancels[2] = clock.setTimeout(sendBookmark, lastsMs - bookmarkBeforeEndMs);
 }
 
-function checkStreamingList(request: ApiRequest): boolean {
+function checkStreamingList(request: KubeRequest): boolean {
   if (!request.query.has('sendInitialEvents')) return false;
   if (request.query.get('resourceVersionMatch') !== 'NotOlderThan') {
-    throw invalid('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+    throw invalidOption(
+      'resourceVersionMatch',
+      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    );
   }
   return isTrue(request.query.get('sendInitialEvents'));
 }

@@ -1,14 +1,14 @@
-import type { Cluster } from '../cluster.ts';
-import { groupVersion, kinds, type Kind } from '../data/kinds.ts';
+import type { Playback } from '../cluster.ts';
+import { groupVersion, servedKinds, type Kind } from '../data/kinds.ts';
 import { methodNotAllowed, noSuchPath } from '../data/status.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Call } from '../http/exchange.ts';
 import { serveChange } from './change.ts';
 import { serveDelete, serveEviction } from './delete.ts';
 import { serveLog } from './logs.ts';
 import { serveGet, serveList, serveWatch } from './read.ts';
 
-/** Answers one request. Throws a Refusal for whatever cannot be served. */
-export async function serve(cluster: Cluster, exchange: Exchange): Promise<void> {
+/** Answers one request. Throws an HttpError for whatever cannot be served. */
+export async function serve(cluster: Playback, exchange: Call): Promise<void> {
   const { request } = exchange;
   const { path, method, kind, query, subresource, verb } = request;
   if (kind === undefined) return serveOther(exchange);
@@ -21,28 +21,26 @@ export async function serve(cluster: Cluster, exchange: Exchange): Promise<void>
 }
 
 /** By the verb, with the subresource of a pod. */
-const handlers: Record<string, (cluster: Cluster, exchange: Exchange, kind: Kind) => void | Promise<void>> = {
+const handlers: Record<string, (cluster: Playback, exchange: Call, kind: Kind) => void | Promise<void>> = {
   get: serveGet,
   list: serveList,
   watch: serveWatch,
   delete: serveDelete,
   patch: serveChange,
-  update: serveChange,
   'get log': serveLog,
   'create eviction': serveEviction,
   'get status': serveGet,
   'patch status': serveChange,
-  'update status': serveChange,
 };
 
 /** Whether this is the recorded request that made a controller delete the pod. Sending it begins the pod's end. */
-function isTrigger({ scenario, player }: Cluster, method: string, path: string): boolean {
+function isTrigger({ scenario, player }: Playback, method: string, path: string): boolean {
   const { trigger } = scenario;
   if (trigger.kind !== 'other' || player.moments.begunAt !== undefined) return false;
   return trigger.method === method && trigger.path === path;
 }
 
-async function serveTrigger(cluster: Cluster, exchange: Exchange): Promise<void> {
+async function serveTrigger(cluster: Playback, exchange: Call): Promise<void> {
   const { player, scenario } = cluster;
   const { answer } = scenario.trigger;
   player.begin();
@@ -51,7 +49,7 @@ async function serveTrigger(cluster: Cluster, exchange: Exchange): Promise<void>
   exchange.json(answer.status, cluster.answer(answer.body, answer.at));
 }
 
-function serveOther(exchange: Exchange): void {
+function serveOther(exchange: Call): void {
   const { path, method } = exchange.request;
   const document = method === 'GET' ? discovery(path) : undefined;
   if (document !== undefined) return exchange.json(200, document);
@@ -95,7 +93,7 @@ const version = {
   platform: 'linux/amd64',
 };
 
-const groups = [...new Set(kinds.map((kind) => kind.group))].filter((group) => group !== '');
+const groups = [...new Set(servedKinds.map((kind) => kind.group))].filter((group) => group !== '');
 
 function groupInfo(group: string): object {
   const version = { groupVersion: groupVersion(group), version: 'v1' };
@@ -103,7 +101,7 @@ function groupInfo(group: string): object {
 }
 
 function resourceList(group: string): unknown {
-  const ofGroup = kinds.filter((kind) => kind.group === group);
+  const ofGroup = servedKinds.filter((kind) => kind.group === group);
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
@@ -112,7 +110,7 @@ function resourceList(group: string): unknown {
   };
 }
 
-const verbs = ['delete', 'get', 'list', 'patch', 'update', 'watch'];
+const verbs = ['delete', 'get', 'list', 'patch', 'watch'];
 
 function resourceInfo({ plural, kind, namespaced, shortNames }: Kind): object {
   return { name: plural, singularName: kind.toLowerCase(), namespaced, kind, shortNames, verbs };
@@ -121,5 +119,5 @@ function resourceInfo({ plural, kind, namespaced, shortNames }: Kind): object {
 const podSubresources = [
   { name: 'pods/log', kind: 'Pod', verbs: ['get'] },
   { name: 'pods/eviction', group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
-  { name: 'pods/status', kind: 'Pod', verbs: ['get', 'patch', 'update'] },
+  { name: 'pods/status', kind: 'Pod', verbs: ['get', 'patch'] },
 ].map((info) => ({ singularName: '', namespaced: true, ...info }));

@@ -1,9 +1,9 @@
 import type { Kind } from '../data/kinds.ts';
 import { numberAt, recordsAt, textAt, type KubeObject } from '../data/kube-object.ts';
-import type { ApiRequest } from '../http/api-request.ts';
+import type { KubeRequest } from '../http/api-request.ts';
 
 /** Whether the client wants what `kubectl get` prints (`Accept: application/json;as=Table;…`). */
-export const wantsTable = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
+export const wantsTable = ({ headers }: Pick<KubeRequest, 'headers'>): boolean =>
   /\bas=Table\b/.test(String(headers.accept ?? ''));
 
 /** A meta.k8s.io/v1 Table with a row for each object; `now` in milliseconds of the API server's clock. */

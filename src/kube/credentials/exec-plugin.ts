@@ -7,7 +7,7 @@ import { asObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry, ServerEntry } from '../kubeconfig/parse.ts';
-import { asText } from '../status.ts';
+import { wholeText } from '../status.ts';
 import type { Env } from '../env.ts';
 import type { Credential, ResolveOptions, CredentialSource } from './credentials.ts';
 import { windowsLaunch } from './windows-launch.ts';
@@ -143,9 +143,11 @@ function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
   if (answer['apiVersion'] !== exec.apiVersion)
     throw failed(exec, `answered in another version than ${exec.apiVersion}`);
   const status = asObject(answer['status']);
-  const [token, cert, key] = ['token', 'clientCertificateData', 'clientKeyData'].map((field) => asText(status[field]));
+  const [token, cert, key] = ['token', 'clientCertificateData', 'clientKeyData'].map((field) =>
+    wholeText(status[field]),
+  );
   if (!token && !(cert && key)) throw failed(exec, 'gave neither a token nor a client certificate with its key');
-  const expiry = Date.parse(asText(status['expirationTimestamp']));
+  const expiry = Date.parse(wholeText(status['expirationTimestamp']));
   return {
     credential: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(cert && key ? { cert, key } : {}) },
     expiresAt: Number.isNaN(expiry) ? Number.POSITIVE_INFINITY : expiry,

@@ -1,6 +1,5 @@
 import type { Agent, ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders, request } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { asFailure, socketHost, socketPort, timeoutError, withUsable } from './failure.ts';
@@ -85,37 +84,6 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
 }
 
 const ignore = (): void => {};
-
-/** `socket` if the server switched protocols (101); else the status and text of its answer. */
-export type Upgraded = { socket: Duplex; head: Buffer } | { status: number; text: string };
-
-/**
- * Opens a WebSocket to the API server, on a separate connection, since HTTP/2 has no Upgrade. Rejects if no connection is
- * made, and with the signal's reason. Throws PodexitError `auth.unusable`.
- */
-export function upgrade(
-  wire: Wire,
-  { url, headers, tls, signal }: Pick<Exchange, 'url' | 'headers' | 'tls' | 'signal'>,
-): Promise<Upgraded> {
-  return new Promise((resolve, reject) => {
-    const webSocket = {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64'),
-      'sec-websocket-protocol': 'v5.channel.k8s.io, v4.channel.k8s.io',
-    };
-    const request = openRequest(wire, { method: 'GET', url, headers: { ...headers, ...webSocket }, tls, signal });
-    request.on('upgrade', (_response, socket, head) => resolve({ socket, head }));
-    request.on('response', (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => (text = (text + part).slice(0, 64 * 1024)));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    request.on('error', reject);
-    request.end();
-  });
-}
 
 /** Throws PodexitError `auth.unusable`. */
 function openRequest(

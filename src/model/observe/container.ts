@@ -1,5 +1,7 @@
 /** A container of a pod, reduced to what podexit may know: of its arguments only conclusions are kept. */
-import { shellLineOf, signalHandlingOf, trapOf, type CommandLine } from './command-line.ts';
+import { lineOfShell } from '../../programs/shell-arguments.ts';
+import { commandsIn } from '../../programs/shell-script.ts';
+import { trapOf, trapRuns } from './command-line.ts';
 import {
   asArray,
   asBoolean,
@@ -62,7 +64,7 @@ export const narrowContainer = shape({
   /** Computed here: that line has `trap "" TERM`; processes that it starts ignore SIGTERM too (this survives exec). */
   ignoresTerm: noted((line) => trapOf(line, 'TERM') === 'ignored'),
   /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */
-  handlesTerm: noted((_line, command) => signalHandlingOf(command).kind === 'handles'),
+  handlesTerm: noted(trapRuns),
   ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowContainerPort)),
 });
 
@@ -83,10 +85,16 @@ function narrowHandler(raw: unknown): Handler | undefined {
 
 /** The seconds of `sleep 5`, also in a shell. Any other command may do anything, for example `kill -TERM 1`. */
 export function plainSleep(command: readonly string[]): number | undefined {
-  const line = shellLineOf(command) ?? command.join(' ');
-  const [, count, unit = 's'] =
-    /^\s*(?:exec\s+)?(?:\/(?:usr\/)?bin\/)?sleep\s+(\d+(?:\.\d+)?)([smh]?)\s*;?\s*$/.exec(line) ?? [];
-  return count === undefined ? undefined : Number(count) * (secondsPerUnit[unit] ?? 1);
+  const line = lineOfShell(command);
+  const { commands, isPlain } = line === undefined ? { commands: [command], isPlain: true } : commandsIn(line);
+  const [words, ...others] = commands;
+  if (words === undefined || others.length > 0 || !isPlain) return undefined;
+  const [path, count = '', more] = words.filter(
+    (word, index) => index > 0 || !/^(exec|env|.*\/env|busybox)$/.test(word),
+  );
+  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)([smh]?)$/.exec(count) ?? [];
+  const isSleep = /^(.*\/)?sleep$/.test(path ?? '') && more === undefined;
+  return isSleep && number !== undefined ? Number(number) * (secondsPerUnit[unit] ?? 1) : undefined;
 }
 
 const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
@@ -95,11 +103,11 @@ const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
  * Decided here because arguments are not kept: whether a container's `sh -c LINE` `isSo`. A recording has the result. A
  * very long line is a script that its first words say little about.
  */
-function noted(isSo: (line: string, command: CommandLine) => boolean) {
+function noted(isSo: (line: string) => boolean) {
   return (result: unknown, container: JsonObject): true | undefined => {
     const [command, args] = [asStrings(container['command']), asStrings(container['args'])];
-    const line = shellLineOf([...command, ...args]);
-    const holds = line !== undefined && line.length <= maxLineLength && isSo(line, { command, args });
+    const line = lineOfShell([...command, ...args]);
+    const holds = line !== undefined && line.length <= maxLineLength && isSo(line);
     return result === true || holds || undefined;
   };
 }

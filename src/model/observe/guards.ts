@@ -17,12 +17,12 @@ export const isText: Guard<string> = (value) => typeof value === 'string';
 export const isFlag: Guard<boolean> = (value) => typeof value === 'boolean';
 export const isNumber: Guard<number> = (value): value is number => Number.isFinite(value);
 /** ms that a Date can hold. */
-export const isTime: Guard<number> = (value): value is number => isNumber(value) && Math.abs(value) < 8e15;
+export const isMs: Guard<number> = (value): value is number => isNumber(value) && Math.abs(value) < 8e15;
 export const isCount: Guard<number> = (value): value is number =>
   isNumber(value) && Number.isSafeInteger(value) && value >= 0;
 export const isAnything: Guard = (_value): _value is unknown => true;
 
-export const oneOf =
+export const isOneOf =
   <const T>(...values: readonly T[]): Guard<T> =>
   (value): value is T =>
     values.includes(value as T);
@@ -32,7 +32,7 @@ export const optional =
   (value): value is T | undefined =>
     value === undefined || guard(value);
 
-export const listOf =
+export const arrayOf =
   <T>(guard: Guard<T>): Guard<T[]> =>
   (value): value is T[] =>
     Array.isArray(value) && value.every(guard);

@@ -21,14 +21,8 @@ const keptLabels = new Set([
   'batch.kubernetes.io/job-completion-index',
 ]);
 
-/** The annotation of a mirror pod that holds the uid of its static pod. */
-export const staticUid = 'kubernetes.io/config.hash';
-
-/**
- * Annotations whose values are kept: what time triggered a slice's change (SIGNALS.md §3), and the uid by which the
- * kubelet's Events refer to a static pod.
- */
-const keptAnnotations = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
+/** Annotations whose values are kept: what time triggered a slice's change (SIGNALS.md §3). */
+const keptAnnotations = new Set(['endpoints.kubernetes.io/last-change-trigger-time']);
 
 export const narrowMetadata = shape({
   name: asText,

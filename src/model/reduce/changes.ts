@@ -1,5 +1,5 @@
 /** Lists and watch events: objects that arrive, and objects that a list no longer has. */
-import type { EndpointSlice, KubeObject } from '../kube.ts';
+import type { EndpointSlice, ObservedObject } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
 import type { Seen, Trace } from '../trace.ts';
 import { foldDelay } from './clocks.ts';
@@ -25,7 +25,7 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
 type Arrival = 'listed' | 'changed' | 'deleted';
 
 /** Adds one object, by its kind. The caller handles what depends on the stream. */
-function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: Arrival): Trace {
+function foldObject(trace: Trace, object: ObservedObject, seen: Seen, how: Arrival): Trace {
   const deleted = how === 'deleted';
   switch (object.kind) {
     case 'Pod':

@@ -1,11 +1,11 @@
 /** Bounds on remote clocks that always hold: from timestamps that arrived, and from `Date` headers. */
-import { noLessThan, withDate } from '../clock.ts';
-import type { KubeObject } from '../kube.ts';
+import { noLessThan, noMoreThan } from '../clock.ts';
+import type { ObservedObject } from '../kube.ts';
 import type { ObservationOf, StreamName } from '../observation.ts';
 import { second, type Span } from '../span.ts';
-import { isTime, parseFloor, parseTime } from '../stamps.ts';
+import { isPlausibleTime, parseFloor, parseTime } from '../stamps.ts';
 import type { Seen, Trace } from '../trace.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, addNote, withEntry } from './notes.ts';
 
 /** `at` is rounded down: the observation happened before at + 1. */
 const arrivedBy = (seen: Seen): number => seen.at + 1;
@@ -13,16 +13,14 @@ const arrivedBy = (seen: Seen): number => seen.at + 1;
 /** The server's clock showed [date, date + 1 s) at some moment between sending and arrival. */
 export function foldDated(trace: Trace, dated: ObservationOf<'dated'>): Trace {
   const { seq, date, sentAt } = dated;
-  if (!isTime(date)) return trace;
-  const lower = { at: arrivedBy(dated), value: date - arrivedBy(dated), seq };
-  const dates = withDate(trace.clocks.dates, lower, { at: sentAt, value: date + second - sentAt, seq });
-  const differs = dates.length > Math.max(1, trace.clocks.dates.length);
-  const what = differs ? 'Date header that contradicts those before it' : 'Date header of an answer';
-  return note({ ...trace, clocks: { ...trace.clocks, dates } }, dated, what);
+  if (!isPlausibleTime(date)) return trace;
+  const lower = noLessThan(trace.clocks.dates, { at: arrivedBy(dated), value: date - arrivedBy(dated), seq });
+  const dates = noMoreThan(lower, { at: sentAt, value: date + second - sentAt, seq });
+  return addNote({ ...trace, clocks: { ...trace.clocks, dates } }, dated, 'Date header of an answer');
 }
 
 /** The timestamps of all writes of an object arrived. */
-export const writesReached = (trace: Trace, { metadata: { managedFields = [] } }: KubeObject, seen: Seen): Trace =>
+export const writesReached = (trace: Trace, { metadata: { managedFields = [] } }: ObservedObject, seen: Seen): Trace =>
   managedFields.reduce((next, { time }) => clockReached(next, 'api', parseTime(time), seen), trace);
 
 /** A timestamp (ms) of a clock arrived: the clock had reached it. */
@@ -40,7 +38,7 @@ type Arrival = 'listed' | 'resumed' | 'added' | 'changed';
  * not always stamped (a DELETE is not): there only a second that is newer than all earlier ones of the stream belongs
  * to the write that arrived.
  */
-export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, seen: Seen, came: Arrival): Trace {
+export function foldDelay(trace: Trace, stream: StreamName, object: ObservedObject, seen: Seen, came: Arrival): Trace {
   const stored = storedAt(object);
   const { newest, longest } = trace.delays;
   const last = newest.get(stream) ?? -Infinity;
@@ -52,13 +50,13 @@ export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, 
 }
 
 /** The API server's timestamp of the last write that has one. An Event that was counted again has none. */
-function storedAt(object: KubeObject): Span | undefined {
+function storedAt(object: ObservedObject): Span | undefined {
   if (object.kind === 'Event') return object.count > 1 ? undefined : parseFloor(object.metadata.creationTimestamp);
   return lastWritten(object);
 }
 
 /** The time of the last write, API server's clock. */
-export function lastWritten({ metadata: { managedFields = [] } }: KubeObject): Span | undefined {
+export function lastWritten({ metadata: { managedFields = [] } }: ObservedObject): Span | undefined {
   const written = managedFields.flatMap(({ time }) => parseFloor(time) ?? []);
   return written.reduce<Span | undefined>((last, one) => (last && last.lo >= one.lo ? last : one), undefined);
 }

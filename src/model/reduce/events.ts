@@ -1,13 +1,11 @@
 /** Events about the pod, its node and its owners. Each occurrence is kept once (SIGNALS.md §2.1). */
 import { reasonsWithMessage, type Event } from '../observe/event.ts';
-import { staticUid } from '../observe/metadata.ts';
 import { platformIn } from '../platform.ts';
-import { isMirror } from '../pod.ts';
 import { atMost, type Span } from '../span.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Seen, Trace } from '../trace.ts';
 import { clockReached } from './clocks.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, addNote } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures are dropped first. */
 const maxEvents = 512;
@@ -35,7 +33,7 @@ export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean
   const events = dropOldest([...withoutRepeats(stamped.events, occurrence), occurrence]);
   const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
   const times = event.count > 1 ? ` (x${event.count})` : '';
-  return note({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${times}`);
+  return addNote({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${times}`);
 }
 
 /** For a probe that keeps failing, the first and the newest failure are kept; other Events are rare. */
@@ -52,14 +50,9 @@ function dropOldest(events: readonly Occurrence[]): readonly Occurrence[] {
   return events.filter((_, index) => index !== oldest);
 }
 
-/**
- * Compares uids if the Event has one: TaintManagerEviction has none, and a successor has the same name (trap 21). The
- * kubelet's Events about a static pod have the uid from its manifest.
- */
-function concerns({ uid: own, pod }: Trace, event: Event): boolean {
-  const { kind, uid } = event.involvedObject;
-  if (kind !== 'Pod' || uid === undefined || own === undefined || uid === own) return true;
-  return pod !== undefined && isMirror(pod.value) && pod.value.metadata.annotations?.[staticUid] === uid;
+/** Compares uids if the Event has one: TaintManagerEviction has none, and a successor has the same name (trap 21). */
+function concerns({ uid: own }: Trace, { involvedObject: { kind, uid } }: Event): boolean {
+  return kind !== 'Pod' || uid === undefined || own === undefined || uid === own;
 }
 
 function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {
@@ -95,20 +88,8 @@ function timeOf(event: Event, named: number | undefined): Span {
 function foldKubeletStamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
   const stamp = parseEventName(event.metadata.name);
-  const signed = foldCount(foldLastEvent(trace, event, stamp, seen), event);
+  const signed = foldLastEvent(trace, event, stamp, seen);
   return clockReached(clockReached(signed, 'node', stamp, seen), 'node', parseTime(event.lastTimestamp), seen);
-}
-
-/** Rules only ask whether there were many. */
-const maxCounted = 32;
-
-function foldCount(trace: Trace, { type, involvedObject, metadata, count }: Event): Trace {
-  if (involvedObject.kind !== 'Pod' || (type !== 'Warning' && type !== 'Normal')) return trace;
-  const kind = type === 'Warning' ? 'warnings' : 'normals';
-  const id = metadata.uid || metadata.name;
-  const isNew = (trace[kind].get(id) ?? 0) < count;
-  const hasRoom = trace[kind].size < maxCounted || trace[kind].has(id);
-  return isNew && hasRoom ? { ...trace, [kind]: withEntry(trace[kind], id, count) } : trace;
 }
 
 /** The kubelet's last Event before the deletion, whatever it was about. */

@@ -1,7 +1,7 @@
 import { millisecondsOf } from '../assumptions.ts';
 import type { Gap, ObservationOf, StreamName } from '../observation.ts';
 import type { Fact, Trace } from '../trace.ts';
-import { factOf, note } from './notes.ts';
+import { factOf, addNote } from './notes.ts';
 
 /** A server may lose its history again and again: the last gaps are kept. */
 const maxGaps = 1024;
@@ -10,7 +10,11 @@ export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
   // A log stream that does not open is reported at once, and once more if the DELETE waits for it.
   if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isNotSynced(gap))) return trace;
-  return note({ ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-maxGaps) }, o, `gap in ${o.stream}: ${o.cause}`);
+  return addNote(
+    { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-maxGaps) },
+    o,
+    `gap in ${o.stream}: ${o.cause}`,
+  );
 }
 
 /** A stream that was not in sync for the DELETE is in sync now: its list shows what came before. */

@@ -7,7 +7,7 @@ export const togetherWith = '; also ';
 export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };
 
 /** Adds a fact to the line about an observation, which explains the evidence to people. */
-export function note(trace: Trace, seen: Seen, what: string): Trace {
+export function addNote(trace: Trace, seen: Seen, what: string): Trace {
   const { notes } = trace;
   if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joinFacts(notes.what, what) } };
   return { ...trace, notes: { seq: seen.seq, at: seen.at, what, earlier: notes } };

@@ -4,7 +4,7 @@ import { isOlder } from '../pod.ts';
 import { parseFloor, parseTime } from '../stamps.ts';
 import type { OwnerFacts, Seen, SliceFacts, SliceState, Trace } from '../trace.ts';
 import { clockReached, lastWritten, writesReached } from './clocks.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, addNote, withEntry } from './notes.ts';
 
 /** Adds one state of an owner; `deleted`: the owner is gone. */
 export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = false): Trace {
@@ -26,13 +26,13 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
   const name = `${owner.kind} ${owner.metadata.name}`;
-  if (ending && !known?.gone) return note(next, seen, `${name} deleted`);
-  if (isChanged && wanted < (before ?? -Infinity)) return note(next, seen, `${name} scaled to ${wanted}`);
-  if (ended !== undefined && !known?.ended) return note(next, seen, `${name} ${ended}`);
+  if (ending && !known?.gone) return addNote(next, seen, `${name} deleted`);
+  if (isChanged && wanted < (before ?? -Infinity)) return addNote(next, seen, `${name} scaled to ${wanted}`);
+  if (ended !== undefined && !known?.ended) return addNote(next, seen, `${name} ${ended}`);
   const { updateRevision = '' } = owner.status;
   const isNews = !stale && updateRevision !== (known?.last.value.status.updateRevision ?? '');
   const revision = updateRevision === '' ? '' : `, of revision ${updateRevision}`;
-  return !known || isNews ? note(next, seen, `${name} wants ${wanted}${revision}`) : next;
+  return !known || isNews ? addNote(next, seen, `${name} wants ${wanted}${revision}`) : next;
 }
 
 /** A rollout of thousands of pods changes the number as often. */
@@ -68,7 +68,7 @@ export function foldNode(trace: Trace, node: Node, seen: Seen): Trace {
   const next = foldCordon({ ...trace, node: factOf(node, seen) }, node, seen);
   if (ready === undefined || ready === last) return next;
   const nodeReady = [...trace.nodeReady, factOf(ready, seen)].slice(-64);
-  return note({ ...next, nodeReady }, seen, `node ${node.metadata.name} Ready ${ready}`);
+  return addNote({ ...next, nodeReady }, seen, `node ${node.metadata.name} Ready ${ready}`);
 }
 
 /** A node that is uncordoned after the deletion was still cordoned when it began. */
@@ -76,7 +76,7 @@ function foldCordon(trace: Trace, node: Node, seen: Seen): Trace {
   const { cordoned, ...rest } = trace;
   if (node.spec.unschedulable !== true) return cordoned && !trace.deletion ? rest : trace;
   if (cordoned) return trace;
-  return note({ ...trace, cordoned: factOf(true, seen) }, seen, `node ${node.metadata.name} is unschedulable`);
+  return addNote({ ...trace, cordoned: factOf(true, seen) }, seen, `node ${node.metadata.name} is unschedulable`);
 }
 
 export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): Trace {
@@ -84,7 +84,7 @@ export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): T
   const isEnding = namespace.status.phase === 'Terminating' || deletionTimestamp !== undefined;
   if (trace.namespaceEnding || !isEnding) return trace;
   const next = { ...trace, namespaceEnding: factOf(deletionTimestamp, seen) };
-  return note(next, seen, `namespace ${name} is being deleted`);
+  return addNote(next, seen, `namespace ${name} is being deleted`);
 }
 
 /** The kubelet renews its Lease every ten seconds, independent of its pods. */
@@ -123,7 +123,7 @@ export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent
     states: [...(known?.states ?? []), factOf(state, seen)].slice(-maxStates),
   };
   const next = { ...trace, slices: withEntry(trace.slices, name, facts) };
-  return writesReached(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
+  return writesReached(addNote(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
 }
 
 /** Absent conditions: ready and serving default to true, terminating to false (SIGNALS.md §3). */

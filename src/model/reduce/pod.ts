@@ -13,7 +13,7 @@ import {
 import { parseTime, requestedAt } from '../stamps.ts';
 import type { Fact, Seen, Trace } from '../trace.ts';
 import { clockReached, writesReached } from './clocks.ts';
-import { factOf, note, withContainer } from './notes.ts';
+import { factOf, addNote, withContainer } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
 
 interface Source {
@@ -46,7 +46,7 @@ export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
 }
 
 export const gone = (trace: Trace, how: 'deleted' | 'absent', seen: Seen, what: string): Trace =>
-  trace.gone ? trace : note({ ...trace, gone: factOf(how, seen) }, seen, what);
+  trace.gone ? trace : addNote({ ...trace, gone: factOf(how, seen) }, seen, what);
 
 type Step = (trace: Trace, pod: Pod, seen: Seen, source: Source) => Trace;
 
@@ -65,13 +65,13 @@ const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
     const underWay = trace.before === undefined && trace.requests.length === 0;
     const sight = { first: factOf(pod, seen), seenAt: seen.at, seenSeq: seen.seq };
     const deletion = { ...sight, isAnswer, underWay, nodeClock: trace.clocks.node };
-    return note({ ...trace, deletion }, seen, `deletionTimestamp ${pod.metadata.deletionTimestamp}`);
+    return addNote({ ...trace, deletion }, seen, `deletionTimestamp ${pod.metadata.deletionTimestamp}`);
   }
   const { resourceVersion } = pod.metadata;
   const known = trace.deletion.first.value.metadata.resourceVersion;
   if (isOlder(resourceVersion, known)) {
     const deletion = { ...trace.deletion, first: factOf(pod, seen), isAnswer };
-    return note({ ...trace, deletion }, seen, 'an earlier state of the deletion');
+    return addNote({ ...trace, deletion }, seen, 'an earlier state of the deletion');
   }
   // An answer may contain the same state as an earlier watch event.
   const isSame = resourceVersion !== undefined && resourceVersion === known;
@@ -85,7 +85,7 @@ const foldGrace: Step = (trace, pod, seen) => {
   const graces = [...trace.graces, factOf({ grace, deadline, rv }, seen)].sort((a, b) =>
     isOlder(a.value.rv, b.value.rv) ? -1 : isOlder(b.value.rv, a.value.rv) ? 1 : 0,
   );
-  return note({ ...trace, graces }, seen, `grace ${grace} s, deadline ${deadline}`);
+  return addNote({ ...trace, graces }, seen, `grace ${grace} s, deadline ${deadline}`);
 };
 
 /**
@@ -99,7 +99,7 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
   if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
   if (seenGeneration < wanted || before === wanted || !isWrittenByKubelet(trace, pod)) return trace;
   const next: Trace = { ...trace, acknowledged: factOf(true, seen) };
-  return note(next, seen, `observedGeneration ${seenGeneration}: the kubelet has the deletion`);
+  return addNote(next, seen, `observedGeneration ${seenGeneration}: the kubelet has the deletion`);
 };
 
 /**
@@ -132,7 +132,7 @@ const isNewest = (pod: Pod, written: number): boolean =>
 const foldPhase: Step = (trace, pod, seen) => {
   const phase = pod.status.phase;
   if (trace.terminal || !isFinished(pod) || phase === undefined || hasRunning(pod)) return trace;
-  return note({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
+  return addNote({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
 };
 
 const foldSandbox: Step = (trace, pod, seen) => {
@@ -146,7 +146,9 @@ const foldFinal: Step = (trace, pod, seen) => {
   if (grace !== 0 || !isTerminating(pod)) return trace;
   const forcedBefore = trace.graces.some((one) => one.value.grace === 0 && one.seq !== seen.seq);
   const isLast = isFinished(pod) && !trace.finalDelete && !forcedBefore;
-  const final = isLast ? note({ ...trace, finalDelete: factOf(pod, seen) }, seen, 'grace 0: the last DELETE') : trace;
+  const final = isLast
+    ? addNote({ ...trace, finalDelete: factOf(pod, seen) }, seen, 'grace 0: the last DELETE')
+    : trace;
   if (finalizers.length === 0 || (final.finalizing && final.gone)) return final;
   return {
     ...final,
@@ -160,7 +162,7 @@ const foldDisruption: Step = (trace, pod, seen) => {
   const reason = condition?.reason ?? '';
   const later = trace.deletion !== undefined && trace.deletion.first.value !== pod;
   if (condition?.status !== 'True' || later || trace.disruption?.value === reason) return trace;
-  return note({ ...trace, disruption: factOf(reason, seen) }, seen, `DisruptionTarget: ${condition.reason}`);
+  return addNote({ ...trace, disruption: factOf(reason, seen) }, seen, `DisruptionTarget: ${condition.reason}`);
 };
 
 const foldStamps: Step = (trace, pod, seen) => {
@@ -203,13 +205,13 @@ function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen
     const ended = withContainer(trace, status.name, (facts) => ({ ...facts, terminated: factOf(terminated, seen) }));
     const next = clockReached(ended, 'node', parseTime(terminated.finishedAt), seen);
     const reason = terminated.reason === undefined ? '' : ` (${terminated.reason})`;
-    return note(next, seen, `${status.name} terminated, code ${terminated.exitCode}${reason}`);
+    return addNote(next, seen, `${status.name} terminated, code ${terminated.exitCode}${reason}`);
   }
   const wasReady = statusOf(trace.deletion?.first.value, status.name)?.ready === true;
   const isLost = isTerminating(pod) && isRunning(status.state) && !status.ready && wasReady;
   if (!isLost || known?.readyLost) return trace;
   const next = withContainer(trace, status.name, (facts) => ({ ...facts, readyLost: factOf(true, seen) }));
-  return note(next, seen, `${status.name} not ready any more`);
+  return addNote(next, seen, `${status.name} not ready any more`);
 }
 
 /** A kubelet sync that is under way when the deletion comes still starts its containers (SIGNALS.md §2 S2). */
@@ -217,7 +219,7 @@ function withLateStart(trace: Trace, pod: Pod, { name }: ContainerStatus, seen: 
   const ranFirst = isRunning(statusOf(trace.deletion?.first.value, name)?.state);
   if (!isTerminating(pod) || !trace.deletion || ranFirst || trace.containers.get(name)?.startedLate) return trace;
   const next = withContainer(trace, name, (facts) => ({ ...facts, startedLate: factOf(true, seen) }));
-  return note(next, seen, `${name} runs, started since the deletion`);
+  return addNote(next, seen, `${name} runs, started since the deletion`);
 }
 
 /** The container restarted: termination and readiness of its previous run no longer apply. */

@@ -2,11 +2,11 @@ import type { ObservationOf } from '../observation.ts';
 import { sumByKey, sumOf } from '../probe-numbers.ts';
 import type { ProbeCounts, ProbeFailures } from '../probe-observation.ts';
 import type { Fact, ProbeFacts, Trace } from '../trace.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, addNote, withEntry } from './notes.ts';
 
 export function foldProbeStarted(trace: Trace, o: ObservationOf<'probe-started'>): Trace {
   if (trace.probes.has(o.probe)) return trace;
-  return note(withProbe(trace, { started: factOf(o, o), slices: [] }), o, `probe of ${o.target} began`);
+  return addNote(withProbe(trace, { started: factOf(o, o), slices: [] }), o, `probe of ${o.target} began`);
 }
 
 export function foldProbeCounts(trace: Trace, o: ObservationOf<'probe-counts'>): Trace {
@@ -15,7 +15,7 @@ export function foldProbeCounts(trace: Trace, o: ObservationOf<'probe-counts'>):
   const next = withProbe(trace, { ...known, slices: mergeNeighbours([...known.slices, factOf(o, o)]) });
   if (o.failures.length === 0 && !o.notMeasured) return next;
   const { sent, failed } = sumOf([o.new, o.kept]);
-  return note(next, o, `${known.started.value.target}: ${sent} requests, ${failed} failed`);
+  return addNote(next, o, `${known.started.value.target}: ${sent} requests, ${failed} failed`);
 }
 
 const withProbe = (trace: Trace, facts: ProbeFacts): Trace => ({

@@ -1,7 +1,7 @@
 import type { Pod } from '../kube.ts';
 import { conditionOf, isReady } from '../pod.ts';
 import type { Seen, SiblingFacts, Trace } from '../trace.ts';
-import { factOf, note } from './notes.ts';
+import { factOf, addNote } from './notes.ts';
 
 /**
  * New siblings beyond this limit are ignored: a replacement is among the first. Pods of the first list are not new and
@@ -36,7 +36,7 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, arr
   }
   if (!siblings) return trace;
   const kept = { ...trace, siblings, newSiblingCount };
-  return news === undefined ? kept : note(kept, seen, news);
+  return news === undefined ? kept : addNote(kept, seen, news);
 }
 
 /** The facts about a pod after one more state. Undefined if it is the traced pod, or nothing is new. */

@@ -1,6 +1,5 @@
 /** The annotations and the summary of a step in GitHub Actions, as text: documents.ts writes them. Pure. */
 import type { Report } from '../../verdict/report.ts';
-import { markdownSections } from './markdown.ts';
 import { podText } from '../pod-facts.ts';
 import { forCommand, forCommandProperty } from '../safe-text.ts';
 
@@ -25,11 +24,11 @@ export function githubAnnotations({ timeline, verdict, answer }: Report): string
   ];
 }
 
-/** Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */
-export function githubSummary(report: Report, limit = summaryBytes): string {
+/** Sections of Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */
+export function githubSummary(sections: readonly string[], limit = summaryBytes): string {
   const cut = '*The rest was left out: a step summary holds no more.*\n';
   let text = '';
-  for (const section of markdownSections(report)) {
+  for (const section of sections) {
     if (Buffer.byteLength(text + section + cut) + 2 > limit) return `${text}${cut}`;
     text += `${section}\n\n`;
   }

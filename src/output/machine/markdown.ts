@@ -32,8 +32,11 @@ export function markdownSections(report: Report): string[] {
   ].filter((text) => text !== '');
 }
 
+export const renderRolloutMarkdown = (numbers: RolloutNumbers, reports: readonly Report[]): string =>
+  `${rolloutSections(numbers, reports).join('\n\n')}\n`;
+
 /** Several pods: the rollout's card as ten lines at most, its fix and its pods folded. */
-export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly Report[]): string {
+export function rolloutSections(numbers: RolloutNumbers, reports: readonly Report[]): string[] {
   const { symbol } = rolloutIcon(numbers);
   const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen)
     .slice(0, maxRows)
@@ -52,7 +55,7 @@ export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly
     fixSection(numbers.fix ? [numbers.fix] : []),
     folded(`Pods (${pods.length})`, table(['pod', 'result', 'total', 'summary'], pods)),
   ];
-  return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
+  return sections.filter((text) => text !== '');
 }
 
 /** Ten lines together with the heading and the line below it. */

@@ -90,6 +90,13 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
   };
 }
 
+/** The same of a run that is over. */
+export function finalLines(report: ExitReport, pod?: PodOfLine): string {
+  let text = '';
+  createNdjson((lines) => (text += lines), pod).end(report);
+  return text;
+}
+
 /** A narrower interval is printed from this difference on, or with the report. */
 const minNarrowingMs = 100;
 

@@ -145,7 +145,7 @@ const hasBar = ({ container }: ExitRow): boolean =>
 
 function exitLines(row: ExitRow, cells: number, layout: CardLayout): string[] {
   const { label, container, grace, words } = row;
-  const isDrawn = container && cells >= 8 && hasBar(row);
+  const isDrawn = container && cells >= 8 && layout.pen.style.bars !== false && hasBar(row);
   const pieces = isDrawn ? [...barOf(layout.pen, container, grace, cells), plain(' '), ...words] : words;
   return rowLines(layout, { label, pieces });
 }

@@ -75,15 +75,20 @@ function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piec
   const { word, ink, facts } = statusOf(timeline, now);
   const piecesOf = (isBrief: boolean): Piece[] =>
     facts.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
-  const leftBy = (pieces: readonly Piece[]): number => width - textWidth(word) - 1 - widthOf(pieces);
+  // The countdown says more than the word.
+  const shownWord = width < narrowColumns && facts.length > 1 ? '' : word;
+  const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - widthOf(pieces);
   const whole = piecesOf(false);
   const rest = leftBy(whole) < minPodColumns ? piecesOf(true) : whole;
-  const name = shorten(pen, forTerminal(podText(timeline)), Math.max(minPodColumns, leftBy(rest)));
-  return [piece('strong', name), plain(' '), piece(ink, word), ...rest];
+  const least = shownWord === '' ? minNarrowPodColumns : minPodColumns;
+  const name = shorten(pen, forTerminal(podText(timeline)), Math.max(least, leftBy(rest)));
+  return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }
 
 /** Enough of a pod's name to tell it from its siblings. */
 const minPodColumns = 12;
+const minNarrowPodColumns = 6;
+const narrowColumns = 58;
 
 interface Widths {
   readonly name: number;

@@ -5,7 +5,7 @@ import type { Observation } from '../../model/observation.ts';
 import { containersOf } from '../../model/pod.ts';
 import { stopSignalName } from '../../verdict/rule-input.ts';
 import { exitText, hookText, markText, type MarkText } from '../mark-text.ts';
-import { createMarkPrinter, type PrintEvent } from './next-to-print.ts';
+import { createMarkPrinter, worthPrinting, type PrintEvent } from './next-to-print.ts';
 import type { Pen } from '../palette.ts';
 import { graceText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from '../prose.ts';
@@ -55,9 +55,7 @@ export function createHistory(pen: Pen, { timestamps, logs, columns }: HistoryOp
 
   const logged = (observation: Observation, timeline: Timeline | undefined): string[] => {
     if (!logs || observation.kind !== 'line') return [];
-    const { at, container, text, skipped } = observation;
-    const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
-    return texts.flatMap((line) => logLine(layoutFor(timeline), at, container, line));
+    return loggedLines(layoutFor(timeline), observation);
   };
 
   return {
@@ -71,11 +69,31 @@ export function createHistory(pen: Pen, { timestamps, logs, columns }: HistoryOp
   };
 }
 
+export type LoggedLine = Extract<Observation, { kind: 'line' }>;
+
+/** What is known at the end: each moment once, sorted, with the log lines between. */
+export function sortedLines(timeline: Timeline, log: readonly LoggedLine[], layout: LineLayout): string[] {
+  const marks = worthPrinting(timeline.marks).map((mark) => ({
+    at: mark.at.shown,
+    lines: eventLines({ kind: 'mark', mark }, timeline, layout),
+  }));
+  // A Service with several slices is left once.
+  const distinct = new Map(marks.map((mark) => [mark.lines.join('\n'), mark])).values();
+  const logged = log.map((one) => ({ at: one.at, lines: loggedLines(layout, one) }));
+  const sorted = [...distinct, ...logged].sort((a, b) => a.at - b.at);
+  return [...headingLines(timeline, layout), '', ...sorted.flatMap(({ lines }) => lines)];
+}
+
+const loggedLines = (layout: LineLayout, { at, container, text, skipped }: LoggedLine): string[] => {
+  const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
+  return texts.flatMap((line) => logLine(layout, at, container, line));
+};
+
 /** A mark that is only a little older than the run came with its first answers. */
 const attachSlackMs = 1000;
 
 /** Which pod it is, its grace period, its containers with their hooks and probes. */
-export function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout): string[] {
+function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout): string[] {
   const { pod, now } = timeline;
   const facts = [
     ownerText(timeline),
@@ -148,7 +166,7 @@ function whoColumns(width: number, containers: readonly string[]): number {
 }
 
 /** One change: time of day, offset, who, what. In a narrow terminal it is wrapped below its words. */
-export function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): string[] {
+function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): string[] {
   const words = markText(event.mark, timeline, layout.timestamps);
   if (event.kind === 'mark') return line(layout, event.mark.at, words.who, [piece(words.ink, forTerminal(words.text))]);
   const text =

@@ -4,8 +4,7 @@ import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
 import { cardLines, type CardFlags } from './card.ts';
 import { detailLines } from './details.ts';
-import { createHistory, eventLines, headingLines, lineLayout, type HistoryOptions } from './history.ts';
-import { worthPrinting } from './next-to-print.ts';
+import { createHistory, sortedLines, lineLayout, type HistoryOptions, type LoggedLine } from './history.ts';
 import { penFor, plainStyle, type Pen, type Style } from '../palette.ts';
 import type { Timestamps } from '../time-text.ts';
 
@@ -32,6 +31,16 @@ export function createLines(options: LinesOptions) {
   };
 }
 
+/** The same for a run that is over: everything at its end, each moment once and sorted. */
+export function createSortedLines({ write, columns, logs, ...options }: LinesOptions) {
+  const log: LoggedLine[] = [];
+  return {
+    step: (_: unknown, observation: Observation): void =>
+      void (logs && observation.kind === 'line' && log.push(observation)),
+    end: (report: Report): void => write(renderText(report, { ...options, log, columns: columns?.() })),
+  };
+}
+
 /** The card, and with `verbose` the details above it. */
 export function endLines(pen: Pen, report: Report, columns: number, { verbose = false, flags }: CardFlags): string[] {
   const card = cardLines(report, { pen, columns, flags, verbose });
@@ -44,20 +53,17 @@ interface TextOptions extends CardFlags {
   readonly timestamps?: Timestamps;
   /** Columns of a line; absent: only the card is wrapped. */
   readonly columns?: number | undefined;
+  readonly log?: readonly LoggedLine[];
 }
 
-/** The document of `--report FILE.txt`: every change in the order of the timeline, then the card. */
+/** The document of `--report FILE.txt`: every change in the order of its time, then the card. */
 export function renderText(report: Report, options: TextOptions = {}): string {
-  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity } = options;
+  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity, log = [] } = options;
   const { timeline } = report;
   const pen = penFor(style);
   const layout = lineLayout({ pen, timestamps, width }, timeline, timeline.zero);
-  const lines = [
-    ...headingLines(timeline, layout),
-    '',
-    ...worthPrinting(timeline.marks).flatMap((mark) => eventLines({ kind: 'mark', mark }, timeline, layout)),
-    ...(timeline.marks.length > 0 ? [''] : []),
-    ...endLines(pen, report, width, options),
-  ];
+  const changes = sortedLines(timeline, log, layout);
+  const gap = changes.at(-1) === '' ? [] : [''];
+  const lines = [...changes, ...gap, ...endLines(pen, report, width, options)];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -5,7 +5,7 @@ import { graceMs, markOf, signalName } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk } from '../mark-text.ts';
 import type { Ink, SymbolName } from '../palette.ts';
 import { offsetText } from '../time-text.ts';
-import { durationText } from './status.ts';
+import { countedGrace, durationText, usedText } from './status.ts';
 
 export interface Lane {
   readonly name: string;
@@ -26,9 +26,9 @@ export const containerLanes = (timeline: Timeline, now: number): Lane[] =>
 
 function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): Lane {
   const { name, ran, exit, preStop, outcome } = container;
-  const start = startOf(container, timeline);
-  const grace = Math.max(1, (container.graceEnd?.shown ?? start + graceMs(timeline)) - start);
-  const shareAt = (at: number): number => Math.max(0, (at - start) / grace);
+  const counted = countedGrace(container, timeline);
+  const shareAt = (at: number): number =>
+    counted ? Math.max(0, (at - counted.start) / (counted.end - counted.start)) : 0;
   const end = exit?.at.shown ?? now;
   const share = ran ? shareAt(end) : 0;
   const hook = preStop ? Math.min(share, shareAt(preStop.end?.shown ?? end)) : 0;
@@ -49,10 +49,6 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
 const stoppingOf = ({ name }: ContainerTimeline, { marks }: Timeline): Mark | undefined =>
   marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
 
-/** ms: when the kubelet started to stop the container; until that is known, the zero of the timeline. */
-const startOf = (container: ContainerTimeline, timeline: Timeline): number =>
-  (stoppingOf(container, timeline) ?? markOf(timeline, 'acknowledged'))?.at.shown ?? timeline.zero;
-
 function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
   const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;
   const { zero } = timeline;
@@ -62,14 +58,25 @@ function containerWords(container: ContainerTimeline, timeline: Timeline, now: n
   if (exit) return `${end} at ${offsetText(exit.at, zero)}s`;
   if (kill && kill.shown <= now) return `SIGKILL at ${offsetText(kill, zero)}s`;
   if (stopSignal && stopSignal.shown <= now)
-    return `${signalName(container)} at ${offsetText(stopSignal, zero)}s, running for ${durationText(now - stopSignal.shown)}`;
+    return container.reaction === 'none' && now - stopSignal.shown >= minSilenceMs
+      ? `no reaction to ${signalName(container)} for ${durationText(now - stopSignal.shown)}`
+      : `${usedOf(container, timeline, now)}${signalName(container)} at ${offsetText(stopSignal, zero)}s`;
   const sent = signalSentBy(container, timeline);
-  if (sent !== undefined && now > sent) return `${signalName(container)} sent, running for ${durationText(now - sent)}`;
+  if (sent !== undefined && now > sent) return `${usedOf(container, timeline, now)}${signalName(container)} sent`;
   if (preStop && (preStop.end?.shown ?? Infinity) > now)
     return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${durationText(now - preStop.start.shown)}`;
   if (kind === 'sidecar' && timeline.containers.some((other) => other.kind === 'container' && other.ran && !other.exit))
     return 'waits for the other containers';
   return stoppingOf(container, timeline) || preStop ? 'kubelet started termination' : 'running';
+}
+
+/** A shorter silence is no news. */
+const minSilenceMs = 2000;
+
+/** `0:05 of 0:20 · `, as on the top line. */
+function usedOf(container: ContainerTimeline, timeline: Timeline, now: number): string {
+  const counted = countedGrace(container, timeline);
+  return counted ? `${usedText(counted, now)} · ` : '';
 }
 
 /** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */

@@ -7,6 +7,7 @@ import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts
 import type { Report } from '../../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
+import type { RolloutResult } from '../rollout-report.ts';
 import { iconOf, lastLine, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import type { Pen } from '../palette.ts';
@@ -28,6 +29,13 @@ export function endedPodLines(pen: Pen, report: Report, timestamps: Timestamps, 
   ];
   return flow(pen, pieces, { width, hang: 2 });
 }
+
+/** A line for each pod, then the card. */
+export const rolloutText = ({ numbers, reports }: RolloutResult, pen: Pen, columns: number): string[] => [
+  ...reports.flatMap((report) => endedPodLines(pen, report, 'utc')),
+  '',
+  ...rolloutCardLines(numbers, { pen, columns }),
+];
 
 /** The icon of the whole run. */
 export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {

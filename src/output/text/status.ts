@@ -33,14 +33,12 @@ export function statusOf(timeline: Timeline, now: number): Status {
       facts: [{ text: `after ${durationText(timeline.total?.shown ?? 0)}`, ink: 'plain' }],
     };
   const services = serviceFact(timeline);
+  const counted = graceOfNext(timeline);
   return {
     word: 'Terminating',
-    ink: 'warning',
+    ink: counted && counted.end <= now ? 'bad' : 'warning',
     facts: [
-      {
-        text: `${durationText(now - timeline.zero)} of ${durationText(timeline.grace.effectiveSeconds * 1000)}`,
-        ink: 'plain',
-      },
+      { text: counted ? usedText(counted, now) : durationText(now - timeline.zero), ink: 'plain' },
       stepFact(timeline, now),
       ...(services ? [services] : []),
     ],
@@ -56,6 +54,34 @@ function waitingStatus(timeline: Timeline): Status {
       ? 'waiting for the pod to be deleted'
       : 'opening watches';
   return { word: timeline.pod.status.phase ?? 'Pending', ink: 'plain', facts: [{ text, ink: 'plain' }] };
+}
+
+/** A container's grace period as its kubelet counts it; ms, client's clock. */
+export interface CountedGrace {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Undefined until the kubelet is known to count. Every bar, share and countdown is read from this. */
+export function countedGrace({ name, graceEnd }: ContainerTimeline, timeline: Timeline): CountedGrace | undefined {
+  if (!graceEnd || !Number.isFinite(graceEnd.shown)) return undefined;
+  const stopping = timeline.marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
+  const start = (stopping ?? markOf(timeline, 'acknowledged'))?.at.shown ?? timeline.zero;
+  return { start: Math.min(start, graceEnd.shown - 1), end: graceEnd.shown };
+}
+
+/** The grace period that ends first of those that still count. */
+const graceOfNext = (timeline: Timeline): CountedGrace | undefined =>
+  timeline.containers
+    .filter(isStillRunning)
+    .flatMap((container) => countedGrace(container, timeline) ?? [])
+    .sort((a, b) => a.end - b.end)[0];
+
+/** `0:05 of 0:20`: together with the countdown to SIGKILL, the first number gives the second. */
+export function usedText({ start, end }: CountedGrace, now: number): string {
+  const whole = Math.max(1, Math.round((end - start) / 1000));
+  const left = Math.min(whole, Math.max(0, Math.ceil((end - now) / 1000)));
+  return `${durationText((whole - left) * 1000)} of ${durationText(whole * 1000)}`;
 }
 
 /** The countdown, or what comes after the containers. */
@@ -83,9 +109,9 @@ function killFact(left: number | undefined): Fact {
 export const isStillRunning = ({ ran, exit }: ContainerTimeline): boolean => ran && !exit;
 
 /** ms until the first running container is killed; negative when it is overdue, undefined while nothing counts yet. */
-export function killDueIn({ containers }: Timeline, now: number): number | undefined {
-  const due = containers.filter(isStillRunning).flatMap(({ graceEnd }) => (graceEnd ? [graceEnd.shown] : []));
-  return due.length === 0 ? undefined : Math.min(...due) - now;
+export function killDueIn(timeline: Timeline, now: number): number | undefined {
+  const counted = graceOfNext(timeline);
+  return counted && counted.end - now;
 }
 
 function serviceFact({ endpoints }: Timeline): Fact | undefined {

@@ -1,7 +1,7 @@
 /** What a run shows as it goes on: lines, or at a terminal the live view with lines above it. */
 import type { Timeline } from '../../infer/timeline.ts';
 import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
-import { createLines } from './lines.ts';
+import { createLines, createSortedLines } from './lines.ts';
 import { createLive, type Live } from './live.ts';
 import { canRepaint, styleOf } from '../palette.ts';
 import type { Format } from '../formats.ts';
@@ -10,8 +10,9 @@ import type { OutputPorts } from '../ports.ts';
 
 export function openTerminal(kind: Format['kind'], look: LookOptions, ports: OutputPorts): View {
   const options = viewOptions(look, ports);
-  if (!isRepainted(kind, ports))
-    return withTimelines(createLines({ ...options, columns: ports.stdout.isTty ? options.columns : undefined }));
+  const lines = { ...options, columns: ports.stdout.isTty ? options.columns : undefined };
+  if (look.isSorted) return createSortedLines(lines);
+  if (!isRepainted(kind, ports)) return withTimelines(createLines(lines));
   const live = createLive(options);
   return { ...withTimelines(live), ...repainting(ports, live) };
 }

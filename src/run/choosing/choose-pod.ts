@@ -7,15 +7,15 @@ import { listOnce } from '../../kube/list.ts';
 import { refusedPods } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { watchTarget } from '../streams/follow.ts';
-import { readScope } from './scope.ts';
+import { readGroup } from './read-group.ts';
 import { unlessAborted } from '../ending/leaving.ts';
 import { ask, canAsk, type Session } from '../session.ts';
-import type { FoundPod } from './pod-checks.ts';
+import type { FoundPod } from '../group/group.ts';
 import { conditionOf, isFinishedPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
 
 /**
  * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
- * Throws what readScope throws, and PodexitError `target.no-pods`, `target.all-ready`, `target.several`,
+ * Throws what readGroup throws, and PodexitError `target.no-pods`, `target.all-ready`, `target.several`,
  * `target.not-chosen`.
  */
 export async function resolveTarget(
@@ -39,10 +39,10 @@ export async function resolveTarget(
   return { name: nameOf(pod), uid: uidOf(pod) };
 }
 
-/** Throws what readScope throws and refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
+/** Throws what readGroup throws and refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
 async function listCandidates(session: Session, target: WorkloadTarget): Promise<JsonObject[]> {
   const { cluster, deadline } = session;
-  const { pods, owns } = await readScope(session, target, { ignoreNotFound: false, warn: () => {} });
+  const { pods, owns } = await readGroup(session, target, { ignoreNotFound: false, warn: () => {} });
   const list = () => listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
   const late = (): PodexitError => targetUnread(cluster, targetText(target));
   const result = await unlessAborted(deadline.signal, list, late);

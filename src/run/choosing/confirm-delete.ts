@@ -5,11 +5,12 @@
 import type { Cluster } from '../../kube/cluster.ts';
 import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
 import { forTerminal } from '../../output/safe-text.ts';
-import { readToDelete, type FoundPod } from './pod-checks.ts';
+import { readToDelete } from './pod-checks.ts';
+import type { FoundPod } from '../group/group.ts';
 import { unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
 import type { Ports } from '../ports.ts';
 import { ask, canAsk, type Session } from '../session.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import type { TraceOptions } from '../options.ts';
 import { targetUnread } from './target.ts';
 import { nameOf, ownerOf } from '../streams/watched.ts';
 
@@ -22,32 +23,26 @@ const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Po
 };
 
 /**
- * The pod to delete, with the uid that the question was about; undefined if the answer was no. Throws what reading the
- * pod throws, and `run.left` on a signal.
+ * The pods to delete; none if the answer was no. One question for all. It is about the pods as they are now, so one pod
+ * is read first and gets its uid. Throws what reading the pod throws, and `run.left` on a signal.
  */
 export async function confirmDelete(
   session: Session,
   options: ConfirmOptions,
-  found: FoundPod,
-): Promise<FoundPod | undefined> {
+  found: readonly FoundPod[],
+): Promise<readonly FoundPod[]> {
   const { cluster, deadline, ports } = session;
-  if (!mustAsk(options, ports)) return found;
-  const late = () => targetUnread(cluster, `pod/${found.name}`);
-  const read = () => readToDelete(cluster, found);
+  const [only, ...others] = found;
+  if (!only || !mustAsk(options, ports)) return found;
+  if (others.length > 0) {
+    const names = found.map(({ name }) => name).join(', ');
+    return (await isYes(session, questionOf(cluster, options, `${found.length} pods`, names))) ? found : [];
+  }
+  const late = () => targetUnread(cluster, `pod/${only.name}`);
+  const read = () => readToDelete(cluster, only);
   const { pod, uid } = await unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
   const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod, options));
-  return (await isYes(session, question)) ? { ...found, uid } : undefined;
-}
-
-/** The same for several pods, which have been read already: one question for all. */
-export async function confirmDeletes(
-  session: Session,
-  options: ConfirmOptions,
-  pods: readonly FoundPod[],
-): Promise<boolean> {
-  if (!mustAsk(options, session.ports)) return true;
-  const names = pods.map(({ name }) => name).join(', ');
-  return isYes(session, questionOf(session.cluster, options, `${pods.length} pods`, names));
+  return (await isYes(session, question)) ? [{ ...only, uid }] : [];
 }
 
 /** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */

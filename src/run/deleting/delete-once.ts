@@ -6,11 +6,12 @@ import { askDeletion } from './ask-deletion.ts';
 import { observe } from '../../model/observe.ts';
 import { reduce } from '../../model/reduce.ts';
 import { emptyTrace, type Trace } from '../../model/trace.ts';
-import { readToDelete, type FoundPod } from '../choosing/pod-checks.ts';
+import { readToDelete } from '../choosing/pod-checks.ts';
+import type { FoundPod } from '../group/group.ts';
 import { deletionProgress, fateOf, unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
 import { warnOn } from '../ports.ts';
 import type { Session } from '../session.ts';
-import type { Once, TraceOptions } from '../trace-options.ts';
+import type { Once, TraceOptions } from '../options.ts';
 
 type DeleteOptions = Once & Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'>;
 

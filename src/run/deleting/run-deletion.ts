@@ -11,7 +11,7 @@ import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
 import { follow, watchTarget } from '../streams/follow.ts';
 import { createGate, type Gate } from '../streams/stream-health.ts';
-import type { LiveOptions, Probing, Run } from '../streams/live-run.ts';
+import type { LiveOptions, Run } from '../streams/live-run.ts';
 import { createSharedStreams } from '../streams/shared-streams.ts';
 import {
   eventTargets,
@@ -30,24 +30,26 @@ const terminatingTimeoutMs = 30_000;
 
 /** Throws PodexitError if the run cannot start. Later errors of its streams end it through `run.fail`. */
 export async function runDeletion(run: Run): Promise<void> {
-  const { options } = run;
-  const { several, mode } = options;
+  const { options, group, listener } = run;
+  const { mode } = options;
   const gate = createGate();
   const shared = createSharedStreams(run, gate);
-  const observe = several && (await import('../group/several.ts')).createPodObserver(run, several, shared, gate);
+  const observe = group.isOne
+    ? undefined
+    : (await import('../streams/pod-observer.ts')).createPodObserver(run, shared, gate);
   if (run.signal.aborted) return;
   const listing = firstList(run, gate, observe);
-  const events = several ? eventTargets(several.namespace) : [podEventsTarget(options.namespace, options.name)];
+  const [only] = group.isOne ? (group.named ?? []) : [];
+  const events = only ? [podEventsTarget(group.namespace, only.name)] : eventTargets(group.namespace);
   for (const target of events) void follow(run, target, { gate: target.stream === 'events' ? gate : undefined });
   shared.listServices();
-  if (several?.owner) shared.openOwner(several.owner);
+  if (group.owner) shared.openOwner(group.owner);
 
   const pods = await listing;
   if (run.signal.aborted) return;
   const named = await namedPods(run, pods);
   const toDelete = named.filter((pod) => sendsDelete(run, pod));
   run.begin(toDelete.length > 0 ? mode : 'attach');
-  const [only] = several ? [] : named;
   const openRest = (pod: JsonObject): void => {
     shared.openOwners(pod);
     shared.openPlace(pod);
@@ -55,40 +57,34 @@ export async function runDeletion(run: Run): Promise<void> {
   run.onDeletion = ({ refused }) => {
     const mayRead = refused.every(({ value }) => value.stream !== 'namespace');
     // When it was first read, the namespace was not terminating yet; its deletion may be why the pod ends.
-    if (only && mayRead && !run.requested) void shared.readNamespace(namespaceOf(only) ?? options.namespace);
+    if (only && mayRead && !run.requested) void shared.readNamespace(group.namespace);
     toDelete.forEach(openRest);
   };
   for (const pod of named) {
     shared.openRoutes(pod);
     shared.openLogs(pod, true);
   }
-  if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
-  const probing = await startProbes(run, named[0]);
-  if (toDelete.length > 0 || several?.start) {
+  if (only && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
+  if (options.probes && options.probes.length > 0) {
+    const { startProbing } = await import('../probing/probing.ts');
+    run.probing = await startProbing(run, only && named[0] && { name: nameOf(named[0]), uid: uidOf(named[0]) });
+  }
+  if (toDelete.length > 0 || listener.start) {
     await waitForSync(run, gate);
     // Nothing is deleted or started if a probe's target does not answer.
-    await probing?.ready;
+    await run.probing?.ready;
   }
-  if (!run.signal.aborted) several?.start?.();
+  if (!run.signal.aborted) listener.start?.();
   // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
   const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openRest(pod)));
   named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
   await Promise.all(requests);
 }
 
-/** Starts the probes: before the deletion, until the run ends (tracks.ts). */
-async function startProbes(run: Run, pod: JsonObject | undefined): Promise<Probing | undefined> {
-  const { probes = [], several } = run.options;
-  if (probes.length === 0) return undefined;
-  const { startProbing } = await import('../probing/probing.ts');
-  run.probing = await startProbing(run, pod && !several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined);
-  return run.probing;
-}
-
 /** The pods of the first list. */
 function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<JsonObject[]> {
   return new Promise((resolve) => {
-    void follow(run, run.pods, {
+    void follow(run, run.group.pods, {
       gate,
       onObservation: (rawObservation) => {
         observe?.(rawObservation);
@@ -99,10 +95,10 @@ function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservati
 }
 
 /** The pods that the user named. Throws if one does not exist, or is not the pod that was found before. */
-async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise<JsonObject[]> {
-  const { cluster, namespace, several } = options;
+async function namedPods({ options: { cluster }, group }: Run, pods: readonly JsonObject[]): Promise<JsonObject[]> {
+  const { namespace, named = [] } = group;
   const found: JsonObject[] = [];
-  for (const one of several ? (several.named ?? []) : [options]) {
+  for (const one of named) {
     // Compares names: the server, or a proxy in front of it, may ignore the selector.
     const pod = pods.find((each) => nameOf(each) === one.name);
     if (!pod) throw await noSuchPod(cluster, namespace, one.name);
@@ -113,8 +109,8 @@ async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise
 }
 
 /** Lists the pods of the same controller: their watch needs the owner first and may open after the DELETE. */
-async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
-  const target = siblingsByLabel(options.namespace, pod);
+async function listSiblings({ options, group, signal, deliver }: Run, pod: JsonObject): Promise<void> {
+  const target = siblingsByLabel(group.namespace, pod);
   if (target) (await listUids(options.cluster, watchTarget(target), signal)).forEach(deliver);
 }
 
@@ -148,11 +144,11 @@ async function waitForSync({ options, signal, deliver }: Run, gate: Gate): Promi
 
 /** Sends the DELETE or the eviction of one pod. Calls `onAnswer` when it is answered, and at the end. */
 async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Promise<void> {
-  const { options, signal, deliver, ofPod } = run;
-  const { cluster, graceSeconds, mode, several } = options;
+  const { options, listener, signal, deliver, ofPod } = run;
+  const { cluster, graceSeconds, mode } = options;
   const uid = uidOf(pod);
   if (signal.aborted || run.traceOf(uid)?.gone) return;
-  const namespace = namespaceOf(pod) ?? options.namespace;
+  const namespace = namespaceOf(pod) ?? cluster.namespace;
   const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
   let warned = false;
   const beforeRequest = (): boolean => {
@@ -171,8 +167,8 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
       if (isAnswer) onAnswer();
     }
   } catch (error) {
-    const isOfNamedPod = error instanceof PodexitError && several?.refused !== undefined;
-    if (isOfNamedPod && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
+    const isOfNamedPod = error instanceof PodexitError && listener.refused !== undefined;
+    if (isOfNamedPod && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return listener.refused?.(pod, error);
     warnDeletedAnyway(run, uid, error);
   } finally {
     onAnswer();
@@ -197,14 +193,15 @@ function warnDeletedAnyway({ options, traceOf }: Run, uid: string, error: unknow
 
 /** Fails the run if no deletionTimestamp appears in time; a lost pods' stream extends the time. */
 function expectTerminating(run: Run, pod: JsonObject): void {
-  const { clock, namespace, several } = run.options;
+  const { options, group, listener } = run;
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));
     if (trace?.deletion || trace?.gone) return;
-    if (run.streams.isLost(run.pods.stream)) return expectTerminating(run, pod);
-    const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), terminatingTimeoutMs / 1000);
-    if (several?.refused) several.refused(pod, error);
+    if (run.streams.isLost(group.pods.stream)) return expectTerminating(run, pod);
+    const namespace = namespaceOf(pod) ?? options.cluster.namespace;
+    const error = deletionNotBegun(namespace, nameOf(pod), terminatingTimeoutMs / 1000);
+    if (listener.refused) listener.refused(pod, error);
     else run.fail(error);
   };
-  run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, terminatingTimeoutMs));
+  run.timers.set(`marked/${uidOf(pod)}`, options.clock.setTimeout(check, terminatingTimeoutMs));
 }

@@ -81,21 +81,16 @@ type PodOfCluster = Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: str
 /** One sentence about what happens to the pod after we leave, with a command to look at it. */
 export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodOfCluster): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${connectionFlags} -w`;
-  const fates: Record<DeletionProgress, string> = {
-    'not-asked': `pod "${name}" was not deleted by this command`,
-    'turned-away': `the API server throttled the delete of pod "${name}" (429), which is not retried; ${look}`,
-    asked: `the deletion of pod "${name}" was requested, but it is not known whether the server accepted it; ${look}`,
-    'under-way': `pod "${name}" is still terminating; ${look}`,
-    gone: `pod "${name}" is gone already`,
-  };
-  return fates[progress];
+  const fate = briefFate(progress, `pod "${name}"`);
+  return progress === 'not-asked' || progress === 'gone' ? fate : `${fate}; ${look}`;
 }
 
-/** The same in a few words, for a message that has already named the pod. */
-export const briefFate: Record<DeletionProgress, string> = {
-  'not-asked': 'it was not deleted by this command',
-  'turned-away': 'the API server throttled its delete (429)',
-  asked: 'it is not known whether the server accepted its deletion',
-  'under-way': 'its deletion goes on',
-  gone: 'it is gone',
-};
+/** The same without the command. */
+export const briefFate = (progress: DeletionProgress, pod: string): string =>
+  ({
+    'not-asked': `${pod} was not deleted by this command`,
+    'turned-away': `the API server throttled the delete of ${pod} (429), which is not retried`,
+    asked: `the deletion of ${pod} was requested, but it is not known whether the server accepted it`,
+    'under-way': `${pod} is still terminating`,
+    gone: `${pod} is gone already`,
+  })[progress];

@@ -20,37 +20,34 @@ interface Track {
   cancelSettling: () => void;
 }
 
-const newTrack = ({ options }: Run, onTimeout: () => void): Track => ({
-  trace: undefined,
-  timeLimit: createTimeLimit(options, onTimeout),
-  isOver: false,
-  cancelSettling: () => {},
-});
-
 export function createTracks(run: Run) {
-  const { several, clock } = run.options;
+  const { group, listener, options } = run;
+  const { clock } = options;
   const tracks = new Map<string, Track>();
   let isFinishing = false;
   const track = (key: string): Track => {
-    const one = tracks.get(key) ?? newTrack(run, () => giveUp(run, key, () => endTrace(key, 'timeout')));
+    const known = tracks.get(key);
+    if (known) return known;
+    const timeLimit = createTimeLimit(options, () => giveUp(run, key, () => endTrace(key, 'timeout')));
+    const one: Track = { trace: undefined, timeLimit, isOver: false, cancelSettling: () => {} };
     tracks.set(key, one);
     return one;
   };
   const openTraces = (): number => [...tracks.values()].filter(({ isOver }) => !isOver).length;
   const endIfDone = (): void => {
-    if (!isFinishing || !several || openTraces() > 0) return;
+    if (!isFinishing || group.isOne || openTraces() > 0) return;
     if (run.probing) finishProbing(run, run.probing, endIfDone);
     else run.end();
   };
-  /** Ends one trace; in a run about one pod also the run. */
+  /** Ends one trace; in a group of one also the run. */
   const endTrace = (key: string, name: 'timeout' | End['name']): void => {
     const one = track(key);
     if (one.isOver) return;
-    if (!several) return name === 'over' ? run.end() : run.endWith({ at: clock.now(), kind: 'timer', name });
+    if (group.isOne) return name === 'over' ? run.end() : run.endWith({ at: clock.now(), kind: 'timer', name });
     one.isOver = true;
     cancelTimers(one);
     run.deliver({ at: clock.now(), kind: 'timer', name, pod: key });
-    several.ended(key);
+    listener.ended?.(key);
     endIfDone();
   };
   const checkEnd = (key: string): void => {
@@ -59,8 +56,8 @@ export function createTracks(run: Run) {
     const end = plannedEnd(one.trace);
     if (!end) return;
     const wait = msUntil(run, end);
-    if (wait > 0 && !several) run.streams.doubt();
-    if (run.probing && !several) return finishProbing(run, run.probing, () => checkEnd(key));
+    if (wait > 0 && group.isOne) run.streams.doubt();
+    if (run.probing && group.isOne) return finishProbing(run, run.probing, () => checkEnd(key));
     if (wait <= 0) return endTrace(key, end.name);
     one.cancelSettling();
     one.cancelSettling = clock.setTimeout(() => checkEnd(key), wait);
@@ -68,7 +65,7 @@ export function createTracks(run: Run) {
   const checkAll = (): void => tracks.forEach((_, key) => checkEnd(key));
   const plannedEnd = createPlan(run, checkAll);
   const checkSoon = onceEachTurn(checkEnd);
-  if (!several) track(onePod);
+  if (group.isOne) track(onePod);
   return {
     /** Takes the newest state of a trace. */
     take(trace: Trace, key: string): void {
@@ -79,7 +76,7 @@ export function createTracks(run: Run) {
       if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
       checkSoon(key);
     },
-    traceOf: (key: string): Trace | undefined => tracks.get(several ? key : onePod)?.trace,
+    traceOf: (key: string): Trace | undefined => tracks.get(group.isOne ? onePod : key)?.trace,
     traces: (): Trace[] => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
     openTraces,
     /** Checks for each trace whether it has ended. */
@@ -134,7 +131,7 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
  * The end of a trace as far as it is known now. What decides it is loaded while the server handles the first DELETE:
  * earlier, this would delay it.
  */
-function createPlan({ streams, options: { several }, fail }: Run, onLoaded: () => void) {
+function createPlan({ streams, group, fail }: Run, onLoaded: () => void) {
   let endOf: typeof EndOf | undefined;
   let isLoading = false;
   const load = async (): Promise<void> => {
@@ -149,8 +146,8 @@ function createPlan({ streams, options: { several }, fail }: Run, onLoaded: () =
     const isComingBack = streams.isComingBack();
     // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most
     // of all requests. A run waits for them only if one is known to be lost.
-    const areComplete = several ? !isComingBack : streams.areComplete();
-    return endOf(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
+    const areComplete = group.isOne ? streams.areComplete() : !isComingBack;
+    return endOf(trace, { areComplete, isComingBack }, group.isOne ? 0 : sharedStreamDelayMs);
   };
 }
 
@@ -176,13 +173,13 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const trace = run.traceOf(key);
   const pod = trace?.pod?.value.metadata;
   if (!trace?.deletion || trace.gone || !pod) return;
-  const path = podPath(pod.namespace ?? run.options.namespace, pod.name);
+  const path = podPath(pod.namespace ?? cluster.namespace, pod.name);
   const begun = clock.now();
   const asked = tryGet(cluster, path, { signal: run.signal });
   const answer = (await within(cluster.env, asked, lastReadTimeoutMs, run.signal))?.value;
   for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
   const found = answer && readLook(answer);
-  if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
+  if (!found) return run.streams.lose(run.group.pods.stream, begun - millisecondsOf('delivery-lag'));
   if (!found.object || uidOf(found.object) !== trace.uid) reportMissed(run, trace, found.at);
   run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
 }
@@ -197,11 +194,11 @@ function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
 }
 
 /** The pod is gone and its stream did not report it: everything since its last state may be missing. */
-function reportMissed({ deliver, pods, ofPod }: Run, trace: Trace, at: number): void {
+function reportMissed({ deliver, group, ofPod }: Run, trace: Trace, at: number): void {
   deliver({
     kind: 'gap',
     at,
-    stream: pods.stream,
+    stream: group.pods.stream,
     ...ofPod(trace.uid ?? ''),
     from: trace.pod?.at ?? at,
     to: at,

@@ -1,24 +1,23 @@
 /** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
 import { forTerminal } from '../../output/safe-text.ts';
 import type { PodexitError } from '../../errors.ts';
+import type { Output } from '../../output/ports.ts';
 import { exitCodes } from '../../verdict/exit-code.ts';
 import type { WaitingLimit } from '../ending/time-limit.ts';
 import type { Session } from '../session.ts';
 import type { Obstacles } from '../progress/obstacles.ts';
-import type { RolloutOutput } from './output.ts';
+import type { SeveralView } from '../../output/several.ts';
 import { quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts';
-import type { Scope } from '../choosing/scope.ts';
-import type { RolloutStart } from '../progress/start.ts';
-import type { SeveralTarget } from '../choosing/target.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import type { Group } from './group.ts';
+import type { TraceOptions } from '../options.ts';
 
-export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
+export type SeveralOptions = Exclude<TraceOptions, { pods: 'one' }>;
 
 /** What the parts of a run over several pods share, besides their traces. */
 export interface Rollout extends Session {
   readonly options: SeveralOptions;
-  readonly output: RolloutOutput;
-  readonly scope: Scope;
+  readonly output: SeveralView;
+  readonly group: Group;
   readonly progress: Progress;
   readonly obstacles: Obstacles;
   /** Applies if no --timeout was given. */
@@ -35,14 +34,16 @@ export interface Rollout extends Session {
   readonly codes: number[];
 }
 
-/** A line for stderr. */
-export const waitingText = (owners: readonly string[]): string =>
-  `podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`;
-
-/** A line for stderr about an owner whose status does not show when it has rolled out. */
-export const notFollowedText = (owner: string): string =>
-  `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
-  `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
+/** Lines on stderr. `notFollowed`: an owner whose status does not show when it has rolled out. */
+export const progressMessages = ({ write }: Output) => ({
+  waits: (owners: readonly string[]): void =>
+    write(`podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`),
+  notFollowed: (owner: string): void =>
+    write(
+      `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
+        `the start is gone, or none has changed for ${quietMs / 1000} s\n`,
+    ),
+});
 
 /**
  * What the run could not complete; without a `code` it is only a message. `isIncomplete`: owners are known not to have
@@ -53,8 +54,8 @@ export function shortcomingOf(
   reports: number,
   over: RolloutEnd,
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
-  const { begun, unseen, codes, progress, obstacles, scope } = rollout;
-  const what = forTerminal(scope.target);
+  const { begun, unseen, codes, progress, obstacles, group } = rollout;
+  const what = forTerminal(group.target);
   const gaveUp = whyGivenUp(rollout);
   if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;

@@ -2,15 +2,23 @@
 import { PodexitError } from '../../errors.ts';
 import type { Trace } from '../../model/trace.ts';
 import { signalCodes, worstCode } from '../../verdict/exit-code.ts';
-import { reportOf } from '../../verdict/report.ts';
+import { reportOf, type Report } from '../../verdict/report.ts';
 import type { Stage } from '../../output/view.ts';
 import type { Ports } from '../ports.ts';
 import { defaultReadSeconds } from '../ending/time-limit.ts';
-import { publish, writeReports } from '../../output/documents.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import { exitViews } from '../../output/documents.ts';
+import type { ReportFile } from '../../output/formats.ts';
+import { publish } from '../../output/publish.ts';
+import { fileOfPod, writeReports } from '../../output/report-files.ts';
+import { isForEachPod } from '../../output/writable.ts';
+import type { TraceOptions } from '../options.ts';
 import { timelineOf } from '../../infer/conclude.ts';
 import { triggerText } from '../../output/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from '../ending/trace-end.ts';
+
+/** A file of each pod is named after the one pod. */
+const filesOf = ({ timeline }: Report, files: readonly ReportFile[]): ReportFile[] =>
+  files.map((file) => (isForEachPod(file) ? fileOfPod(file, timeline.pod.metadata.name) : file));
 
 export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 
@@ -27,7 +35,7 @@ export async function finish(
   const shown = stage.end(report);
   // If stdout is closed, the files are still written.
   await shown.catch(() => undefined);
-  const files = await writeReports(report, options.reports, ports);
+  const files = await writeReports(exitViews, report, filesOf(report, options.reports), ports);
   await publish(report, options.publish, options.format, ports);
   await shown;
   return worstCode([report.verdict.exitCode, files, ...codes]);

@@ -1,37 +1,38 @@
-/** Traces one pod: finds it, asks before it is deleted, runs the live source through the main loop, and reports. */
+/** Traces one pod: it is found, its deletion is asked about, and it is traced to its report. */
 import { PodexitError } from '../../errors.ts';
-import type { Pod } from '../../model/kube.ts';
-import type { Interrupted } from '../../model/observation.ts';
+import type { Interrupted, Observation } from '../../model/observation.ts';
+import type { Trace } from '../../model/trace.ts';
 import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
 import { openStage } from '../../output/stage.ts';
-import { openOnDeletion } from '../audience.ts';
-import { afterInput } from '../clock.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
-import { fateOf, leaveOnSignals, unlessInterrupted } from '../ending/leaving.ts';
-import { liveOptions, liveSource } from '../streams/live.ts';
-import type { Several } from '../streams/live-run.ts';
-import type { FoundPod } from '../choosing/pod-checks.ts';
+import { afterInput } from '../clock.ts';
+import { fateOf, unlessInterrupted } from '../ending/leaving.ts';
+import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import type { Stage } from '../../output/view.ts';
-import { run } from '../run.ts';
+import { newestOf, type Step } from '../run.ts';
 import { exitCodeIfIgnored, inSession, type Session } from '../session.ts';
-import type { Target } from '../choosing/target.ts';
-import type { TraceOptions } from '../trace-options.ts';
 import { firstTrace } from '../traces/traces.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
-
-type OnePodOptions = TraceOptions & { target: Target };
+import { groupOfOne, type FoundPod, type TracedPod } from './group.ts';
+import { runLive } from './run-live.ts';
 
 /** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
-export const traceOnePod = (options: OnePodOptions, ports: Ports): Promise<number> =>
-  inSession(options, ports, choosePodAndTrace).catch((error: unknown) => exitCodeIfIgnored(error, options));
+export const traceOnePod = (options: Exclude<TraceOptions, { pods: 'all' }>, ports: Ports): Promise<number> =>
+  inSession(options, ports, async (session, one) => {
+    if (one.pods === 'one') return tracePod(session, one);
+    const { nextPod } = await import('./next-pod.ts');
+    return traceToReport(session, await nextPod(session, one), one);
+  }).catch((error: unknown) => exitCodeIfIgnored(error, options));
 
-async function choosePodAndTrace(session: Session, options: OnePodOptions): Promise<number> {
+type OnePodOptions = Extract<TraceOptions, { pods: 'one' }>;
+
+async function tracePod(session: Session, options: OnePodOptions): Promise<number> {
   const found = await unlessInterrupted(session.ports, (left) => findPod(session, options, left));
   // The answer applies to the pod in the question, not to a later pod of the same name.
-  const pod = await confirmDelete(session, options, found);
+  const [pod] = await confirmDelete(session, options, [found]);
   if (!pod) return 0;
-  if (!options.once) return traceToReport(session, pod, options);
+  if (!options.once) return traceToReport(session, { group: groupOfOne(session.cluster.namespace, pod) }, options);
   const { deleteOnce } = await import('../deleting/delete-once.ts');
   return deleteOnce(session, pod, { ...options, ...options.once });
 }
@@ -42,83 +43,51 @@ async function findPod(session: Session, { target, pick }: OnePodOptions, left: 
   return (await import('../choosing/choose-pod.ts')).resolveTarget(session, { target, pick, left });
 }
 
-/** The one pod of a run: the pod that was found, or the first of several that terminates. */
-interface Subject extends FoundPod {
-  several?: Several;
-  /** Which of several terminating pods is traced. */
-  wants?(pod: Pod): boolean;
-  /** Any of these signals ends the wait for the pod. */
-  cancelOn?: readonly AbortSignal[];
-  /** `attach.not-started` (exit 3). */
-  notStarted?(): PodexitError;
-}
-
 /** Traces one pod to its end. Returns the exit code. */
-export async function traceToReport(session: Session, subject: Subject, options: TraceOptions): Promise<number> {
-  const { cluster, ports } = session;
-  // Before the screen is used: an unwritable file is an error, and nothing has begun.
-  const recorder = await recorderOf(options, ports, (message) => warn(message));
-  let stage: Stage | undefined;
-  const warn = warnOn(sayingThrough((text) => stage?.say(text), ports));
-  const { name, uid, several, cancelOn = [] } = subject;
+async function traceToReport(session: Session, subject: TracedPod, options: TraceOptions): Promise<number> {
+  const { cluster, ports: terminal } = session;
+  const { group } = subject;
+  const { format, look, probes = [] } = options;
+  const open = (): Promise<Stage> => openStage(format, look, terminal);
+  // With probes the output opens at once: they are shown from their first request on.
+  const stage = probes.length > 0 ? await open() : openOnDeletion(open);
+  const ports = sayingThrough(stage.say, terminal);
+  const warn = warnOn(ports);
   const traces = tracesOfLog(subject.wants);
-  const live = liveSource({ ...liveOptions(session, options), name, uid, several, warn });
-  for (const signal of cancelOn) signal.addEventListener('abort', live.finish, { once: true });
-  let interruptedBy: Interrupted['signal'] | undefined;
-  const stopListening = leaveOnSignals(ports, (signal) => {
-    interruptedBy = signal;
-    const trace = firstTrace(traces);
-    const pod = several ? trace?.pod?.value.metadata.name : name;
-    if (pod !== undefined && signal !== 'SIGPIPE')
-      warn(`${signal}: ${fateOf(live.progressOf(trace), { ...cluster, name: pod })}`);
-    live.interrupt(signal);
-  });
   try {
-    stage = await stageFor(options, ports);
-    await run({
-      source: live.source,
-      logText: options.logText || options.format.kind === 'live',
+    return await runLive({ ...session, ports }, options, {
+      ...subject,
       traces,
-      record: recorder?.write,
+      logText: options.logText || format.kind === 'live',
       audience: stage,
-      afterInput,
-      onTrace: (now, ofPod) => {
-        live.onTrace(now, ofPod);
-        if (now.gone) afterInput(() => void loadFinish().catch(() => undefined));
+      onTrace: ({ gone }) => void (gone && afterInput(() => void loadFinish().catch(() => undefined))),
+      onSignal(signal, live) {
+        const trace = firstTrace(traces);
+        const name = group.isOne ? group.named?.[0]?.name : trace?.pod?.value.metadata.name;
+        if (name !== undefined && signal !== 'SIGPIPE')
+          warn(`${signal}: ${fateOf(live.progressOf(trace), { ...cluster, name })}`);
+      },
+      async end({ isRecorded, interruptedBy }) {
+        const trace = firstTrace(traces);
+        if (!trace) return withoutPod(interruptedBy, subject);
+        const { finish, incompleteRecordingCode, missingReplacementText } = await loadFinish();
+        const notReplaced = missingReplacementText(trace);
+        if (notReplaced !== undefined) warn(notReplaced);
+        const codes = [isRecorded ? 0 : incompleteRecordingCode, notReplaced === undefined ? 0 : exitCodes.stuck];
+        return finish(trace, options, stage, terminal, codes);
       },
     });
-    const trace = firstTrace(traces);
-    if (!trace) return withoutPod(interruptedBy, subject);
-    const { finish, incompleteRecordingCode, missingReplacementText } = await loadFinish();
-    const notReplaced = missingReplacementText(trace);
-    if (notReplaced !== undefined) warn(notReplaced);
-    const codes = [recorder?.failure ? incompleteRecordingCode : 0, notReplaced === undefined ? 0 : exitCodes.stuck];
-    return await finish(trace, options, stage, ports, codes);
   } finally {
-    live.stop();
-    stopListening();
-    stage?.close();
-    recorder?.close();
+    subject.close?.();
+    stage.close();
   }
-}
-
-/** Throws `record.unwritable`. */
-async function recorderOf({ record, logText }: TraceOptions, ports: Ports, warn: (message: string) => void) {
-  if (record === undefined) return undefined;
-  return (await import('../recorder.ts')).recorderFor(record, logText, ports, warn);
-}
-
-/** With probes the output opens at once: they are shown from their first request on. */
-async function stageFor({ format, look, probes = [] }: TraceOptions, ports: Ports): Promise<Stage> {
-  const open = () => openStage(format, look, ports);
-  return probes.length > 0 ? await open() : openOnDeletion(open);
 }
 
 /** Called first when the pod is gone, while the last facts arrive; loading it earlier would delay marks. */
 const loadFinish = () => import('./finish.ts');
 
 /** No pod began to terminate. Throws `run.left` if a signal ended the wait, else the subject's error. */
-function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: Subject): number {
+function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: TracedPod): number {
   if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
   if (signal)
     throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {
@@ -126,3 +95,43 @@ function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: S
     });
   throw notStarted?.() ?? new Error('the run has no trace');
 }
+
+/**
+ * Opens the stage when there is something to show, because loading it earlier would delay the DELETE. Until then the
+ * run only lists what exists: the newest trace and all log lines are kept, and shown in order once the stage is open.
+ */
+export function openOnDeletion(open: () => Promise<Stage>): Stage {
+  let heldSteps: Step[] = [];
+  let stage: Stage | undefined;
+  let opening: Promise<Stage> | undefined;
+  let isClosed = false;
+  const opened = (): Promise<Stage> =>
+    (opening ??= open().then((loaded) => {
+      stage = loaded;
+      if (isClosed) loaded.close();
+      else heldSteps.forEach((step) => loaded.step(...step));
+      return loaded;
+    }));
+  return {
+    step: (trace, observation, key) => {
+      if (stage) return stage.step(trace, observation, key);
+      heldSteps = newestOf([...heldSteps, [trace, observation, key]]);
+      // `end` throws the error.
+      if (isWorthShowing(trace, observation)) void opened().catch(() => undefined);
+    },
+    end: async (report) => (await opened()).end(report),
+    say: (text) => stage?.say(text) ?? false,
+    close: () => {
+      isClosed = true;
+      stage?.close();
+    },
+  };
+}
+
+/** True from the DELETE on: the stage loads while the server handles it, in time for the first marks. */
+const isWorthShowing = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
+  deletion !== undefined ||
+  began?.value.mode !== 'delete' ||
+  kind === 'requested' ||
+  kind === 'gap' ||
+  kind === 'refused';

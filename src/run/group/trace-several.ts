@@ -3,95 +3,82 @@
  * or all pods that end on a node while a command drains it.
  */
 import { PodexitError } from '../../errors.ts';
-import { signalCodes } from '../../verdict/exit-code.ts';
 import { delay } from '../../kube/env.ts';
-import { createBlockedEvictions, type BlockedEvictions } from '../progress/blocked-evictions.ts';
-import { confirmDeletes } from '../choosing/confirm-delete.ts';
-import { sayingThrough, warnOn, type Ports } from '../ports.ts';
-import { exitCodeIfIgnored, inSession, isIgnored, type Session } from '../session.ts';
+import { signalCodes } from '../../verdict/exit-code.ts';
+import { confirmDelete } from '../choosing/confirm-delete.ts';
+import { readGroup } from '../choosing/read-group.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
-import { recorderFor } from '../recorder.ts';
-import { leaveOnSignals } from '../ending/leaving.ts';
-import type { Several } from '../streams/live-run.ts';
-import { liveOptions, liveSource, type Live } from '../streams/live.ts';
-import { createResults, rolloutOutput, type Results, type RolloutOutput } from './output.ts';
-import {
-  notFollowedText,
-  shortcomingOf,
-  waitingText,
-  withObstacles,
-  type Rollout,
-  type SeveralOptions,
-} from './end.ts';
+import { severalView, type SeveralView } from '../../output/several.ts';
+import { sayingThrough, warnOn, type Ports } from '../ports.ts';
+import { createBlockedEvictions, type BlockedEvictions } from '../progress/blocked-evictions.ts';
 import { createObstacles } from '../progress/obstacles.ts';
 import { followOwners } from '../progress/owners.ts';
-import { missedText } from './several.ts';
-import { reportError } from '../report-error.ts';
 import { createProgress, type RolloutEnd } from '../progress/progress.ts';
-import { afterInput } from '../clock.ts';
-import { run } from '../run.ts';
-import { readScope } from '../choosing/scope.ts';
 import { commandOf, runCommand } from '../progress/start.ts';
-import { tracesOfLog } from '../traces/traces-of-log.ts';
+import { reportError } from '../report-error.ts';
+import { exitCodeIfIgnored, inSession, isIgnored, type Session } from '../session.ts';
+import type { Live } from '../streams/live.ts';
+import { missedText } from '../streams/pod-observer.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
+import { tracesOfLog } from '../traces/traces-of-log.ts';
+import { shortcomingOf, progressMessages, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
+import type { GroupListener } from './group.ts';
+import { createResults, type Results } from './output.ts';
+import { runLive } from './run-live.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
 export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
-  let output: RolloutOutput | undefined;
+  let output: SeveralView | undefined;
   const ports = sayingThrough((text) => output?.say?.(text), terminal);
   return inSession(options, ports, (session, shown) => {
-    output = rolloutOutput(shown, terminal);
+    output = severalView(shown.format, shown.look, terminal);
     return choosePodsAndTrace(session, shown, output);
   });
 }
 
-async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: RolloutOutput): Promise<number> {
+async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: SeveralView): Promise<number> {
   const { ports } = session;
-  const { timeoutMs, target, start, once } = options;
+  const { timeoutMs, target, start, once, ignoreNotFound } = options;
+  const warn = warnOn(ports);
+  const group = await readGroup(session, target, { ignoreNotFound, warn });
+  const { named } = group;
+  if (named && (await confirmDelete(session, options, named)).length === 0) return 0;
+  if (named && once) {
+    const { deleteOnce } = await import('../deleting/delete-once.ts');
+    for (const pod of named)
+      await deleteOnce(session, pod, { ...options, ...once }).catch((error: unknown) =>
+        exitCodeIfIgnored(error, options),
+      );
+    return 0;
+  }
   let openTraces = (): number => 0;
   const isEndless = target.kind === 'node' && start === undefined;
+  // Begins only now: it does not run while a person is asked.
   const limit = createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : timeoutMs }, () => openTraces() > 0);
-  try {
-    const warn = warnOn(ports);
-    const scope = await readScope(session, target, { ignoreNotFound: options.ignoreNotFound, warn });
-    const { named } = scope;
-    if (named && (named.length === 0 || !(await confirmDeletes(session, options, named)))) return 0;
-    if (named && once) {
-      const { deleteOnce } = await import('../deleting/delete-once.ts');
-      const accept = (error: unknown): number => exitCodeIfIgnored(error, options);
-      for (const pod of named) await deleteOnce(session, pod, { ...options, ...once }).catch(accept);
-      return 0;
-    }
-    const progress = createProgress(() => openTraces(), {
-      waits: (owners) => ports.stderr.write(waitingText(owners)),
-      notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
-    });
-    const rollout: Rollout = {
-      ...session,
-      options,
-      output,
-      scope,
-      progress,
-      obstacles: createObstacles(warn),
-      limit,
-      stop: new AbortController(),
-      begun: new Set(options.mode === 'attach' ? [] : named?.map(({ uid }) => uid)),
-      unseen: new Map(),
-      failure: undefined,
-      codes: [],
-    };
-    return await traceAndReport(rollout, (live) => (openTraces = live.openTraces));
-  } finally {
-    limit.cancel();
-  }
+  const progress = createProgress(() => openTraces(), progressMessages(ports.stderr));
+  const rollout: Rollout = {
+    ...session,
+    options,
+    output,
+    group,
+    progress,
+    obstacles: createObstacles(warn),
+    limit,
+    stop: new AbortController(),
+    begun: new Set(options.mode === 'attach' ? [] : named?.flatMap(({ uid }) => uid ?? [])),
+    unseen: new Map(),
+    failure: undefined,
+    codes: [],
+  };
+  return traceAndReport(rollout, (live) => (openTraces = live.openTraces)).finally(limit.cancel);
 }
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
 async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): Promise<number> {
-  const { options, output, scope, ports, begun, unseen, codes } = rollout;
+  const { options, output, group, ports, begun, unseen, codes } = rollout;
   warnOn(ports)(openingText(rollout));
   const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
-  const results = createResults(options, scope.target, traces, output, ports);
+  const results = createResults(options, group.target, traces, output, ports);
   const failures: unknown[] = [];
   const end = await traceUntilOver(rollout, results, onLive).catch((error: unknown) => {
     failures.push(error);
@@ -113,41 +100,33 @@ async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): P
 
 /** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
 async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live: Live) => void): Promise<RolloutEnd> {
-  const { cluster, options, output, ports, stop, deadline, limit, progress, codes } = rollout;
-  const { record, logText } = options;
-  const warn = warnOn(ports);
-  const recorder = record === undefined ? undefined : recorderFor(record, logText, ports, warn);
-  const several = severalOf(rollout);
-  const live = liveSource({ ...liveOptions(rollout, options), name: '', several, waitReplacement: false, warn });
-  onLive(live);
-  for (const { signal } of [deadline, limit, stop])
-    signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
-  const unsubscribe = leaveOnSignals(ports, (signal) => {
-    codes.push(signalCodes[signal]);
-    stop.abort();
-    live.interrupt(signal);
-  });
+  const { cluster, options, output, group, stop, deadline, limit, progress, codes } = rollout;
+  for (const { signal } of [deadline, limit]) signal.addEventListener('abort', () => stop.abort(), { once: true });
   const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
   try {
-    await run({
-      source: live.source,
-      logText,
+    await runLive(rollout, options, {
+      group,
+      listener: listenerOf(rollout),
       traces: results.traces,
-      record: recorder?.write,
       audience: results,
-      afterInput,
-      onTrace: live.onTrace,
+      logText: options.logText,
+      finishOn: [stop.signal],
+      onLive,
+      onSignal(signal) {
+        codes.push(signalCodes[signal]);
+        stop.abort();
+      },
+      async end({ isRecorded }) {
+        results.takeRest();
+        if (!isRecorded) codes.push(failedCode);
+        return Promise.resolve();
+      },
     });
-    results.takeRest();
   } catch (error) {
     output.close?.();
     throw error;
   } finally {
     stop.abort();
-    live.stop();
-    unsubscribe();
-    recorder?.close();
-    if (recorder?.failure) codes.push(failedCode);
   }
   return over;
 }
@@ -159,7 +138,7 @@ function failedAfterReport(failure: unknown, { cluster, options, ports }: Rollou
   return reportError(failure, format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
-function openingText({ options: { mode }, scope: { named, target } }: Rollout): string {
+function openingText({ options: { mode }, group: { named, target } }: Rollout): string {
   if (!named) return `tracing every terminating pod of ${target}`;
   const names = named.map(({ name }) => name).join(', ');
   const what = { attach: 'waiting for', delete: 'deleting', evict: 'evicting' }[mode];
@@ -169,11 +148,11 @@ function openingText({ options: { mode }, scope: { named, target } }: Rollout): 
 /** Exit code if a recording is incomplete. */
 const failedCode = 1;
 
-function severalOf(rollout: Rollout): Several {
-  const { cluster, options, output, scope, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
+function listenerOf(rollout: Rollout): GroupListener {
+  const { cluster, options, output, group, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
   const warn = warnOn(ports);
   const isWorkload = options.target.kind === 'workload';
-  const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
+  const named = group.named && new Set(group.named.flatMap(({ uid }) => uid ?? []));
   named?.forEach((uid) => progress.hold(uid));
   const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) =>
     fail(rollout, stalled(withObstacles(words, obstacles))),
@@ -183,7 +162,6 @@ function severalOf(rollout: Rollout): Several {
       ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
       : undefined;
   return {
-    ...scope,
     start: starterOf(rollout, blocked),
     shouldTrace(uid, pod) {
       const isOne = !named || named.has(uid);
@@ -209,7 +187,7 @@ function severalOf(rollout: Rollout): Several {
         finishPod(rollout, uidOf(pod));
       }),
     ...owners,
-    alive: (stream, isAlive) => (stream === scope.pods ? progress.podsAlive(isAlive) : owners.alive?.(stream, isAlive)),
+    alive: (stream, isAlive) => (stream === group.pods ? progress.podsAlive(isAlive) : owners.alive(stream, isAlive)),
     listed(pods) {
       limit.listed();
       owners.listed(pods);
@@ -251,13 +229,13 @@ const ownerReactionMs = 3000;
  * changed nothing, the run is over when the owner's state has arrived.
  */
 function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (() => void) | undefined {
-  const { cluster, options, scope, ports, stop, progress, limit } = rollout;
+  const { cluster, options, group, ports, stop, progress, limit } = rollout;
   const { target, start, connection } = options;
   // Pods of a node end for many reasons: without a command the run lasts until it is interrupted.
   if (start || target.kind === 'node') progress.hold('command');
   if (!start) return undefined;
   limit.pause();
-  const argv = commandOf(start, scope.target, cluster.namespace, connection, ports.env);
+  const argv = commandOf(start, group.target, cluster.namespace, connection, ports.env);
   const write = (text: string): void => {
     blocked?.output(text);
     ports.stderr.write(text);

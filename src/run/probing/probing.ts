@@ -19,12 +19,17 @@ const pollMs = 100;
  */
 export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promise<Probing> {
   const { startProbes } = await import('../../probe/start.ts');
-  const { probes = [], cluster, clock, namespace, version = 'unknown' } = run.options;
+  const { probes = [], cluster, clock, version = 'unknown' } = run.options;
   let started = 0;
   const start = (some: readonly ProbeSettings[], asked: ProxiedPod | undefined): Probes => {
     const firstProbe = started;
     started += some.length;
-    const about = { now: clock.now, userAgent: `kubectl-podexit/${version}`, ask: cluster.sendOnce, namespace };
+    const about = {
+      now: clock.now,
+      userAgent: `kubectl-podexit/${version}`,
+      ask: cluster.sendOnce,
+      namespace: cluster.namespace,
+    };
     return startProbes({ ...about, probes: some, pod: asked, firstProbe }, run.deliver, run.signal);
   };
   const ofPods = probes.filter(({ target }) => target.kind === 'pod');
@@ -67,11 +72,11 @@ export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promi
 const rbacVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
 /** Adds to an error about missing permissions for a proxy the Role that grants them. */
-function withRole(error: Error, { options: { probes = [], namespace } }: Run): Error {
+function withRole(error: Error, { options: { probes = [], cluster } }: Run): Error {
   if (!(error instanceof PodexitError) || error.code !== 'probe.forbidden') return error;
   const verb = rbacVerbs[probes[0]?.method ?? ''] ?? 'get';
   const resources = [...new Set(probes.flatMap(({ target }) => proxies[target.kind] ?? []))];
-  const role = roleFor(namespace, ...resources.map((resource) => ({ verb, resource, group: '' })));
+  const role = roleFor(cluster.namespace, ...resources.map((resource) => ({ verb, resource, group: '' })));
   return new PodexitError(error.code, error.message, `Ask for a RoleBinding to this Role:\n${role}`);
 }
 

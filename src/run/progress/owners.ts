@@ -2,9 +2,8 @@
 import { asArray, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
-import { deploymentOf } from '../choosing/scope.ts';
 import type { Progress } from './progress.ts';
-import type { Several } from '../streams/live-run.ts';
+import type { GroupListener } from '../group/group.ts';
 import {
   pathText,
   workloadKinds,
@@ -12,7 +11,7 @@ import {
   type SeveralTarget,
   type WorkloadResource,
 } from '../choosing/target.ts';
-import { isFinishedPod, nameOf, namespaceOf, ownerOf, type Target } from '../streams/watched.ts';
+import { deploymentOf, isFinishedPod, nameOf, namespaceOf, ownerOf, type Target } from '../streams/watched.ts';
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -21,7 +20,7 @@ export function followOwners(
   progress: Progress,
   obstacles: Pick<Obstacles, 'workload'>,
   onStalled: (words: string) => void,
-): Pick<Several, 'ownerSeen' | 'alive' | 'listed'> {
+): Required<Pick<GroupListener, 'ownerSeen' | 'alive' | 'listed'>> {
   const moved = new Set<string>();
   const expect = (path: string): void => void (progress.follows(path) || progress.ownerSeen(path, false));
   const isByOwners = target.kind === 'selector' || (target.kind === 'workload' && target.resource === 'services');

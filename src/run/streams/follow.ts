@@ -9,7 +9,8 @@ import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { namesStopSignal } from '../../model/observe.ts';
 import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
-import type { LiveOptions, Run } from './live-run.ts';
+import { groupText, type Group } from '../group/group.ts';
+import type { Run } from './live-run.ts';
 import { nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 
@@ -28,26 +29,26 @@ export async function follow(
   target: Target,
   { gate, onObservation, signal }: FollowOptions = {},
 ): Promise<void> {
-  const { options } = run;
-  const isOfPods = target === run.pods;
+  const { options, group } = run;
+  const isOfPods = target === group.pods;
   const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
   const own = { stream: target.stream };
   gate?.expect(own);
-  const waiting = isOfPods ? announceWaiting(options) : undefined;
+  const waiting = isOfPods ? announceWaiting(run) : undefined;
   const health = run.streams.open(target.stream, options.clock.now(), {
-    onAlive: (isAlive) => options.several?.alive?.(target, isAlive),
+    onAlive: (isAlive) => run.listener.alive?.(target, isAlive),
     waitingFor: waiting?.because,
     isNeeded: isOfPods || undefined,
   });
   const deliver = (rawObservation: RawObservation): void => {
     if (rawObservation.kind === 'listed') waiting?.over();
     if (rawObservation.kind === 'refused' && isOfPods) {
-      const { namespace, cluster } = options;
-      if (!isDeleting(run)) throw refusedPods(cluster, { namespace }, rawObservation);
+      if (!isDeleting(run))
+        throw refusedPods(options.cluster, { namespace: options.cluster.namespace }, rawObservation);
       return stopWithoutPodWatch(run, rawObservation.message);
     }
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
-    const kept = isOfPods ? ofRunPods(run, rawObservation) : rawObservation;
+    const kept = isOfPods ? ofGroup(group, rawObservation) : rawObservation;
     if (!kept || isTracedPod(run, target, kept)) return;
     onObservation?.(kept);
     run.deliver(kept);
@@ -66,20 +67,17 @@ export async function follow(
   }
 }
 
-/** A raw observation of the pods' stream, without pods that do not belong to the run; undefined if none is left. */
-function ofRunPods({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
-  if (!several) return rawObservation;
+/** A raw observation of the pods' stream, without pods of other groups; undefined if none is left. */
+function ofGroup({ owns }: Group, rawObservation: RawObservation): RawObservation | undefined {
   if (rawObservation.kind === 'listed')
-    return { ...rawObservation, objects: rawObservation.objects.filter((pod) => several.owns(asObject(pod))) };
-  return rawObservation.kind === 'changed' && !several.owns(asObject(rawObservation.object))
-    ? undefined
-    : rawObservation;
+    return { ...rawObservation, objects: rawObservation.objects.filter((pod) => owns(asObject(pod))) };
+  return rawObservation.kind === 'changed' && !owns(asObject(rawObservation.object)) ? undefined : rawObservation;
 }
 
 /** If the pod has its own stream, its workload's stream only repeats what that one says about it. */
 const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservation): boolean =>
   stream === 'pods' &&
-  run.pods.stream === 'pod' &&
+  run.group.isOne &&
   rawObservation.kind === 'changed' &&
   uidOf(asObject(rawObservation.object)) === run.traceOf('')?.uid;
 
@@ -87,15 +85,14 @@ const isDeleting = (run: Run): boolean => run.requested || run.traces().some(({ 
 
 /** The pods can no longer be watched: the run ends, and reports what was seen. */
 function stopWithoutPodWatch(run: Run, why: string): void {
-  const { options, signal, deliver, endWith } = run;
+  const { options, group, signal, deliver, endWith } = run;
   if (signal.aborted) return;
   const at = options.clock.now();
-  const trace = run.traceOf('');
-  const what = options.several
-    ? `the pods of ${options.several.target} can no longer be watched (${why}); `
-    : `pod "${options.name}" can no longer be watched (${why}); ${briefFate[deletionProgress(trace, run.requested)]}, and `;
-  options.warn(`${what}the report covers what was observed so far`);
-  deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
+  const fate = group.isOne ? `${briefFate(deletionProgress(run.traceOf(''), run.requested), 'it')}, and ` : '';
+  options.warn(
+    `${groupText(group)} can no longer be watched (${why}); ${fate}the report covers what was observed so far`,
+  );
+  deliver({ at, kind: 'gap', stream: group.pods.stream, from: at, cause: 'refused' });
   endWith({ at, kind: 'timer', name: 'settled' });
 }
 
@@ -112,7 +109,7 @@ export async function followContainer(
   gate?.expect(own);
   const health = run.streams.open('logs', options.clock.now());
   const target = {
-    namespace: namespaceOf(pod) ?? options.namespace,
+    namespace: namespaceOf(pod) ?? options.cluster.namespace,
     pod: nameOf(pod),
     container,
     uid: asString(metadataOf(pod)['uid']),
@@ -186,14 +183,13 @@ const lossWithout: Partial<Record<StreamName, string>> = {
 const firstMessageMs = 3000;
 
 /** Says from time to time that the first list of the pods has not arrived, and why. */
-function announceWaiting({ several, name, clock, warn }: LiveOptions) {
-  const what = several ? `the pods of ${several.target}` : `pod "${name}"`;
+function announceWaiting({ group, options: { clock, warn } }: Run) {
   const since = clock.now();
-  let why = `${several ? 'their' : 'its'} list has not been answered`;
+  let why = `${group.isOne ? 'its' : 'their'} list has not been answered`;
   let cancel = (): void => {};
   const arm = (after: number): void => {
     const announce = (): void => {
-      warn(`waiting for ${what} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
+      warn(`waiting for ${groupText(group)} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
       arm(after * 2);
     };
     cancel = clock.setTimeout(announce, Math.max(0, since + after - clock.now()));

@@ -1,58 +1,29 @@
 /** The options of a live run, and what its parts share. */
-import type { JsonObject } from '../../model/observe/read.ts';
-import type { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { Deliver, Mode, RawObservation, StreamName } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Clock } from '../../output/ports.ts';
-import type { FoundPod } from '../choosing/pod-checks.ts';
+import type { Group, GroupListener } from '../group/group.ts';
 import type { Suspension } from './suspension.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { ProxiedPod } from '../../probe/proxied.ts';
-import type { Scope } from '../choosing/scope.ts';
-import type { TraceOptions } from '../trace-options.ts';
-import type { Target } from './watched.ts';
-
-/** A run over several pods: which pods it is about, and what it decides and reports meanwhile. */
-export interface Several extends Scope {
-  /** Only the first pod that terminates is traced. */
-  readonly isNext?: boolean;
-  /** Called when all streams are in sync: starts the command that the run follows. */
-  start?(this: void): void;
-  /** Whether to trace this terminating pod. */
-  shouldTrace(this: void, uid: string, pod: JsonObject): boolean;
-  /** The deletion of a named pod failed: the run goes on with the others. */
-  readonly refused?: ((pod: JsonObject, error: PodexitError) => void) | undefined;
-  /** The trace of the pod `uid` has ended. */
-  ended(this: void, uid: string): void;
-  /** Every state of every pod; undefined if the pod is gone. */
-  seen(this: void, uid: string, pod: JsonObject | undefined): void;
-  /** The pod is gone, and its termination was not observed. `why` completes the sentence. */
-  missed(this: void, pod: JsonObject, why: string): void;
-  /** All pods that exist. */
-  listed(this: void, pods: readonly JsonObject[]): void;
-  /** One observation of an owner's stream. */
-  ownerSeen?(this: void, rawObservation: RawObservation, target: Target): void;
-  /** Whether a stream is alive, so that silence means that nothing happens. */
-  alive?(this: void, target: Target, isAlive: boolean): void;
-}
+import type { TraceOptions } from '../options.ts';
 
 /** The options of the command that the run needs. */
 type CommandOptions = Pick<TraceOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
   Partial<Pick<TraceOptions, 'retryEvict' | 'probes' | 'command'>>;
 
-export interface LiveOptions extends FoundPod, CommandOptions {
+export interface LiveOptions extends CommandOptions {
   cluster: Cluster;
   clock: Clock;
-  namespace: string;
+  group: Group;
+  listener?: GroupListener;
   /** ms; null: never; `by-grace`: effective grace + 120 s. */
   timeoutMs: number | null | 'by-grace';
   /** Client ms at which `timeoutMs` is over, if some of it was spent before the run. */
   until?: number | undefined;
   /** Version of the program; probes send it as their user agent. */
   version?: string;
-  /** If present, the run is about these pods, not about the pod `name`. */
-  several?: Several;
   /** One sentence for stderr. */
   warn(message: string): void;
 }
@@ -74,14 +45,14 @@ export interface Probing {
 /** What all parts of one run share. */
 export interface Run {
   readonly options: LiveOptions;
+  readonly group: Group;
+  readonly listener: GroupListener;
   /** Aborted when the run is over. */
   readonly signal: AbortSignal;
   readonly streams: StreamHealth;
   readonly timers: Map<string, () => void>;
   /** Streams whose refusal has been reported on stderr. */
   readonly warned: Set<StreamName>;
-  /** The stream of the pods that the run is about. */
-  readonly pods: Target;
   /** How many raw observations were delivered. */
   delivered: number;
   /** A DELETE (or an eviction) has been sent. */
@@ -92,10 +63,10 @@ export interface Run {
   isProbingOver?: boolean;
   /** Called when a trace first shows the deletion of its pod. */
   onDeletion: ((trace: Trace) => void) | undefined;
-  /** The newest trace of a pod's uid; in a run about one pod, its trace whatever the key. */
+  /** The newest trace of a pod's uid; in a group of one, its trace whatever the key. */
   traceOf(this: void, key: string): Trace | undefined;
   traces(this: void): Trace[];
-  /** The field that names the pod in an observation; empty in a run about one pod. */
+  /** The field that names the pod in an observation; empty in a group of one. */
   ofPod(this: void, uid: string): { pod?: string };
   /** Observations are held back until `begin`. */
   readonly deliver: Deliver;

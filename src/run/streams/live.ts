@@ -12,15 +12,12 @@ import { runDeletion } from '../deleting/run-deletion.ts';
 import { deletionProgress, type DeletionProgress } from '../ending/leaving.ts';
 import { createStreamHealth } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
-import type { Session } from '../session.ts';
-import type { TraceOptions } from '../trace-options.ts';
-import { podTarget } from './watched.ts';
 import { watchSuspension } from './suspension.ts';
 
 export type Live = ReturnType<typeof liveSource>;
 
 export function liveSource(options: LiveOptions) {
-  const { clock, several } = options;
+  const { clock, group, listener = {} } = options;
   const { deliver, begin, ...delivery } = createDelivery(options, (error) => run.fail(error));
   const stop = new AbortController();
   // Each open stream and request has one listener: more than Node's leak warning allows.
@@ -34,21 +31,21 @@ export function liveSource(options: LiveOptions) {
     stop.abort();
     delivery.finish(failure);
   };
-  const end = (): void => finish();
   const run: Run = {
     options,
+    group,
+    listener,
     signal: stop.signal,
     streams: createStreamHealth(() => tracks.checkAll()),
     timers: new Map(),
     warned: new Set(),
-    pods: several?.pods ?? podTarget(options.namespace, options.name),
     delivered: 0,
     requested: false,
     probing: undefined,
     onDeletion: undefined,
     traceOf: (key) => tracks.traceOf(key),
     traces: () => tracks.traces(),
-    ofPod: (uid) => (several ? { pod: uid } : {}),
+    ofPod: (uid) => (group.isOne ? {} : { pod: uid }),
     deliver: (rawObservation) => {
       run.delivered += 1;
       suspension.before(rawObservation.at).forEach(deliver);
@@ -56,7 +53,7 @@ export function liveSource(options: LiveOptions) {
     },
     begin,
     suspension,
-    end,
+    end: () => finish(),
     fail: (error) => finish({ error }),
     endWith: (rawObservation) => {
       if (stop.signal.aborted) return;
@@ -65,7 +62,7 @@ export function liveSource(options: LiveOptions) {
       run.probing?.flush();
       gapsOfUnsureStreams(run).forEach(deliver);
       deliver(rawObservation);
-      end();
+      finish();
     },
   };
   const tracks = createTracks(run);
@@ -80,7 +77,7 @@ export function liveSource(options: LiveOptions) {
     /** Takes no further pod: the run ends when all open traces have ended. */
     finish: tracks.finish,
     /** Closes everything that is still open, even before the end. */
-    stop: end,
+    stop: () => finish(),
     /** How many traces are still open. */
     openTraces: tracks.openTraces,
     /** How far the deletion of the trace's pod has got. */
@@ -93,13 +90,7 @@ const gapsOfUnsureStreams = ({ streams, options, traceOf }: Run): RawObservation
   streams
     .unsure()
     .filter(({ stream }) => !traceOf(onePod)?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
-    .map(({ stream, since }) => ({
-      at: options.clock.now(),
-      kind: 'gap',
-      stream,
-      from: since,
-      cause: 'disconnected',
-    }));
+    .map(({ stream, since: from }) => ({ at: options.clock.now(), kind: 'gap', stream, from, cause: 'disconnected' }));
 
 /** Only gaps of the whole stream count: each container's log is a stream of its own. */
 const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
@@ -155,14 +146,14 @@ function createDelivery(options: LiveOptions, onTakeError: (error: unknown) => v
 }
 
 function beganOf(options: LiveOptions, mode: Mode): Began {
-  const { namespace, name, graceSeconds, timeoutMs, waitReplacement, several } = options;
+  const { group, graceSeconds, timeoutMs, waitReplacement } = options;
   return {
     kind: 'began',
     mode,
-    namespace: several?.namespace ?? namespace,
-    name,
-    target: several?.target,
-    next: several?.isNext,
+    namespace: group.namespace,
+    name: group.isOne ? (group.named?.[0]?.name ?? '') : '',
+    target: group.isOne ? undefined : group.target,
+    next: group.isNext,
     graceSeconds: mode === 'attach' ? null : graceSeconds,
     timeoutSeconds: typeof timeoutMs === 'number' ? timeoutMs / 1000 : null,
     waitReplacement,
@@ -170,14 +161,4 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
     version: options.version,
     context: options.cluster.contextName,
   };
-}
-
-/** The options that runs over one pod and over several pods share. */
-export function liveOptions(
-  { cluster, deadline, ports: { clock, stdout, version } }: Session,
-  options: TraceOptions,
-): Omit<LiveOptions, 'name' | 'warn'> {
-  const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
-  const { until } = deadline;
-  return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
 }

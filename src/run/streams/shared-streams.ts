@@ -62,7 +62,7 @@ export function createSharedStreams(run: Run, gate: Gate) {
     openPlace(pod: JsonObject): void {
       const node = asObject(pod['spec'])['nodeName'];
       if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
-      const name = namespaceOf(pod) ?? run.options.namespace;
+      const name = namespaceOf(pod) ?? run.options.cluster.namespace;
       once(`namespace/${name}`, () => inFreeTurn(() => void readNamespace(run, name)));
     },
     /** The logs of the pod's containers, from its deletion or from now on. `isAwaited`: the DELETE waits for them. */
@@ -107,7 +107,7 @@ const routingStreams = [{ stream: 'services' }, { stream: 'endpointslices' }] as
 /** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
 function createRoutes(run: Run, gate: Gate) {
   const { options, signal, deliver } = run;
-  const namespace = options.several?.namespace ?? options.namespace;
+  const { namespace } = run.group;
   let listing: Promise<JsonObject[] | undefined> | undefined;
   let candidates: readonly JsonObject[] | undefined;
   let waiting: JsonObject[] = [];
@@ -164,9 +164,8 @@ async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonO
   return undefined;
 }
 
-/** Watches the owner, the owner's owner, and in a run about one pod the pods that the topmost owner selects. */
-function createOwners({ options }: Run, watch: Watch) {
-  const { several } = options;
+/** Watches the owner, the owner's owner, and in a group of one the pods that the topmost owner selects. */
+function createOwners({ options: { cluster }, group, listener }: Run, watch: Watch) {
   const known = new Set<string>();
   const open = (namespace: string, owner: { kind: string; name: string }, below?: JsonObject): void => {
     const key = `${namespace}/${owner.kind}/${owner.name}`;
@@ -179,11 +178,11 @@ function createOwners({ options }: Run, watch: Watch) {
       if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
       else openSiblings(object && Object.keys(object).length > 0 ? object : below);
     };
-    const shared = several && known.size > maxOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
+    const shared = !group.isOne && known.size > maxOwnersByName ? ownersTarget(group.namespace, owner.kind) : undefined;
     const target = shared ?? byName;
     watch(target, {
       onObservation: (rawObservation) => {
-        several?.ownerSeen?.(rawObservation, target);
+        listener.ownerSeen?.(rawObservation, target);
         if (rawObservation.kind !== 'listed') return;
         if (!shared) return openAbove(asObject(rawObservation.objects[0]));
         const isKnown = (object: JsonObject): boolean =>
@@ -191,20 +190,20 @@ function createOwners({ options }: Run, watch: Watch) {
         rawObservation.objects.map(asObject).filter(isKnown).forEach(openAbove);
       },
     });
-    // A run over several pods has one stream for the Events about all owners.
-    if (events && !several) watch(events);
+    // Any other group has one stream for the Events about all owners.
+    if (events && group.isOne) watch(events);
   };
   const openSiblings = (owner: JsonObject | undefined): void => {
-    const target = owner && !several ? siblingTarget(options.namespace, owner) : undefined;
+    const target = owner && group.isOne ? siblingTarget(group.namespace, owner) : undefined;
     if (target) watch(target);
   };
   return {
     /** An owner that is known before its pods. */
-    openNamed: (owner: { kind: string; name: string }): void => open(options.namespace, owner),
+    openNamed: (owner: { kind: string; name: string }): void => open(group.namespace, owner),
     /** The owners of the pod; no DELETE waits for them. */
     open(pod: JsonObject): void {
       const owner = ownerOf(pod);
-      if (owner) open(namespaceOf(pod) ?? options.namespace, owner);
+      if (owner) open(namespaceOf(pod) ?? cluster.namespace, owner);
     },
   };
 }

@@ -22,10 +22,9 @@ interface Uncertain {
   since: number;
 }
 
-interface OpenOptions {
+/** `waitingFor` receives why the stream's state has not arrived. */
+interface OpenOptions extends Pick<Health, 'waitingFor'> {
   onAlive?: ((isAlive: boolean) => void) | undefined;
-  /** Receives why the stream's state has not arrived. */
-  waitingFor?: ((reason: string) => void) | undefined;
   isNeeded?: boolean | undefined;
 }
 

@@ -177,6 +177,14 @@ export function ownerOf(object: JsonObject): { kind: string; name: string } | un
   return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : undefined;
 }
 
+/** The pod's Deployment, without a request: its ReplicaSet is named after it and the pod-template-hash. */
+export function deploymentOf(pod: JsonObject): string | undefined {
+  const owner = ownerOf(pod);
+  const hash = asObject(metadataOf(pod)['labels'])['pod-template-hash'];
+  const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
+  return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
+}
+
 export const controllerUid = (object: JsonObject): string | undefined => asString(ownerReferenceOf(object)['uid']);
 
 function ownerReferenceOf(object: JsonObject): JsonObject {

@@ -3,13 +3,12 @@
  * (select.ts), and shared facts are kept once.
  */
 import { emptyTrace, type Trace } from '../../model/trace.ts';
-import { createHistory } from './history.ts';
 import type { EndpointSlice, Pod } from '../../model/kube.ts';
 import type { Observation } from '../../model/observation.ts';
 import { isTerminating } from '../../model/pod.ts';
 import { reduce } from '../../model/reduce.ts';
 import { concerning, learn, objectsOf, subjectOf, type Subject } from '../../model/select.ts';
-import { createSharedProbes, createSharedSiblings } from './shared-facts.ts';
+import { createHistory, createSharedProbes, createSharedSiblings } from './shared-facts.ts';
 import { onePod, type Traces } from './traces.ts';
 
 /**

@@ -229,7 +229,7 @@ function killingSigns({ trace, deletion }: RuleInput, { killings, stopping }: Co
 function applicationSigns({ trace, deletion, network }: RuleInput): Sign[] {
   const { underWay, seenAt } = deletion.facts;
   const written = (line: Fact<number>): Sign => {
-    const { lo } = network.toClient('node', { lo: line.value, hi: line.value }, line.at + 1);
+    const { lo } = network.toClient('node', { lo: line.value, hi: line.value });
     return { at: Math.min(line.at, lo), seq: line.seq, isOld: true };
   };
   return [...trace.containers.values()].flatMap(({ log, readyLost }) => [

@@ -1,7 +1,7 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
 import { factsOfLastRun } from '../../infer/before-deletion.ts';
-import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
+import { mayBeItsKubelets } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
@@ -46,10 +46,7 @@ export const removalRules: Rules = {
   'force-deleted': (input) => {
     const { timeline, deletion } = input;
     const removed = markOf(timeline, 'removed')?.at;
-    if (removed && mayBeItsKubelets(input))
-      return timeline.containers.some((one) => wasStoppedAsStatic(input, one))
-        ? undefined
-        : copyRemoved(removed.evidence);
+    if (removed && mayBeItsKubelets(input)) return copyRemoved(removed.evidence);
     const abandoned = ranContainers(timeline).filter(({ outcome }) => outcome === 'abandoned');
     if (abandoned.length === 0 || !removed) return undefined;
     const evidence = [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)];

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../src/demo/clock.ts';
+import type { DemoClock } from '../../../src/demo/clock.ts';
 
-export interface VirtualClock extends Clock {
+export interface VirtualClock extends DemoClock {
   /** Advances the time: timers run in order, and sockets get a moment of real time after each. */
   advance(ms: number): Promise<void>;
 }

@@ -10,6 +10,7 @@ import type { Scenario, Truth } from '../../../src/demo/scenario.ts';
 import type { Clock } from '../../../src/output/ports.ts';
 import { systemClock } from '../../../src/run/clock.ts';
 import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
+import { groupOfOne } from '../../../src/run/group/group.ts';
 import { liveSource, type Live } from '../../../src/run/streams/live.ts';
 import { run } from '../../../src/run/run.ts';
 import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
@@ -66,8 +67,7 @@ export async function traced(scenario: Scenario, options: TracedOptions = {}): P
     const live = liveSource({
       cluster,
       clock,
-      namespace: cluster.namespace,
-      name: server.pod,
+      group: groupOfOne(cluster.namespace, { name: server.pod }),
       mode: modeFor(scenario, server.pod),
       graceSeconds: graceFor(scenario, server.pod),
       insist: false,

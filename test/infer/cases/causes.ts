@@ -265,7 +265,7 @@ const owners: Case[] = [
     sentence: `a scale-down to the number that the Deployment wants, reported ${how}, is no rollout`,
     of: 'graceful-exit',
     edit: [attach, wantsOne, deletedBySet, scaledToOne(prefix, count)],
-    expect: { trigger: 'scale-down' },
+    expect: { trigger: 'unknown' },
   })),
   ...[
     ['last', undefined, 'rollout'] as const,

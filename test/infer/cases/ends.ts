@@ -11,7 +11,6 @@ import {
   containerOf,
   ignoresSignal,
   editing,
-  markedIn,
   stampOf,
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
@@ -361,10 +360,6 @@ const runOf =
     })(all);
   };
 const inItsSecond = (at: number): number => Math.floor((at - 2500) / 1000) * 1000;
-const mirrored = each('pod', (one) => {
-  const annotations = { 'kubernetes.io/config.mirror': 'a1b2', 'kubernetes.io/config.hash': 'a1b2' };
-  return { ...one, metadata: { ...one.metadata, annotations } };
-});
 
 const probed: Case[] = [
   {
@@ -438,25 +433,6 @@ const probed: Case[] = [
       },
     },
   },
-  ...[[1, 'failed'] as const, [0, 'graceful'] as const].map(([exitCode, outcome]): Case => ({
-    sentence: `a static pod whose manifest was removed exits with ${exitCode} before its mirror pod is removed`,
-    of: { ...alone({ logged: false }), trigger: { kind: 'unknown', atMs: 3000, graceSeconds: 0 } },
-    edit: [
-      attach,
-      withoutStreams('events'),
-      mirrored,
-      (all) => {
-        const { at } = markedIn(all);
-        const terminated = { exitCode, finishedAt: stampOf(at - 1000), startedAt: stampOf(at - 60_000) };
-        return editing(all, 'pod', (one, rawObservation) => {
-          if (rawObservation.at >= at) for (const status of statusesIn(one)) status.state = { terminated };
-          return one;
-        });
-      },
-      event('Killing', 'Stopping container app', -1200, { uid: 'a1b2' }),
-    ],
-    expect: { outcome, without: ['force-deleted'] },
-  })),
 ];
 
 export const ends = {
@@ -464,5 +440,5 @@ export const ends = {
   'a forced DELETE': byForce,
   'containers, hooks and child processes': beside,
   'a sidecar': sidecars,
-  'probes, hooks and static pods': probed,
+  'probes and hooks': probed,
 };

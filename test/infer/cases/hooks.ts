@@ -242,7 +242,6 @@ const killingLost: Partial<Story> = {
   ...kubelet({ ackMs: [700, 800] }),
   ...noKilling,
 };
-const runStartOf = (all: readonly RawObservation[]): number => all[0]?.at ?? 0;
 const lostEvents = (from: number, to?: number): RawObservation => ({
   ...{ kind: 'gap', at: from, stream: 'events', from, cause: 'disconnected' },
   ...(to !== undefined && { to }),
@@ -268,19 +267,6 @@ const killingNotReceived: Case[] = [
     sentence: '143 may be the application’s own exit code if the kubelet still could send Events',
     of: killingLost,
     expect: { containers: { app: { outcome: 'unknown' } } },
-  },
-  {
-    sentence: '143 is the stop signal if the start of the pod may have used up the Event limit',
-    of: killingLost,
-    edit: Array.from({ length: 12 }, (_, index): Edit => (all) => {
-      const started = aboutPod('Started', `Container started ${index}`, -600_000, { container: undefined });
-      return also((deletion) => {
-        const one = started(deletion);
-        const metadata = { ...one.metadata, name: `${one.metadata.name}${index}`, uid: `started-${index}` };
-        return changed(runStartOf(all), 'events', { ...one, metadata });
-      })(all);
-    }),
-    expect: { outcome: 'graceful', exitCode: 0, containers: { app: { outcome: 'signalled' } } },
   },
   {
     sentence: '143 is the stop signal if Killing Events were combined into one',

@@ -9,7 +9,7 @@ import { renderHtml } from '../../../src/output/html/page.ts';
 import { renderJson } from '../../../src/output/machine/json.ts';
 import { renderJunit } from '../../../src/output/machine/junit.ts';
 import { createLines, renderText } from '../../../src/output/text/lines.ts';
-import { renderMarkdown } from '../../../src/output/machine/markdown.ts';
+import { markdownSections, renderMarkdown } from '../../../src/output/machine/markdown.ts';
 import { createNdjson } from '../../../src/output/machine/ndjson.ts';
 import { penFor, plainStyle } from '../../../src/output/palette.ts';
 import { endedPodLines, rolloutCardLines } from '../../../src/output/text/rollout-card.ts';
@@ -67,7 +67,7 @@ export function outputsOf({ report, lines }: PodOutput): Record<string, string> 
     ndjson,
     html: renderHtml(report),
     junit: renderJunit(report),
-    github: [...githubAnnotations(report), githubSummary(report)].join('\n'),
+    github: [...githubAnnotations(report), githubSummary(markdownSections(report))].join('\n'),
     markdown: renderMarkdown(report),
   };
 }

@@ -13,7 +13,7 @@ import { reduce } from '../../../src/model/reduce.ts';
 import type { ProxiedPod, ProxyRequest } from '../../../src/probe/proxied.ts';
 import type { ProbeSettings } from '../../../src/probe/target.ts';
 import { startProbes } from '../../../src/probe/start.ts';
-import { parseTarget } from '../../../src/probe/target.ts';
+import { parseProbeTarget } from '../../../src/probe/target.ts';
 
 export interface Probed {
   result: ProbeResult;
@@ -40,7 +40,7 @@ export async function probing(target: string, options: ProbingOptions, work: () 
     moments = {},
     ...rest
   } = options;
-  const settings: ProbeSettings = { ...defaults, ...rest, target: parseTarget(target) };
+  const settings: ProbeSettings = { ...defaults, ...rest, target: parseProbeTarget(target) };
   const delays = monitorEventLoopDelay({ resolution: 5 });
   delays.enable();
   const delivered: ({ at: number } & ProbeObservation)[] = [];

@@ -1,6 +1,7 @@
 /** A server with one pod whose states the test provides, and a run about it. */
 import type { ServerResponse } from 'node:http';
 import type { Cluster } from '../../../src/kube/cluster.ts';
+import { groupOfOne } from '../../../src/run/group/group.ts';
 import type { Clock } from '../../../src/output/ports.ts';
 import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
 import { liveSource } from '../../../src/run/streams/live.ts';
@@ -78,8 +79,7 @@ export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
   const live = liveSource({
     cluster,
     clock,
-    namespace: 'shop',
-    name: 'web',
+    group: groupOfOne('shop', { name: 'web' }),
     mode: 'delete',
     graceSeconds: null,
     insist: false,

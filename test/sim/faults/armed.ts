@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../../../src/demo/http/api-request.ts';
+import type { KubeRequest } from '../../../src/demo/http/api-request.ts';
 import type { Moments } from '../../../src/demo/play/player.ts';
 import type { Fault, FaultKind } from './fault.ts';
 
@@ -33,7 +33,7 @@ export function isKind(armed: Armed, kind: FaultKind['kind']): boolean {
 }
 
 /** Whether the fault strikes this request now; counts it either way. */
-export function strikes(armed: Armed, request: ApiRequest, now: number, moments: Moments): boolean {
+export function strikes(armed: Armed, request: KubeRequest, now: number, moments: Moments): boolean {
   if (!isAbout(armed.fault, request) || !isActive(armed.fault, now, moments)) return false;
   armed.seen += 1;
   const { skip = 0, times = defaultTimes(armed.fault) } = armed.fault;
@@ -47,7 +47,7 @@ function defaultTimes({ kind, forMs }: Fault): number {
 }
 
 /** Whether the fault applies to requests like this one, whenever it strikes. */
-export function isAbout({ kind, resource, verb, name }: Fault, request: ApiRequest): boolean {
+export function isAbout({ kind, resource, verb, name }: Fault, request: KubeRequest): boolean {
   if (kind.startsWith('delete-') && !isDeletion(request)) return false;
   if (kind === 'expire' && request.verb !== 'watch') return false;
   if (resource !== undefined && resource !== request.kind?.plural) return false;
@@ -66,11 +66,11 @@ function isActive(fault: Fault, now: number, moments: Moments): boolean {
   return from !== undefined && now >= from && now < from + (fault.forMs ?? Infinity);
 }
 
-function isDeletion(request: ApiRequest): boolean {
+function isDeletion(request: KubeRequest): boolean {
   const verb = verbInFaults(request);
   return request.kind?.plural === 'pods' && (verb === 'delete' || verb === 'evict');
 }
 
-function verbInFaults({ verb, subresource }: ApiRequest): Fault['verb'] {
+function verbInFaults({ verb, subresource }: KubeRequest): Fault['verb'] {
   return subresource === 'log' ? 'log' : subresource === 'eviction' ? 'evict' : verb;
 }

@@ -1,11 +1,11 @@
-import type { Cluster } from '../../../src/demo/cluster.ts';
-import { compact, since } from '../../../src/demo/data/log.ts';
+import type { Playback } from '../../../src/demo/cluster.ts';
+import { forget, since } from '../../../src/demo/data/log.ts';
 import type { Stream } from '../../../src/demo/http/exchange.ts';
 import type { HttpServer } from '../../../src/demo/http/server.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 export interface MomentContext {
-  cluster: Cluster;
+  cluster: Playback;
   server: HttpServer;
   /** Open streams to which the fault applies. */
   streams: readonly Stream[];
@@ -40,8 +40,8 @@ export const atMoment: { [K in FaultKind['kind']]?: Happening<K> } = {
 };
 
 /** Forgets all history. Another object is written first, as in any cluster, so that no client is up to date. */
-export function expireHistory(cluster: Cluster): void {
+export function expireHistory(cluster: Playback): void {
   const namespace = cluster.get('namespaces', undefined, 'default');
   if (namespace !== undefined) cluster.write({ type: 'MODIFIED', resource: 'namespaces', object: namespace });
-  compact(cluster.log, cluster.log.revision);
+  forget(cluster.log, cluster.log.revision);
 }

@@ -1,7 +1,7 @@
-import type { Cluster } from '../../../src/demo/cluster.ts';
-import { Refusal, tooOld } from '../../../src/demo/data/status.ts';
+import type { Playback } from '../../../src/demo/cluster.ts';
+import { HttpError, tooOld } from '../../../src/demo/data/status.ts';
 import { revisionIn } from '../../../src/demo/http/api-request.ts';
-import type { Exchange, Stream } from '../../../src/demo/http/exchange.ts';
+import type { Call, Stream } from '../../../src/demo/http/exchange.ts';
 import type { HttpServer } from '../../../src/demo/http/server.ts';
 import type { Interference } from '../../../src/demo/loopback.ts';
 import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
@@ -11,7 +11,7 @@ import { createQueue, onLine, type Queue } from './on-line.ts';
 import { onRequest } from './on-request.ts';
 
 /** Applies faults to a server. If several apply at once, the first in the list wins. */
-export function createFaults(faults: readonly Fault[], cluster: Cluster): Interference {
+export function createFaults(faults: readonly Fault[], cluster: Playback): Interference {
   const { clock, player } = cluster;
   const all = faults.map(arm);
   const streams = new Set<Stream>();
@@ -19,11 +19,11 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
   const queue = createQueue(clock);
   const cancels: (() => void)[] = [];
 
-  function firstStriking({ request }: Exchange, isCandidate: (armed: Armed) => boolean): Armed | undefined {
+  function firstStriking({ request }: Call, isCandidate: (armed: Armed) => boolean): Armed | undefined {
     return all.find((armed) => isCandidate(armed) && strikes(armed, request, clock.now(), player.moments));
   }
 
-  async function around(exchange: Exchange, serve: () => Promise<void>): Promise<void> {
+  async function around(exchange: Call, serve: () => Promise<void>): Promise<void> {
     if (firstStriking(exchange, (armed) => isKind(armed, 'expire') && strikesNewStreams(armed))) expireHistory(cluster);
     const armed = firstStriking(exchange, (one) => one.fault.kind in onRequest && isPossible(one, exchange));
     if (all.some(isReportedAsStatus)) checkRevision(exchange, cluster);
@@ -82,10 +82,10 @@ function isReportedAsStatus({ fault }: Armed): boolean {
 }
 
 /** Refuses a watch of a forgotten revision with a status, before it begins; a watch cache would send a frame. */
-function checkRevision({ request }: Exchange, { log }: Cluster): void {
+function checkRevision({ request }: Call, { log }: Playback): void {
   if (request.verb !== 'watch' || request.query.has('sendInitialEvents')) return;
   const revision = revisionIn(request) ?? 0;
-  if (revision > 0 && revision < log.compactedTo) throw new Refusal(tooOld(revision, log.compactedTo));
+  if (revision > 0 && revision < log.compactedTo) throw new HttpError(tooOld(revision, log.compactedTo));
 }
 
 /** A fault with `afterMs` and no `forMs` affects only the streams that are open then, not later ones. */
@@ -94,11 +94,11 @@ function strikesNewStreams({ fault }: Armed): boolean {
 }
 
 /** A keep-alive race needs a connection that was kept alive. */
-function isPossible(armed: Armed, { entry }: Exchange): boolean {
+function isPossible(armed: Armed, { entry }: Call): boolean {
   return !isKind(armed, 'keepalive-race') || entry.nthOnConnection > 1;
 }
 
 // The tables are typed by kind. These types assert that a fault gets the entry of its own kind.
-type Answering = (fault: Fault, exchange: Exchange, serve: () => Promise<void>, cluster: Cluster) => Promise<void>;
+type Answering = (fault: Fault, exchange: Call, serve: () => Promise<void>, cluster: Playback) => Promise<void>;
 type Mangling = (fault: Fault, stream: Stream, line: string, send: (line: string) => void, queue: Queue) => void;
 type Happening = (fault: Fault, scene: MomentContext) => void | Promise<void>;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/demo/clock.ts';
+import type { DemoClock } from '../../../src/demo/clock.ts';
 import type { Stream } from '../../../src/demo/http/exchange.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
@@ -30,7 +30,7 @@ export interface Queue {
   stop(): void;
 }
 
-export function createQueue(clock: Clock): Queue {
+export function createQueue(clock: DemoClock): Queue {
   const waiting = new WeakMap<Stream, { lines: number; lastDue: number }>();
   const cancels = new Set<() => void>();
   return {

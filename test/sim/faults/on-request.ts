@@ -1,16 +1,16 @@
-import type { Cluster } from '../../../src/demo/cluster.ts';
-import { failure, Refusal } from '../../../src/demo/data/status.ts';
-import type { ApiRequest } from '../../../src/demo/http/api-request.ts';
-import type { Exchange } from '../../../src/demo/http/exchange.ts';
+import type { Playback } from '../../../src/demo/cluster.ts';
+import { failure, HttpError } from '../../../src/demo/data/status.ts';
+import type { KubeRequest } from '../../../src/demo/http/api-request.ts';
+import type { Call } from '../../../src/demo/http/exchange.ts';
 import { executeDelete } from '../../../src/demo/verbs/delete.ts';
 import { readDeleteOptions } from '../../../src/demo/verbs/delete-options.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 type Answer<K extends FaultKind['kind']> = (
   fault: FaultOf<K>,
-  exchange: Exchange,
+  exchange: Call,
   serve: () => Promise<void>,
-  cluster: Cluster,
+  cluster: Playback,
 ) => void | Promise<void>;
 
 /** Faults that take the place of an answer. */
@@ -39,7 +39,7 @@ export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
     await executeDelete(cluster, pod, readDeleteOptions(exchange.request));
   },
   'delete-denied': ({ webhook = 'guard.example.com', message = 'this pod is protected' }) => {
-    throw new Refusal(failure(403, 'Forbidden', `admission webhook "${webhook}" denied the request: ${message}`));
+    throw new HttpError(failure(403, 'Forbidden', `admission webhook "${webhook}" denied the request: ${message}`));
   },
   'keepalive-race': (_, exchange) => exchange.cut(),
 };
@@ -56,7 +56,7 @@ const defaultAnswers: Record<number, { reason: string; message: string }> = {
 };
 
 /** What the authorizer of a real server says (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go). */
-function denied({ verb, kind, name, subresource }: ApiRequest) {
+function denied({ verb, kind, name, subresource }: KubeRequest) {
   const resource = [kind?.plural, subresource].filter((part) => part !== undefined).join('/');
   const what = name === undefined ? kind?.plural : `${kind?.plural} "${name}"`;
   return {
@@ -65,12 +65,15 @@ function denied({ verb, kind, name, subresource }: ApiRequest) {
   };
 }
 
-function statusRefusal({ code, reason, message, retryAfterSeconds }: FaultOf<'status'>, request: ApiRequest): Refusal {
+function statusRefusal(
+  { code, reason, message, retryAfterSeconds }: FaultOf<'status'>,
+  request: KubeRequest,
+): HttpError {
   const known = (code === 403 ? denied(request) : defaultAnswers[code]) ?? {
     reason: 'Unknown',
     message: `the server answers ${code}`,
   };
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
   const body = failure(code, reason ?? known.reason, message ?? known.message, details);
-  return new Refusal(body, retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) });
+  return new HttpError(body, retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) });
 }

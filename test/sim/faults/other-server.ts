@@ -1,10 +1,10 @@
 /** Differences of other API servers: old versions, TLS, bearer tokens, and pods that answer through the proxy. */
 import { createServer } from 'node:https';
 import { createSecureServer } from 'node:http2';
-import type { Cluster } from '../../../src/demo/cluster.ts';
-import { failure, invalid, notFound, Refusal } from '../../../src/demo/data/status.ts';
+import type { Playback } from '../../../src/demo/cluster.ts';
+import { failure, invalidOption, notFound, HttpError } from '../../../src/demo/data/status.ts';
 import { kindOf, type Kind } from '../../../src/demo/data/kinds.ts';
-import type { Exchange } from '../../../src/demo/http/exchange.ts';
+import type { Call } from '../../../src/demo/http/exchange.ts';
 import type { MakeServer } from '../../../src/demo/http/server.ts';
 import { checkChange } from './validation.ts';
 
@@ -54,17 +54,17 @@ export function kubeconfigFor(plain: string, url: string, { tls, token }: OtherS
 /** Serves a request with these differences. */
 export async function serveAsOther(
   other: OtherServer,
-  cluster: Cluster,
-  exchange: Exchange,
+  cluster: Playback,
+  exchange: Call,
   serve: () => Promise<void>,
 ): Promise<void> {
   const { path, query, headers } = exchange.request;
   if (other.token !== undefined && headers['authorization'] !== `Bearer ${other.token}`)
-    throw new Refusal(failure(401, 'Unauthorized', 'Unauthorized'));
+    throw new HttpError(failure(401, 'Unauthorized', 'Unauthorized'));
   if (other.version !== undefined && path === '/version') return exchange.json(200, versionInfo(other.version));
   if (other.streamingLists === 'ignore') query.delete('sendInitialEvents');
   if (other.streamingLists === 'refuse' && query.has('sendInitialEvents'))
-    throw invalid(
+    throw invalidOption(
       'sendInitialEvents',
       'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
     );
@@ -78,7 +78,7 @@ function versionInfo(gitVersion: string): object {
 }
 
 /** Undefined if the request is not for a proxy. */
-function proxied(cluster: Cluster, { request, text }: Exchange, backends: Backends): Promise<void> | undefined {
+function proxied(cluster: Playback, { request, text }: Call, backends: Backends): Promise<void> | undefined {
   const shape = /^\/api\/v1\/namespaces\/([^/]+)\/(services|pods)\/([^/]+)\/proxy(\/.*)?$/;
   const [isProxied, namespace, resource = '', named = '', rest = '/'] = shape.exec(request.path) ?? [];
   if (isProxied === undefined) return undefined;
@@ -105,4 +105,4 @@ function proxied(cluster: Cluster, { request, text }: Exchange, backends: Backen
 const dialError = (cause: unknown, host: string): string =>
   (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? `dial tcp ${host}: connect: connection refused` : 'EOF';
 
-const unavailable = (message: string): Refusal => new Refusal(failure(503, 'ServiceUnavailable', message));
+const unavailable = (message: string): HttpError => new HttpError(failure(503, 'ServiceUnavailable', message));

@@ -1,15 +1,15 @@
-import type { Cluster } from '../../../src/demo/cluster.ts';
+import type { Playback } from '../../../src/demo/cluster.ts';
 import type { Kind } from '../../../src/demo/data/kinds.ts';
 import { isRecord, recordsAt, valueAt, type KubeObject } from '../../../src/demo/data/kube-object.ts';
-import { failure, Refusal } from '../../../src/demo/data/status.ts';
-import type { Exchange } from '../../../src/demo/http/exchange.ts';
+import { failure, HttpError } from '../../../src/demo/data/status.ts';
+import type { Call } from '../../../src/demo/http/exchange.ts';
 import { changedObject } from '../../../src/demo/verbs/change.ts';
 
 /**
  * The part of the API server's validation that concerns shutdown settings: container hooks, the grace period, the
  * rollout strategy, and that a pod's spec does not change. Throws a 422 that names the field.
  */
-export function checkChange(cluster: Cluster, exchange: Exchange): void {
+export function checkChange(cluster: Playback, exchange: Call): void {
   const { verb, kind, namespace, name = '' } = exchange.request;
   const before = kind && cluster.get(kind.plural, namespace, name);
   if (!before || (verb !== 'patch' && verb !== 'update')) return;
@@ -90,7 +90,7 @@ function withoutUpdatable(after: KubeObject, before: KubeObject): unknown {
 const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
 
 /** An object that the server's validation refuses. */
-function invalidObject(kind: Kind, name: string, field: string, message: string): Refusal {
+function invalidObject(kind: Kind, name: string, field: string, message: string): HttpError {
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   const text = `${subject} "${name}" is invalid: ${field}: ${message}`;
   const details = {
@@ -99,5 +99,5 @@ function invalidObject(kind: Kind, name: string, field: string, message: string)
     kind: kind.kind,
     causes: [{ reason: 'FieldValueInvalid', message, field }],
   };
-  return new Refusal(failure(422, 'Invalid', text, details));
+  return new HttpError(failure(422, 'Invalid', text, details));
 }

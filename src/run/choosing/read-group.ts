@@ -1,4 +1,4 @@
-/** Which pods a run over several pods is about: how they are watched, and which of the watched pods belong to it. */
+/** Reads what a target means: how the pods of its group are watched, and which of the watched pods belong to it. */
 import { asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
@@ -6,7 +6,8 @@ import { PodexitError } from '../../errors.ts';
 import { refusalOf } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
-import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
+import { readPod, uidToDelete } from './pod-checks.ts';
+import type { Group } from '../group/group.ts';
 import { printFields } from '../streams/selectors.ts';
 import type { Session } from '../session.ts';
 import {
@@ -19,8 +20,8 @@ import {
 } from './target.ts';
 import {
   controllerUid,
+  deploymentOf,
   nameOf,
-  ownerOf,
   podsTarget,
   serviceSelectorOf,
   siblingTarget,
@@ -28,22 +29,7 @@ import {
   type Target,
 } from '../streams/watched.ts';
 
-export interface Scope {
-  /** The target in words: `deployment/checkout`. */
-  readonly target: string;
-  /** Empty: all namespaces. */
-  readonly namespace: string;
-  /** The stream of the pods. */
-  readonly pods: Target;
-  /** Whether a pod of that stream belongs to the run: labels of workloads may overlap, owners do not. */
-  owns(pod: JsonObject): boolean;
-  /** The common owner, if it is known before the pods. */
-  readonly owner?: { readonly kind: string; readonly name: string };
-  /** The pods that the user named; absent: every terminating pod. */
-  readonly named?: readonly Required<FoundPod>[];
-}
-
-interface ScopeOptions {
+interface ReadOptions {
   /** Skip named pods that do not exist. */
   readonly ignoreNotFound: boolean;
   /** One sentence for stderr. */
@@ -54,35 +40,35 @@ interface ScopeOptions {
  * Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws; `target.unread` at
  * --timeout, and `run.left` on a signal.
  */
-export async function readScope(
+export async function readGroup(
   { cluster, deadline, ports }: Session,
   target: SeveralTarget,
-  scoping: ScopeOptions,
-): Promise<Scope> {
+  reading: ReadOptions,
+): Promise<Group> {
   const late = (): PodexitError => targetUnread(cluster, targetText(target));
-  const read = () => scopeOf(cluster, target, scoping);
+  const read = () => groupOf(cluster, target, reading);
   return unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
 }
 
-async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: ScopeOptions): Promise<Scope> {
-  if (target.kind === 'pods') return scopeOfPods(cluster, target, scoping);
-  if (target.kind === 'node') return scopeOfNode(cluster, target, scoping);
+async function groupOf(cluster: Cluster, target: SeveralTarget, reading: ReadOptions): Promise<Group> {
+  if (target.kind === 'pods') return groupOfPods(cluster, target, reading);
+  if (target.kind === 'node') return groupOfNode(cluster, target, reading);
   const { namespace } = cluster;
-  const scope = { target: targetText(target), namespace, owns: () => true };
-  if (target.kind === 'selector') return { ...scope, pods: podsTarget(namespace, target) };
+  const group = { isOne: false, target: targetText(target), namespace, owns: () => true };
+  if (target.kind === 'selector') return { ...group, pods: podsTarget(namespace, target) };
   const object = await readWorkload(cluster, target);
   const pods = podsOfWorkload(namespace, target, object);
   if (!pods)
     throw new PodexitError(
       'target.no-selector',
-      `${scope.target} in namespace "${namespace}" selects no pods`,
+      `${group.target} in namespace "${namespace}" selects no pods`,
       'Name the pod itself.',
     );
-  if (target.resource === 'services') return { ...scope, pods };
+  if (target.resource === 'services') return { ...group, pods };
   const uid = uidOf(object);
   const owns = (pod: JsonObject): boolean =>
     target.resource === 'deployments' ? deploymentOf(pod) === target.name : controllerUid(pod) === uid;
-  return { ...scope, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
+  return { ...group, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
 }
 
 type Named = Extract<SeveralTarget, { kind: 'workload' }>;
@@ -113,20 +99,12 @@ function podsOfWorkload(namespace: string, { resource }: Named, object: JsonObje
   return matchLabels && podsTarget(namespace, { labelSelector: { matchLabels } });
 }
 
-/** The pod's Deployment, without a request: its ReplicaSet is named after it and the pod-template-hash. */
-export function deploymentOf(pod: JsonObject): string | undefined {
-  const owner = ownerOf(pod);
-  const hash = asObject(metadataOf(pod)['labels'])['pod-template-hash'];
-  const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
-  return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
-}
-
 /** Reads each pod first: an unknown name ends the run before anything is deleted. */
-async function scopeOfPods(
+async function groupOfPods(
   cluster: Cluster,
   target: Extract<SeveralTarget, { kind: 'pods' }>,
-  { ignoreNotFound }: ScopeOptions,
-): Promise<Scope> {
+  { ignoreNotFound }: ReadOptions,
+): Promise<Group> {
   const found = await Promise.all(
     target.names.map((name) =>
       readPod(cluster, name).catch((error: unknown) => {
@@ -141,6 +119,7 @@ async function scopeOfPods(
   const controllers = new Set(pods.map(controllerUid));
   const { namespace } = cluster;
   return {
+    isOne: false,
     target: targetText(target),
     namespace,
     pods: podsTarget(namespace, { labels: sharedLabels(pods) }),
@@ -165,7 +144,7 @@ function sharedLabels([first, ...others]: readonly JsonObject[]): string {
 const forbidden = 403;
 
 /** The pods of a node in all namespaces; only in the connection's namespace if others may not be listed. */
-async function scopeOfNode(cluster: Cluster, target: NodeTarget, { warn }: ScopeOptions): Promise<Scope> {
+async function groupOfNode(cluster: Cluster, target: NodeTarget, { warn }: ReadOptions): Promise<Group> {
   const { name, labels, fields } = target;
   const node = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
   if (node.status === 404)
@@ -180,5 +159,5 @@ async function scopeOfNode(cluster: Cluster, target: NodeTarget, { warn }: Scope
   const namespace = all.status === forbidden ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
   const pods = podsTarget(namespace, { fieldSelector, labels, fields });
-  return { target: targetText(target), namespace, pods, owns: () => true };
+  return { isOne: false, target: targetText(target), namespace, pods, owns: () => true };
 }

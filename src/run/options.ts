@@ -4,10 +4,10 @@ import type { Mode } from '../model/observation.ts';
 import type { ProbeSettings } from '../probe/target.ts';
 import type { Policy } from '../verdict/policy.ts';
 import type { LookOptions } from '../output/view.ts';
-import type { Format } from '../output/formats.ts';
-import type { Publish } from '../output/documents.ts';
-import type { ReportFile } from '../output/writable.ts';
-import type { AnyTarget, Pick } from './choosing/target.ts';
+import type { Format, ReportFile } from '../output/formats.ts';
+import type { Publish } from '../output/publish.ts';
+import type { Pick, SeveralTarget, Target } from './choosing/target.ts';
+import type { RolloutStart } from './progress/start.ts';
 
 /** --dry-run or --wait=false: delete, and trace nothing. */
 export interface Once {
@@ -17,11 +17,15 @@ export interface Once {
   nameOnly: boolean;
 }
 
-export interface TraceOptions {
+/** The pods that a command traces: one, the next that terminates, or all that terminate. */
+export type TracedPods = { pods: 'one'; target: Target } | { pods: 'next' | 'all'; target: SeveralTarget };
+
+export type TraceOptions = TracedPods & TraceSettings;
+
+interface TraceSettings {
   /** The command line, repeated in the report. */
   command?: string;
   connection: ConnectOptions;
-  target: AnyTarget;
   /** Which pod to trace if the target has several. */
   pick?: Pick;
   ignoreNotFound: boolean;
@@ -30,6 +34,8 @@ export interface TraceOptions {
   /** Ask if stdin and stderr are a terminal. */
   confirm?: boolean;
   once?: Once;
+  /** The command that the run starts when its streams are in sync, and follows. */
+  start?: RolloutStart | undefined;
   mode: Exclude<Mode, 'check'>;
   /** Sent with the request; null: the pod's own grace period. */
   graceSeconds: number | null;

@@ -1,35 +1,35 @@
-/** The pods of a run over several pods: which streams each one opens when it is seen, and when it terminates. */
+/** The pods that share their streams: which further streams each one opens when it is seen, and when it terminates. */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import type { Gate } from '../streams/stream-health.ts';
-import type { Run, Several } from '../streams/live-run.ts';
-import type { SharedStreams } from '../streams/shared-streams.ts';
-import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
+import type { Gate } from './stream-health.ts';
+import type { Run } from './live-run.ts';
+import type { SharedStreams } from './shared-streams.ts';
+import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
 /** Sees the pods' stream before it is delivered: opens the streams that the pods need, and passes on their states. */
 export function createPodObserver(
   run: Run,
-  several: Several,
   shared: SharedStreams,
   gate: Gate,
 ): (rawObservation: RawObservation) => void {
+  const { listener } = run;
   /** The newest state of each pod, by uid; of a terminating pod the first one. */
   const known = new Map<string, JsonObject>();
   const isTerminating = (uid: string): boolean => isTerminatingPod(known.get(uid) ?? {});
   const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
     const uid = uidOf(pod);
-    several.seen(uid, isRemoved ? undefined : pod);
+    listener.seen?.(uid, isRemoved ? undefined : pod);
     const wasTerminating = isTerminating(uid);
     if (isRemoved) {
       known.delete(uid);
       run.probing?.close(uid);
-      return wasTerminating ? undefined : onSuddenRemoval(run, several, pod);
+      return wasTerminating ? undefined : onSuddenRemoval(run, pod);
     }
     if (!wasTerminating) known.set(uid, pod);
     shared.openRoutes(pod);
     shared.openOwners(pod);
     if (!isTerminatingPod(pod) || wasTerminating) return;
-    if (!several.shouldTrace(uid, pod)) return;
+    if (listener.shouldTrace?.(uid, pod) === false) return;
     if (isNews) reportLateStreams(run, uid, gate);
     shared.openPlace(pod);
     shared.openLogs(pod);
@@ -43,9 +43,9 @@ export function createPodObserver(
     for (const [uid, pod] of known) {
       if (there.has(uid) || isTerminating(uid)) continue;
       known.delete(uid);
-      if (!isFinishedPod(pod)) several.missed(pod, 'it disappeared while the watch of the pods was lost');
+      if (!isFinishedPod(pod)) listener.missed?.(pod, 'it disappeared while the watch of the pods was lost');
     }
-    several.listed(pods);
+    listener.listed?.(pods);
     // A pod that was already terminating when first seen missed its beginning on every stream.
     pods.forEach((pod) => take(pod, false, known.has(uidOf(pod))));
   };
@@ -55,10 +55,10 @@ export function createPodObserver(
 const ownAnswerMs = 2000;
 
 /** A pod is gone and was not seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
-function onSuddenRemoval({ options, timers, traceOf }: Run, { named, missed }: Several, pod: JsonObject): void {
-  const report = (): void => missed(pod, 'it was removed at once');
+function onSuddenRemoval({ options, group, listener, timers, traceOf }: Run, pod: JsonObject): void {
+  const report = (): void => listener.missed?.(pod, 'it was removed at once');
   const uid = uidOf(pod);
-  if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? report() : undefined;
+  if (!group.named?.some((one) => one.uid === uid)) return wasForced(pod) ? report() : undefined;
   const unlessTraced = (): void => (traceOf(uid) ? undefined : report());
   timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
 }

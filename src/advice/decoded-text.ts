@@ -1,0 +1,10 @@
+/** The bytes of a file → its text, as UTF-8, or as UTF-16 if a byte order mark says so: PowerShell 5 writes `>` so. Keeps the mark. */
+export function decodedText(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
+}
+
+/** JSON has no byte order mark. */
+export const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');

@@ -1,0 +1,57 @@
+/** What `fix` changes in an object, as values, and the object with the changes applied. Pure. */
+import { asObject, isObject } from '../../model/observe/read.ts';
+import type { Path } from '../container-spec.ts';
+
+/**
+ * Paths are those of the object before any edit; in a list, a step is an index or the name of an item. All values are set
+ * first, then fields and items are removed, and items move last. `why`: one short clause, which becomes a comment.
+ */
+export type Edit =
+  | { kind: 'set'; path: Path; value: unknown; why: string }
+  | { kind: 'remove'; path: Path; why: string }
+  /** Moves the item of a list to the end of another list, which may not exist yet. */
+  | { kind: 'move'; path: Path; to: Path; why: string };
+
+/** The value with the edits applied. Parts that no edit changes stay the same objects. */
+export function editedValue<T>(value: T, edits: readonly Edit[]): T {
+  const order = ['set', 'remove', 'move'] as const;
+  return order.flatMap((kind) => edits.filter((edit) => edit.kind === kind)).reduce(applied, value as unknown) as T;
+}
+
+function applied(value: unknown, edit: Edit): unknown {
+  if (edit.kind === 'set') return changedAt(value, edit.path, () => edit.value);
+  const without = changedAt(value, edit.path, () => undefined);
+  if (edit.kind === 'remove' || without === value) return without;
+  const item = edit.path.reduce(childOf, value);
+  return changedAt(without, edit.to, (list) => [...(Array.isArray(list) ? (list as unknown[]) : []), item]);
+}
+
+/** The value with another part at the path; `undefined` removes it. What has no fields on the way becomes a map. */
+function changedAt(value: unknown, path: Path, change: (old: unknown) => unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return change(value);
+  const old = childOf(value, step);
+  const child = changedAt(old, rest, change);
+  if (child === old) return value;
+  if (Array.isArray(value)) {
+    const index = indexIn(value, step);
+    return index < 0 ? value : value.toSpliced(index, 1, ...(child === undefined ? [] : [child as unknown]));
+  }
+  if (child !== undefined) return { ...asObject(value), [step]: child };
+  const { [step]: _, ...others } = asObject(value);
+  return others;
+}
+
+/** The field, or the list item with this index or name. */
+const childOf = (value: unknown, step: string | number): unknown =>
+  Array.isArray(value)
+    ? (value[indexIn(value, step)] as unknown)
+    : isObject(value) && Object.hasOwn(value, step)
+      ? value[step]
+      : undefined;
+
+const indexIn = (list: readonly unknown[], step: string | number): number =>
+  typeof step === 'number' ? step : list.findIndex((item) => asObject(item)['name'] === step);
+
+/** Where the changed part is after the edits; the path of a move ends with a name. */
+export const placeOf = (edit: Edit): Path => (edit.kind === 'move' ? [...edit.to, ...edit.path.slice(-1)] : edit.path);

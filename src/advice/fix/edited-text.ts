@@ -1,0 +1,83 @@
+/** Applies edits to the text of a manifest: what no edit changes stays byte for byte, and each change gets a comment that says why. */
+import { isDeepStrictEqual } from 'node:util';
+import { parseAllDocuments, parseDocument } from 'yaml';
+import { PodexitError } from '../../errors.ts';
+import { valueIn, yaml11 } from '../manifests.ts';
+import type { Path } from '../container-spec.ts';
+import { editedValue, placeOf, type Edit } from './edit.ts';
+import { commentChanges, valueChanges, type TextChange } from './text-changes.ts';
+import type { YamlSource } from './yaml-source.ts';
+import { yamlStyleOf } from './yaml-style.ts';
+
+/** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
+export interface ObjectEdits {
+  document: number;
+  at: Path;
+  edits: readonly Edit[];
+}
+
+/** Throws `fix.text` for a document that cannot be edited as text. */
+export function editedText(text: string, objects: readonly ObjectEdits[]): string {
+  const parts = documentTexts(text).map((part, index) => {
+    const edits = objects
+      .filter(({ document }) => document === index)
+      .flatMap(({ at, edits: own }) => own.map((edit) => below(at, edit)));
+    return edits.length > 0 ? editedDocument(part, edits) : part;
+  });
+  return parts.join('');
+}
+
+const below = (at: Path, edit: Edit): Edit => ({
+  ...edit,
+  path: [...at, ...edit.path],
+  ...(edit.kind === 'move' && { to: [...at, ...edit.to] }),
+});
+
+/** The text of each document, whole lines: the parser ends an empty document before the end of its line. */
+function documentTexts(text: string): string[] {
+  const documents = parseAllDocuments(text, yaml11);
+  const ends = documents.map(({ range }) => text.indexOf('\n', Math.max(0, range[2] - 1)) + 1);
+  return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, index < ends.length - 1 ? end : undefined));
+}
+
+function editedDocument(text: string, edits: readonly Edit[]): string {
+  const style = yamlStyleOf(text);
+  const [, mark = '', body = '', end = ''] = /^(\ufeff?)(.*?)(\n?)$/s.exec(text) ?? [];
+  const sourceOf = (own: string): YamlSource => {
+    return { text: own, document: parseDocument(own, { ...yaml11, keepSourceTokens: true, logLevel: 'error' }), style };
+  };
+  const withEdits = (own: string, some: readonly Edit[]): string => {
+    const source = sourceOf(own);
+    const before = valueIn(source.document);
+    const moves = some.filter((edit) => edit.kind === 'move');
+    const edited = changed(own, valueChanges(source, before, editedValue(before, some), moves));
+    const comments = some.map((edit) => ({ path: placeOf(edit), why: edit.why }));
+    return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), comments));
+  };
+  // Moves come last: they shift the list indexes in the paths of other edits.
+  const [moves, others] = [edits.filter(isMove), edits.filter((edit) => !isMove(edit))];
+  const edited = [others, moves].reduce((own, some) => (some.length > 0 ? withEdits(own, some) : own), `${body}\n`);
+  const wanted = editedValue(valueIn(sourceOf(`${body}\n`).document), edits);
+  if (!isDeepStrictEqual(valueIn(sourceOf(edited).document), wanted))
+    throw new PodexitError(
+      'fix.text',
+      'a manifest cannot be edited as text without changing what else it says',
+      'Use -o strategic, -o json-patch or -o kustomize.',
+    );
+  return mark + edited.slice(0, -1) + end;
+}
+
+const isMove = ({ kind }: Edit): boolean => kind === 'move';
+
+/** Changes do not overlap; of two at one offset, the first is written first. */
+function changed(text: string, changes: readonly TextChange[]): string {
+  let from = 0;
+  const parts = changes
+    .toSorted((a, b) => a.start - b.start)
+    .map(({ start, end, text: own }) => {
+      const kept = text.slice(from, start);
+      from = end;
+      return kept + own;
+    });
+  return parts.join('') + text.slice(from);
+}

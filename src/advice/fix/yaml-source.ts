@@ -1,0 +1,112 @@
+/** Where the parts of a parsed YAML document stand in its text, and how their author writes YAML. */
+import {
+  isCollection,
+  isPair,
+  isScalar,
+  Lexer,
+  Scalar,
+  type CST,
+  type Document,
+  type Node,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import type { YamlStyle } from './yaml-style.ts';
+
+/** Parsed with `keepSourceTokens`. */
+export interface YamlSource {
+  readonly text: string;
+  readonly document: Document.Parsed;
+  readonly style: YamlStyle;
+}
+
+export type Collection = YAMLMap | YAMLSeq;
+
+/** A pair of a map, or an item of a list. */
+export interface Entry {
+  /** In a map; of a merge key (`<<`) a symbol. */
+  readonly key?: unknown;
+  readonly node: Node | null;
+  /** The offset of its key, of its dash, or of an item in brackets. */
+  readonly start: number;
+  /** The offset after the colon or dash, and after an anchor or tag. */
+  readonly valueStart: number;
+  readonly inFlow: boolean;
+}
+
+export function entriesOf(collection: Collection): Entry[] {
+  const { items: tokens } = collection.srcToken as CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
+  return (collection.items as unknown[]).map((item, at) => {
+    const { start: before, key, sep = [] } = tokens[at] ?? { start: [] };
+    const node = (isPair(item) ? item.value : item) as Node | null;
+    const first = before.find(({ type }) => !isBetween(type)) ?? key;
+    const marks = [...before, ...sep]
+      .filter(({ type }) => !isBetween(type))
+      .map((mark) => mark.offset + mark.source.length);
+    const keyNode = isPair(item) ? (item.key as Scalar) : undefined;
+    return {
+      key: typeof keyNode?.value === 'symbol' ? keyNode.value : keyNode && String(keyNode.value),
+      node,
+      start: first?.offset ?? node?.range?.[0] ?? 0,
+      valueStart: Math.max(...marks, keyNode?.range?.[1] ?? 0),
+      inFlow: collection.flow === true,
+    };
+  });
+}
+
+const isBetween = (type: string): boolean => ['space', 'newline', 'comment', 'comma'].includes(type);
+
+export const isBlock = (node: Node | null): node is Collection => isCollection(node) && !node.flow;
+
+/** The offset after the last character of an entry's value, without its comment. */
+export function contentEnd(text: string, { node, valueStart }: Entry): number {
+  const last = isBlock(node) ? entriesOf(node).at(-1) : undefined;
+  if (last) return contentEnd(text, last);
+  const [start, end] = node?.range ?? [0, 0];
+  if (start === end) return valueStart;
+  const isBlockText = isScalar(node) && (node.type === Scalar.BLOCK_LITERAL || node.type === Scalar.BLOCK_FOLDED);
+  const isKept = isBlockText && /^\S*\+/.test(text.slice(start, end));
+  return isBlockText && !isKept ? start + text.slice(start, end).trimEnd().length : end;
+}
+
+export const lineStart = (text: string, offset: number): number => text.lastIndexOf('\n', offset - 1) + 1;
+
+/** The start of the next line; the offset itself if a line starts there. */
+export const nextLine = (text: string, offset: number): number =>
+  lineStart(text, offset) === offset ? offset : text.indexOf('\n', offset) + 1;
+
+export const columnOf = (text: string, offset: number): number => offset - lineStart(text, offset);
+
+export const isFirstInLine = (text: string, offset: number): boolean =>
+  text.slice(lineStart(text, offset), offset).trim() === '';
+
+/** The start of the line after an entry of a block, and after the comments below it that are indented deeper. */
+export function blockEnd(text: string, entry: Entry): number {
+  const deeperComment = new RegExp(`(?:[ \\t]*\\r?\\n)* {${columnOf(text, entry.start) + 1},}#.*\\n`, 'y');
+  let end = nextLine(text, contentEnd(text, entry));
+  for (;;) {
+    deeperComment.lastIndex = end;
+    if (!deeperComment.test(text)) return end;
+    end = deeperComment.lastIndex;
+  }
+}
+
+/** The blanks at the start of the line. */
+export const indentAt = (text: string, offset: number): string => {
+  const start = lineStart(text, offset);
+  return text.slice(start, start + text.slice(start).search(/[^ \t]|$/));
+};
+
+/** The start of the comment lines directly above a line, of those that are not indented deeper than `column`. */
+export function leadingComments(text: string, line: number, column = Infinity): number {
+  const above = lineStart(text, line - 1);
+  const isComment = line > 0 && text.startsWith('#', above + indentAt(text, above).length);
+  return isComment && indentAt(text, above).length <= column ? leadingComments(text, above, column) : line;
+}
+
+/** The comments in a part of the text. `column`: where the part begins in its line. */
+export function commentsIn(part: string, column: number): string[] {
+  const lexemes = [...new Lexer().lex(' '.repeat(column) + part)];
+  // The lexer writes this character before a scalar, which can begin with # too.
+  return lexemes.filter((one, at) => one.startsWith('#') && lexemes[at - 1] !== '\x1f').map((one) => one.trimEnd());
+}

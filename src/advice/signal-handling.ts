@@ -1,0 +1,47 @@
+/** What a container's command line shows about its stop signal (programs/stop-behaviour.ts), as the rules ask for it. */
+import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
+import { lineOfShell } from '../programs/shell-arguments.ts';
+import { stopBehaviour } from '../programs/stop-behaviour.ts';
+
+export type SignalHandling =
+  /** It has a handler, which may take any time; `how` is a clause. */
+  | { kind: 'handles'; how: string }
+  /** The stop signal has no effect; `because` says why, without its subject. */
+  | { kind: 'ignores'; because: string }
+  /** A shell or wrapper that does not forward signals to its child. */
+  | { kind: 'shell'; because: string; advice?: string }
+  /** It ends at once and takes the application with it. */
+  | { kind: 'cuts'; because: string }
+  /** Not visible here: it depends on the shell, a script or the image's ENTRYPOINT. */
+  | { kind: 'depends'; because: string }
+  /** The program decides, and a spec does not show how. */
+  | { kind: 'unknown'; program?: string };
+
+/** `graceSeconds`: of the pod. A trap that runs only after a longer sleep is none. */
+export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSeconds = 30): SignalHandling {
+  const { command, args, image, noted } = line;
+  if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}` };
+  if (noted === 'handles') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
+  if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };
+  const words = [...command, ...args];
+  const script = lineOfShell(words);
+  if (script !== undefined && trapOf(script, signal) === 'ignored')
+    return { kind: 'ignores', because: `its command has \`trap "" ${signal}\`` };
+  const found = stopBehaviour({ command, args, image }, signal, graceSeconds);
+  const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
+  const quoted = `\`${clip(words.join(' '))}\`: ${because}`;
+  if (handles === 'yes' && chain[0]?.does.startsWith('runs its trap'))
+    return { kind: 'handles', how: `it has a trap for SIG${signal}` };
+  if (handles === 'no' && reachesApp === 'no')
+    return { kind: 'shell', because: quoted, advice: found.remedy && `${found.remedy.text}.` };
+  if (handles === 'no') return { kind: 'ignores', because: quoted };
+  if (handles === 'yes' && reachesApp === 'no') return { kind: 'cuts', because: quoted };
+  if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because };
+  const last = chain.at(-1);
+  if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
+  const isOpen = reachesApp === 'unknown' || chain.length > 1;
+  if (isOpen && (command.length > 0 || script !== undefined)) return { kind: 'depends', because: decidedBy };
+  return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
+}
+
+const clip = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text).replaceAll('\n', ' ');

@@ -1,0 +1,61 @@
+/** Where else a report goes: GitHub Actions and an OpenTelemetry collector. */
+import { appendFile, stat } from 'node:fs/promises';
+import { exitReportOf } from '../verdict/exit-report.ts';
+import type { Report } from '../verdict/report.ts';
+import type { Format } from './formats.ts';
+import type { OutputPorts } from './ports.ts';
+
+/** Where else a report goes. */
+export interface Publish {
+  /** Absent: only if GITHUB_ACTIONS is `true`. */
+  readonly github?: boolean;
+  /** `auto`: only if the environment names a collector. */
+  readonly otlp: 'always' | 'auto' | 'never';
+}
+
+/** GitHub annotations and summary and an OpenTelemetry trace, if configured. A failure only warns; the exit code stays. */
+export async function publish(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
+  await publishPod(report, where, format, ports);
+  if (!isForGithub(where, ports)) return;
+  const { markdownSections } = await import('./machine/markdown.ts');
+  await publishSummary(() => markdownSections(report), where, ports);
+}
+
+const isForGithub = ({ github }: Publish, { env }: OutputPorts): boolean => github ?? env['GITHUB_ACTIONS'] === 'true';
+
+/**
+ * The same without the summary, for one of several pods. The runner reads commands from both streams of a step
+ * (actions/runner, ScriptHandler: one OutputManager each), though only stdout is documented: annotations go to stdout if
+ * stdout has lines for people, else to stderr.
+ */
+export async function publishPod(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
+  const { env, stdout, stderr } = ports;
+  if (isForGithub(where, ports)) {
+    const { githubAnnotations } = await import('./machine/github.ts');
+    const commands = ['lines', 'live', 'text'].includes(format.kind) ? stdout : stderr;
+    for (const annotation of githubAnnotations(report)) commands.write(`${annotation}\n`);
+  }
+  // Empty counts as not set, as in OpenTelemetry's specification.
+  const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  if (where.otlp === 'always' || (where.otlp === 'auto' && named)) {
+    const { exportTrace } = await import('../export/export-trace.ts');
+    const failure = await exportTrace(exitReportOf(report), { env, version: ports.version });
+    if (failure !== undefined) stderr.write(`podexit: the trace was not exported: ${failure}\n`);
+  }
+}
+
+/** The step's summary. If it cannot be written, that is only a warning, because the step has done its work. */
+export async function publishSummary(sections: () => string[], where: Publish, ports: OutputPorts): Promise<void> {
+  const file = ports.env['GITHUB_STEP_SUMMARY'] ?? '';
+  if (file === '' || !isForGithub(where, ports)) return;
+  const { githubSummary, summaryBytes } = await import('./machine/github.ts');
+  try {
+    // Everything that a step writes counts towards the size limit; exceeding it fails the step.
+    const { size } = await stat(file).catch(() => ({ size: 0 }));
+    const room = summaryBytes - size;
+    if (room > 0) await appendFile(file, githubSummary(sections(), room));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    ports.stderr.write(`podexit: the step summary ${file} could not be written (${code ?? message})\n`);
+  }
+}

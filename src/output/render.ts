@@ -1,0 +1,42 @@
+/** A command's result in each format that it can be printed in. Only the asked renderer is loaded. */
+import type { Format, FormatKind } from './formats.ts';
+import { penFor, plainStyle, type Pen } from './palette.ts';
+
+/** One row a format. */
+export interface Views<R> {
+  /** Lines for people, of at most `columns`. */
+  text(result: R, pen: Pen, columns: number): string[] | Promise<string[]>;
+  /** The answer in one line. */
+  sentence(result: R): string | Promise<string>;
+  /** What JSON, YAML and templates show; absent: the result itself. */
+  document?(result: R): object;
+  others?: Partial<Record<FormatKind, (result: R) => string | Promise<string>>>;
+}
+
+/** The result in a format. `pen` and `columns` are for text. */
+export async function render<R>(
+  format: Format,
+  views: Views<R>,
+  result: R,
+  pen: Pen = penFor(plainStyle),
+  columns = Infinity,
+): Promise<string> {
+  const own = views.others?.[format.kind];
+  if (own) return own(result);
+  const document = (): object => views.document?.(result) ?? (result as object);
+  switch (format.kind) {
+    case 'json':
+      return (await import('./machine/json.ts')).renderJson(document());
+    case 'yaml':
+      // JSON drops undefined fields.
+      return (await import('./machine/yaml.ts')).yamlText(JSON.parse(JSON.stringify(document())));
+    case 'jsonpath':
+      return (await import('./machine/jsonpath.ts')).renderJsonPath(document(), format.template);
+    case 'jsonpath-as-json':
+      return (await import('./machine/jsonpath.ts')).renderJsonPathAsJson(document(), format.template);
+    case 'sentence':
+      return `${(await import('./safe-text.ts')).forChat(await views.sentence(result))}\n`;
+    default:
+      return `${pen.letters((await views.text(result, pen, columns)).join('\n'))}\n`;
+  }
+}

@@ -1,0 +1,103 @@
+/** What stdout shows of a run over several pods: one document, a table at a terminal, or lines; the summary last. */
+import { timelineOf } from '../infer/conclude.ts';
+import type { Pod } from '../model/kube.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Report } from '../verdict/report.ts';
+import { rolloutViews } from './documents.ts';
+import { isDocument, type Format } from './formats.ts';
+import { linesOfPod, type LinesOfPod } from './machine/ndjson-view.ts';
+import { penFor } from './palette.ts';
+import type { OutputPorts } from './ports.ts';
+import { render } from './render.ts';
+import { summaryLine, type RolloutResult } from './rollout-report.ts';
+import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
+import { createRolloutLive } from './text/rollout-table.ts';
+import { isRepainted, repainting, viewOptions } from './text/views.ts';
+import type { LookOptions } from './view.ts';
+
+/** What is known of a run so far. */
+export interface SoFar {
+  /** `deployment/checkout`. */
+  readonly target: string;
+  /** The pods that have not ended. */
+  readonly traces: { keys(): readonly string[]; get(key: string): Trace | undefined };
+  /** The pods that have ended. */
+  readonly reports: readonly Report[];
+}
+
+export interface SeveralView {
+  /** Called with each observation and its trace, for output that is kept up to date. */
+  step?(soFar: SoFar, trace: Trace, observation: Observation): void;
+  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
+  say?(text: string): boolean;
+  /** Restores the terminal, whatever happened. */
+  close?(): void;
+  ended?(report: Report): Promise<void> | void;
+  end(rollout: RolloutResult): Promise<void> | void;
+}
+
+export function severalView(format: Format, look: LookOptions, ports: OutputPorts): SeveralView {
+  if (isDocument(format))
+    return { end: async (rollout) => ports.stdout.write(await render(format, rolloutViews, rollout)) };
+  if (format.kind === 'ndjson') return ndjsonView(ports);
+  return isRepainted(format.kind, ports) ? liveView(look, ports) : linesView(look, ports);
+}
+
+/** Lines about all pods as they become known, each with its pod; a report when a pod has ended, the summary last. */
+function ndjsonView(ports: OutputPorts): SeveralView {
+  const pods = new Map<string, LinesOfPod>();
+  const linesOf = ({ namespace = '', name, uid }: Pod['metadata']): LinesOfPod => {
+    const lines = pods.get(uid) ?? linesOfPod(ports, { namespace, name, uid });
+    pods.set(uid, lines);
+    return lines;
+  };
+  return {
+    step(_soFar, trace, observation) {
+      if (trace.pod && trace.deletion) linesOf(trace.pod.value.metadata).step(trace, observation);
+    },
+    ended: (report) => linesOf(report.timeline.pod.metadata).end(report),
+    end: ({ numbers }) => ports.stdout.write(summaryLine(numbers)),
+  };
+}
+
+function linesView(look: LookOptions, ports: OutputPorts): SeveralView {
+  const { stdout } = ports;
+  const { style, flags } = viewOptions(look, ports);
+  const pen = penFor(style);
+  const columns = stdout.isTty ? stdout.columns() : Infinity;
+  return {
+    ended: (report) => stdout.write(`${endedPodLines(pen, report, look.timestamps).join('\n')}\n`),
+    end({ numbers }) {
+      const lines = rolloutCardLines(numbers, { pen, columns, flags });
+      stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
+    },
+  };
+}
+
+function liveView(look: LookOptions, ports: OutputPorts): SeveralView {
+  const live = createRolloutLive(viewOptions(look, ports));
+  const { say, close } = repainting(ports, live);
+  return {
+    step: (soFar) => live.show(() => tableOf(soFar)),
+    say,
+    close,
+    ended: live.ended,
+    end({ numbers }) {
+      live.end(numbers);
+      close();
+    },
+  };
+}
+
+/** The table of all pods: first those that have ended. */
+function tableOf({ target, traces, reports }: SoFar) {
+  const ended = reports.map((report) => ({ timeline: report.timeline, report }));
+  const open = traces.keys().flatMap((key) => {
+    const trace = traces.get(key);
+    const timeline = trace && timelineOf(trace);
+    return timeline?.deleted ? [{ timeline }] : [];
+  });
+  const namespace = (open[0] ?? ended[0])?.timeline.pod.metadata.namespace ?? '';
+  return { target, namespace, pods: [...ended, ...open] };
+}

@@ -1,0 +1,37 @@
+/** Tables that people read: boxed at a terminal, plain columns in a pipe, so that other programs can cut them. */
+import Table from 'cli-table3';
+import type { Pen } from '../palette.ts';
+import { columnsOf, textWidth } from '../prose.ts';
+
+/** `rows`: the titles first, all escaped. The last column is wrapped so that a line has at most `columns`. */
+export function tableLines(pen: Pen, rows: readonly (readonly string[])[], columns: number): string[] {
+  const [titles = [], ...body] = rows.map((row) => row.map((cell) => pen.letters(cell)));
+  if (!pen.style.boxes) {
+    const [head = '', ...lines] = columnsOf([titles, ...body]);
+    return [pen.paint('strong', head), ...lines];
+  }
+  const widths = titles.map((_, at) => 2 + Math.max(...rows.map((row) => textWidth(row[at] ?? ''))));
+  const whole = widths.reduce((sum, width) => sum + width + 1, 1);
+  const last = Math.max(minWidth, (widths.at(-1) ?? 0) - Math.max(0, whole - columns));
+  const table = new Table({
+    head: titles.map((title) => pen.paint('strong', title)),
+    colWidths: [...widths.slice(0, -1), last],
+    wordWrap: true,
+    // The colours are the pen's.
+    style: { head: [], border: [], compact: true },
+    ...(pen.style.unicode ? {} : { chars: asciiBox }),
+  });
+  table.push(...body.map((row) => [...row]));
+  return table.toString().split('\n');
+}
+
+/** Of the last column, which is wrapped. */
+const minWidth = 16;
+
+const corners = ['top-mid', 'top-left', 'top-right', 'bottom-mid', 'bottom-left', 'bottom-right'] as const;
+const joints = ['left-mid', 'mid-mid', 'right-mid'] as const;
+const asciiBox = {
+  ...Object.fromEntries([...corners, ...joints].map((place) => [place, '+'])),
+  ...Object.fromEntries((['top', 'bottom', 'mid'] as const).map((place) => [place, '-'])),
+  ...Object.fromEntries((['left', 'right', 'middle'] as const).map((place) => [place, '|'])),
+};

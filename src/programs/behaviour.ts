@@ -1,0 +1,62 @@
+/** The question what a container's main process does with its stop signal, and the answer. */
+
+export type Answer = 'yes' | 'no' | 'unknown';
+
+/** As a pod's spec shows it. Absent: not visible there. */
+export interface ProgramContainer {
+  /** Replaces the image's ENTRYPOINT. */
+  command?: readonly string[];
+  /** Replaces the image's CMD. */
+  args?: readonly string[];
+  image?: string;
+  env?: Readonly<Record<string, string>>;
+  /** Scripts whose text is known, for example from a ConfigMap: the path in the container, and the text. */
+  scripts?: ReadonlyMap<string, string>;
+  /** The pod's spec.shareProcessNamespace: no container has PID 1. */
+  shareProcessNamespace?: boolean;
+  os?: 'linux' | 'windows';
+}
+
+/** One part of PID 1's command line: what starts the next one, or the application itself (the last). */
+export interface Link {
+  kind: 'shell' | 'init' | 'wrapper' | 'manager' | 'runtime' | 'program' | 'unknown';
+  /** The name of the program, without its folder and arguments. */
+  name: string;
+  /** What it does with the signal, as a clause: "drops SIGTERM". */
+  does: string;
+  /** Where that is known from: the versions measured, or a page of its documentation. */
+  source?: string;
+}
+
+/** Another way to start, stop or configure it, by which the application would end in time and without losses. */
+export interface StopRemedy {
+  kind: 'exec-form' | 'init' | 'stop-signal' | 'flag' | 'setting' | 'longer-grace' | 'trap';
+  /** A sentence without its full stop. */
+  text: string;
+}
+
+export interface StopBehaviour {
+  /** The signal reaches the application at the end of the chain, and does not stop at a shell or wrapper before it. */
+  reachesApp: Answer;
+  /** PID 1 ends because of the signal: `no` means that only SIGKILL ends it. */
+  handles: Answer;
+  /** The application finishes what it is doing before it ends. */
+  drains: Answer;
+  /** The most seconds that it takes by a limit of its own, which cuts off what is left or ends it. */
+  limitSeconds?: number;
+  /** The option or setting that changes the limit. */
+  limitFrom?: string;
+  /** Exit codes of PID 1 after a stop that finished the work, and after one that cut it off. Empty: not known. */
+  exitCodes: { good: readonly number[]; cut: readonly number[] };
+  /** The signal that makes it drain, if the one asked about does not: `SIGQUIT`. */
+  rightSignal?: string;
+  /** Measured in another version than the container's, or in none that can be compared. */
+  probably: boolean;
+  /** One sentence without its full stop. It never quotes an argument. */
+  because: string;
+  /** If an answer is unknown: what decides it, with both outcomes. */
+  decidedBy?: string;
+  remedy?: StopRemedy;
+  /** From PID 1 inwards. */
+  chain: readonly Link[];
+}

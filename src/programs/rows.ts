@@ -1,0 +1,203 @@
+/** What is known of programs, as data: the rows of data/*.json, and which row a command line means. */
+import type { Link, StopRemedy } from './behaviour.ts';
+import type { Shell } from './shell-standing.ts';
+import programRows from './data/programs.json' with { type: 'json' };
+import shellRows from './data/shells.json' with { type: 'json' };
+import wrapperRows from './data/wrappers.json' with { type: 'json' };
+
+/** What a program does with one signal. */
+export interface Reaction {
+  does:
+    /** It finishes its work, then ends. */
+    | 'drains'
+    /** It waits for its clients to leave, however long that takes. */
+    | 'waits'
+    | 'cuts'
+    /** It ends; what becomes of its work depends on what it is doing. */
+    | 'ends'
+    /** It has no handler: PID 1 goes on, another process is ended. */
+    | 'drops'
+    /** It goes on in any case. */
+    | 'ignores'
+    | 'reloads'
+    | 'unknown'
+    /** Wrappers only: it becomes the command; it passes the signal on and waits; it ends and leaves the command behind. */
+    | 'execs'
+    | 'forwards'
+    | 'leaves';
+  /** Exit code after it: for a wrapper absent if it is the command's own. */
+  code?: number;
+  /** Behind an init or a shell, where a program can end itself by the signal. */
+  childCode?: number;
+  /** Exit code if the work was cut off. */
+  cutCode?: number;
+  /** Seconds after which it cuts off what is left. */
+  limit?: number;
+  /** The option or setting that changes the limit. */
+  from?: string;
+  /** The signal that the command gets instead, without SIG. */
+  sends?: string;
+  /** To the command's whole process group. */
+  toGroup?: boolean;
+  note?: string;
+  decidedBy?: string;
+  remedy?: StopRemedy;
+}
+
+/** Where in a wrapper's arguments the command is. */
+export interface NextCommand {
+  /** Options that take a value as a word of its own. */
+  values?: readonly string[];
+  /** Words before the command that are not options. */
+  operands?: number;
+  /** `NAME=value` words may precede it. */
+  assignments?: boolean;
+  /** The option whose value is a line for a shell. */
+  line?: string;
+  lineShell?: string;
+  /** All its words are one line for a shell. */
+  isLine?: boolean;
+  /** The option whose value is the command with its arguments. */
+  split?: string;
+  /** It follows one of these options. */
+  after?: readonly string[];
+  /** What follows `--` are arguments of this program. */
+  afterDashes?: string;
+  /** It comes from a file that is not visible here (package.json), and this shell runs it. */
+  script?: string;
+  /** It comes from a file that is not visible here, and no shell is between. */
+  hidden?: boolean;
+}
+
+/** Where a runtime's program is. */
+export interface Runs {
+  values?: readonly string[];
+  /** Options whose value is the program's text. */
+  inline?: readonly string[];
+  /** The option whose value is the name of a module. */
+  module?: string;
+  /** A program's text without this has no signal handler. */
+  handler?: string;
+  /** Its first operand is the program's text. */
+  isText?: boolean;
+  /** Its first operand says nothing about the program. */
+  noScript?: boolean;
+}
+
+export interface ProgramRow {
+  name: string;
+  kind?: Link['kind'];
+  /** Names of the program (the last part of its path), with the words that must follow: `npm run`. */
+  match: readonly string[];
+  next?: NextCommand;
+  runs?: Runs;
+  /** By the name of the signal without SIG. */
+  signals?: Readonly<Record<string, Reaction>>;
+  /** What a wrapper does with all other signals. */
+  others?: Reaction;
+  /** The signal that makes it drain, if not SIGTERM. */
+  right?: string | null;
+  remedy?: StopRemedy;
+  /** What differs if the arguments match; later ones prevail. */
+  variants?: readonly (Partial<ProgramRow> & { when: string })[];
+  /** It differs between versions, so that the answer is only probable. */
+  varies?: boolean;
+  /** Not measured, but documented. */
+  isGuess?: boolean;
+  /** A runtime whose program stands in the command line. */
+  text?: 'has a handler' | 'has no handler';
+  /** That text starts another program, which is the application. */
+  startsChild?: boolean;
+  source: string;
+}
+
+export const shellsByName: ReadonlyMap<string, Shell> = new Map(
+  (shellRows as Shell[]).map((shell) => [shell.name, shell]),
+);
+/** All rows but those of shells, in the order of the documentation. */
+export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
+
+const byName = new Map<string, { row: ProgramRow; words: readonly string[] }[]>();
+for (const row of rows)
+  for (const match of row.match) {
+    const words = match.startsWith('busybox ') || match.startsWith('toybox ') ? [match] : match.split(' ');
+    const [first = ''] = words;
+    byName.set(
+      first,
+      [...(byName.get(first) ?? []), { row, words }].sort((one, other) => other.words.length - one.words.length),
+    );
+  }
+
+/** The row that the words of a command line mean; for a runtime that of the program it runs, if it has one. */
+export function rowOf(words: readonly string[]): ProgramRow | undefined {
+  const [path = ''] = words;
+  const named = path.includes(' ') ? path : (path.split('/').at(-1) ?? '');
+  const found =
+    candidate(path, words) ?? candidate(named, words) ?? candidate(named.replace(/-?\d+(\.\d+)*$/, ''), words);
+  if (found === undefined) return undefined;
+  const args = words.slice(1);
+  const own = args.slice(0, ownArguments(found, words));
+  const row = variant(found, [named, ...own].join(' '), own.join(' '));
+  return row.runs ? ofProgram(row, args) : row;
+}
+
+/** How many of the arguments are a wrapper's own; all of them where its command is not a part of them. */
+const ownArguments = ({ next }: ProgramRow, words: readonly string[]): number =>
+  next && next.line === undefined && (next.operands !== undefined || next.values || next.assignments)
+    ? afterOptions(next, words) - 1
+    : words.length;
+
+const candidate = (name: string, words: readonly string[]): ProgramRow | undefined =>
+  byName.get(name)?.find((one) => one.words.slice(1).every((word, index) => words[index + 1] === word))?.row;
+
+function variant(row: ProgramRow, all: string, args: string): ProgramRow {
+  let found = row.varies ? { ...row, isGuess: true } : row;
+  for (const { when, ...rest } of row.variants ?? [])
+    if (new RegExp(when).test(when.startsWith('@') ? all : args)) found = { ...found, ...rest };
+  const signals = Object.entries(found.signals ?? {}).map(
+    ([name, reaction]) => [name, configured(reaction, args)] as const,
+  );
+  return { ...found, signals: Object.fromEntries(signals) };
+}
+
+/** The limit that the arguments set, where `from` is an option. */
+function configured(reaction: Reaction, args: string): Reaction {
+  const { from = '' } = reaction;
+  if (!from.startsWith('-')) return reaction;
+  const [, seconds] = new RegExp(`(?:^| )${from}[ =]?(\\d+(?:\\.\\d+)?)s?(?: |$)`).exec(args) ?? [];
+  return seconds === undefined ? reaction : { ...reaction, limit: Number(seconds) };
+}
+
+/** `python -m gunicorn`, `node node_modules/.bin/next start`, `ruby bin/puma`: the row of the program. */
+function ofProgram(row: ProgramRow, args: readonly string[]): ProgramRow {
+  const { values = [], inline = [], module, isText = false, noScript } = row.runs ?? {};
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (inline.includes(word) || isText) return withText(row, args.slice(isText ? at : at + 1).join(' '));
+    if (word === module) return rowOf(args.slice(at + 1).map((one) => one.replace(/\.__main__$/, ''))) ?? row;
+    if (values.includes(word)) at += 1;
+    else if (!word.startsWith('-')) return (noScript ? undefined : rowOf(args.slice(at))) ?? row;
+  }
+  return row;
+}
+
+/** The index of the first word that is no option, value of an option, assignment or operand of the wrapper itself. */
+export function afterOptions({ values, operands = 0, assignments }: NextCommand, texts: readonly string[]): number {
+  let [left, at] = [operands, 1];
+  for (; at < texts.length; at += 1) {
+    const text = texts[at] ?? '';
+    if (text === '--') {
+      if (left === 0) return at + 1;
+    } else if (/^-./.test(text)) at += values?.includes(text) ? 1 : 0;
+    else if (assignments && /^\w+=/.test(text)) continue;
+    else if (left > 0) left -= 1;
+    else break;
+  }
+  return at;
+}
+
+const withText = (row: ProgramRow, text: string): ProgramRow => ({
+  ...row,
+  text: new RegExp(row.runs?.handler ?? '$^').test(text) ? 'has a handler' : 'has no handler',
+  startsChild: /system|subprocess|spawn|passthru|popen/i.test(text),
+});

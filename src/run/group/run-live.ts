@@ -1,0 +1,61 @@
+/** A live run: one set-up of its streams, recording, time limits and signals, however many pods it is about. */
+import type { Interrupted } from '../../model/observation.ts';
+import type { Trace } from '../../model/trace.ts';
+import { afterInput } from '../clock.ts';
+import { leaveOnSignals } from '../ending/leaving.ts';
+import type { TraceOptions } from '../options.ts';
+import { warnOn } from '../ports.ts';
+import { run, type RunOptions } from '../run.ts';
+import type { Session } from '../session.ts';
+import { liveSource, type Live } from '../streams/live.ts';
+import type { Group, GroupListener } from './group.ts';
+
+interface LiveSetUp<T> extends Pick<RunOptions, 'traces' | 'audience' | 'logText'> {
+  readonly group: Group;
+  readonly listener?: GroupListener;
+  /** Any of these ends the wait for further pods; open traces continue to their end. */
+  readonly finishOn?: readonly AbortSignal[];
+  /** Called with each new trace. */
+  onTrace?(trace: Trace): void;
+  /** Called before a signal ends the run. */
+  onSignal?(signal: Interrupted['signal'], live: Live): void;
+  onLive?(live: Live): void;
+  /** Called at the end, while signals are still handled. `isRecorded`: no recording is incomplete. */
+  end(how: { isRecorded: boolean; interruptedBy: Interrupted['signal'] | undefined }): Promise<T>;
+}
+
+/** Throws `record.unwritable`, and the error that ends the run. */
+export async function runLive<T>(session: Session, options: TraceOptions, setUp: LiveSetUp<T>): Promise<T> {
+  const { cluster, deadline, ports } = session;
+  const { clock, stdout, version } = ports;
+  const { group, listener, traces, audience, logText } = setUp;
+  // Before the screen is used: an unwritable file is an error, and nothing has begun.
+  const warn = warnOn(ports);
+  const recorder =
+    options.record === undefined
+      ? undefined
+      : (await import('../recorder.ts')).recorderFor(options.record, options.logText, ports, warn);
+  const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
+  const { until } = deadline;
+  const live = liveSource({ ...options, cluster, clock, group, listener, timeoutMs, until, version, warn });
+  setUp.onLive?.(live);
+  for (const signal of setUp.finishOn ?? []) signal.addEventListener('abort', live.finish, { once: true });
+  let interruptedBy: Interrupted['signal'] | undefined;
+  const stopListening = leaveOnSignals(ports, (signal) => {
+    interruptedBy = signal;
+    setUp.onSignal?.(signal, live);
+    live.interrupt(signal);
+  });
+  const onTrace = (trace: Trace, key: string): void => {
+    live.onTrace(trace, key);
+    setUp.onTrace?.(trace);
+  };
+  try {
+    await run({ source: live.source, logText, traces, record: recorder?.write, audience, afterInput, onTrace });
+    return await setUp.end({ isRecorded: !recorder?.failure, interruptedBy });
+  } finally {
+    live.stop();
+    stopListening();
+    recorder?.close();
+  }
+}

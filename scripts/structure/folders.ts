@@ -18,12 +18,12 @@ export const folders: Record<string, FolderLimits> = {
   model: { targetLines: 3000, mostLines: 3454, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 2080, mostFiles: 14, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 5193, mostFiles: 29, longestChain: 7 },
-  verdict: { targetLines: 2900, mostLines: 3616, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5470, mostFiles: 52, longestChain: 9 },
+  verdict: { targetLines: 2900, mostLines: 3856, mostFiles: 28, longestChain: 5 },
+  output: { targetLines: 4550, mostLines: 5471, mostFiles: 52, longestChain: 9 },
   recording: { targetLines: 340, mostLines: 336, mostFiles: 3, longestChain: 2 },
   export: { targetLines: 250, mostLines: 244, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1508, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 4500, mostLines: 5978, mostFiles: 44, longestChain: 6 },
+  advice: { targetLines: 4500, mostLines: 6006, mostFiles: 44, longestChain: 6 },
   demo: { targetLines: 2460, mostLines: 2822, mostFiles: 27, longestChain: 6 },
 };
 

@@ -11,7 +11,7 @@ import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from '
 export type Time = string;
 
 /** Who can hold up a deletion. `unexplained`: no observation shows who did. */
-export const ledgerOwners = [
+const ledgerOwners = [
   'api-server',
   'kubelet',
   'post-start',

@@ -108,9 +108,9 @@ it('check judges a script in a ConfigMap of the same input', async () => {
   };
   const configMap = { kind: 'ConfigMap', metadata: { name: 'scripts' }, data: { 'run.sh': script } };
   const judge = (objects: object[]) =>
-    situationsOf(parseManifests(objects.map((one) => JSON.stringify(one)).join('\n---\n'), 'in.yaml').manifests).flatMap(
-      ({ situation }) => problemsOf(situation).filter(isProblem),
-    );
+    situationsOf(
+      parseManifests(objects.map((one) => JSON.stringify(one)).join('\n---\n'), 'in.yaml').manifests,
+    ).flatMap(({ situation }) => problemsOf(situation).filter(isProblem));
   expect(judge([pod]).map(({ code }) => code)).toEqual([]);
   expect(judge([configMap, pod]).map(({ code }) => code)).toContain('shell-as-pid-1');
 });

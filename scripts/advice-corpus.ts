@@ -10,7 +10,9 @@ import { diffLines } from 'diff';
 import { problemsOf } from '../src/advice/check-report.ts';
 import { editedValue, type Edit } from '../src/advice/fix/edit.ts';
 import { editedText } from '../src/advice/fix/edited-text.ts';
-import { parseManifests, readManifests, type Manifest } from '../src/advice/manifests.ts';
+import { readManifests } from '../src/advice/manifest-input.ts';
+import { parseManifests, type Manifest } from '../src/advice/manifests.ts';
+import { systemClock } from '../src/run/clock.ts';
 import { isProblem, type Problem } from '../src/advice/problem.ts';
 import { adviceFor, editsOf, remediesFor } from '../src/advice/remedies.ts';
 import { situationsOf } from '../src/advice/situation.ts';
@@ -38,7 +40,7 @@ function harm(what: string, { file, object }: { file: string; object?: Manifest[
 }
 
 async function judgeFolder(folder: string): Promise<void> {
-  const { manifests, broken } = await readManifests([folder]);
+  const { manifests, broken } = await readManifests({ names: [folder] }, { env: process.env, clock: systemClock });
   count('files', new Set(manifests.map(({ file }) => file)).size);
   count('inputs that cannot be read', broken.length);
   const situations = situationsOf(manifests);

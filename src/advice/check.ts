@@ -13,13 +13,14 @@ import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './chec
 import { checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { situationOfLivePod } from './live-pod.ts';
-import { kustomizationHint, readManifests, type BrokenInput } from './manifests.ts';
+import { readManifests, type ManifestInput } from './manifest-input.ts';
+import { kustomizationHint, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
 import { situationOf, situationsOf, type Situation } from './situation.ts';
 
 export type CheckSource =
-  | { kind: 'files'; names: readonly string[] }
+  | { kind: 'files'; input: ManifestInput }
   | { kind: 'target'; target: Target; pick?: Pick }
   /** Every workload of the namespace. */
   | { kind: 'all' };
@@ -50,7 +51,7 @@ interface Found {
 export async function check(options: CheckOptions, ports: Ports): Promise<number> {
   const { source } = options;
   const found =
-    source.kind === 'files' ? await fromFiles(source.names, options, ports) : await fromCluster(source, options, ports);
+    source.kind === 'files' ? await fromFiles(source.input, options, ports) : await fromCluster(source, options, ports);
   const { failOn, warnOnly } = options;
   const gating = { failOn, warnOnly, gates: gatesOf(options, found.read) };
   const content = checkReportOf(found.read.map(judge), found.errors, gating);
@@ -58,8 +59,8 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }
 
-async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {
-  const { manifests, broken, kustomizations } = await readManifests(names);
+async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {
+  const { manifests, broken, kustomizations } = await readManifests(input, ports);
   for (const file of kustomizations) ports.stderr.write(safeLines(`podexit: ${kustomizationHint(file)}\n`));
   const read = situationsOf(manifests, graceSeconds);
   if (read.length > 0 || broken.length > 0) return { read, errors: broken };
@@ -102,7 +103,7 @@ async function targetSpec(
   const spec = situationOfLivePod(pod, neighbours, { node, graceSeconds });
   if (!inspect || spec.isFinished) return spec;
   ports.stderr.write(
-    `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
+    `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}; of a shell also cat of its children\n`,
   );
   const { inspected } = await import('./inspect.ts');
   return inspected(cluster, spec);

@@ -41,16 +41,19 @@ export interface ContainerSpec extends ReturnType<typeof containerOf> {
   measured?: MeasuredContainer;
 }
 
-export const containersOf = (podSpec: unknown, podPath: Path): ContainerSpec[] =>
+type ScriptsOf = (container: JsonObject) => CommandLine['scripts'];
+
+/** `scriptsOf`: the scripts in a container whose text is known; by default none. */
+export const containersOf = (podSpec: unknown, podPath: Path, scriptsOf?: ScriptsOf): ContainerSpec[] =>
   (['containers', 'initContainers'] as const)
     .flatMap((list) =>
       asArray(asObject(podSpec)[list], 256).map((one, index) =>
-        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers'),
+        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers', scriptsOf),
       ),
     )
     .filter(({ name }) => name !== '');
 
-function containerOf(container: JsonObject, path: Path, isInit: boolean) {
+function containerOf(container: JsonObject, path: Path, isInit: boolean, scriptsOf: ScriptsOf | undefined) {
   const { preStop, stopSignal } = asObject(container['lifecycle']);
   const initKind = container['restartPolicy'] === 'Always' ? ('sidecar' as const) : ('init' as const);
   const { livenessProbe } = container;
@@ -60,7 +63,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean) {
     kind: isInit ? initKind : ('main' as const),
     path,
     image: asText(container['image']),
-    command: commandOf(container),
+    command: { ...commandOf(container), scripts: scriptsOf?.(container) },
     hook: hookOf(asObject(preStop), asText(container['image'])),
     hasReadinessProbe: isPresent(container['readinessProbe']),
     env: asArray(container['env'], 1000)

@@ -24,10 +24,34 @@ export async function inspected(cluster: Cluster, spec: Situation): Promise<Situ
       execIn(cluster, { pod: spec.subject.name, container: container.name, command: ['cat', file] });
     const status = await cat('/proc/1/status');
     const cmdline = status.kind === 'done' ? await cat('/proc/1/cmdline') : status;
-    found.set(container.name, inspectionOf(status, cmdline, stopSignalOf(container), spec.sharesProcesses));
+    const inspection = inspectionOf(status, cmdline, stopSignalOf(container), spec.sharesProcesses);
+    const isShell = inspection.kind === 'read' && inspection.handling.kind === 'shell';
+    found.set(container.name, isShell ? withChild(inspection, await childOfPid1(cat)) : inspection);
   }
   return { ...spec, containers: spec.containers.map((one) => ({ ...one, inspection: found.get(one.name) })) };
 }
+
+/** The name of the process that PID 1 started first. Undefined: there is none, or the kernel does not list children. */
+async function childOfPid1(cat: (file: string) => Promise<ExecResult>): Promise<string | undefined> {
+  const children = await cat('/proc/1/task/1/children');
+  const [, pid] = /^(\d+)\b/.exec(children.kind === 'done' ? children.stdout.toString('utf8') : '') ?? [];
+  const cmdline = pid === undefined ? children : await cat(`/proc/${pid}/cmdline`);
+  if (pid === undefined || cmdline.kind !== 'done') return undefined;
+  return cmdline.stdout.toString('utf8').split('\0', 1)[0]?.split('/').at(-1)?.slice(0, 60) || undefined;
+}
+
+/** Says that the child of a shell that is PID 1 does not get the signal, which the shell drops. */
+function withChild(inspection: Inspection, child: string | undefined): Inspection {
+  if (inspection.kind !== 'read' || inspection.handling.kind !== 'shell' || child === undefined) return inspection;
+  const { handling, command } = inspection;
+  if (handling.because !== pid1Text(command)) return inspection;
+  return {
+    ...inspection,
+    handling: { ...handling, because: `${handling.because}, ${child} is its child and gets nothing` },
+  };
+}
+
+const pid1Text = (command: string): string => `PID 1 is \`${command}\``;
 
 export function inspectionOf(
   status: ExecResult,
@@ -47,7 +71,7 @@ export function inspectionOf(
   const command = words.join(' ').slice(0, 120);
   const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
-  const because = `PID 1 is \`${command}\``;
+  const because = pid1Text(command);
   if (has('Cgt'))
     return read(
       caughtByRuntime(words, masks.get('Cgt') ?? 0n, signal) ?? {

@@ -2,13 +2,9 @@
  * YAML and JSON manifests → objects with the file and line of each of their fields. Each document and each item of a
  * `List` becomes one object. A broken document becomes one problem with its line; the rest is still read.
  */
-import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { basename, dirname } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isMap, isSeq, LineCounter, parseAllDocuments, YAMLParseError, type Document, type Node } from 'yaml';
-import { decodedText } from './decoded-text.ts';
 import { asObject, asText, isObject, isPresent } from '../model/observe/read.ts';
 import type { Path } from './container-spec.ts';
 
@@ -32,61 +28,11 @@ export interface BrokenInput {
   message: string;
 }
 
-interface Parsed {
+export interface Parsed {
   manifests: Manifest[];
   broken: BrokenInput[];
   /** Files that say how to build manifests, and hold none. */
   kustomizations: string[];
-}
-
-/** The files of a folder that kubectl reads. */
-const manifestExtensions = /\.(ya?ml|json)$/i;
-/** No manifest is larger: a file of another kind was named by mistake. */
-const maxManifestBytes = 64 * 1024 * 1024;
-
-/** Reads `-f FILE|DIR|-`. Each unreadable file becomes an entry of `broken`; everything else is parsed. */
-export async function readManifests(names: readonly string[]): Promise<Parsed> {
-  const read: Parsed[] = [];
-  for (const name of names) read.push(...(await parsedIn(name)));
-  return {
-    manifests: read.flatMap(({ manifests }) => manifests),
-    broken: read.flatMap(({ broken }) => broken),
-    kustomizations: read.flatMap(({ kustomizations }) => kustomizations),
-  };
-}
-
-async function parsedIn(name: string): Promise<Parsed[]> {
-  if (name === '-')
-    return [parseManifests(decodedText(await buffer(createReadStream('', { fd: 0, autoClose: false }))), '<stdin>')];
-  try {
-    if (!(await stat(name)).isDirectory()) return [await parsedFile(name)];
-    const files = (await readdir(name)).filter((file) => manifestExtensions.test(file)).sort();
-    if (files.length === 0) return [refused(name, 'the folder holds no .yaml, .yml or .json file')];
-    return await Promise.all(files.map((file) => parsedFile(join(name, file))));
-  } catch (error) {
-    return [refused(name, unreadable(error))];
-  }
-}
-
-async function parsedFile(file: string): Promise<Parsed> {
-  try {
-    const { size } = await stat(file);
-    if (size > maxManifestBytes) return refused(file, `is larger than ${maxManifestBytes / 1024 / 1024} MB`);
-    return parseManifests(decodedText(await readFile(file)), file);
-  } catch (error) {
-    return refused(file, unreadable(error));
-  }
-}
-
-const refused = (file: string, message: string): Parsed => ({
-  manifests: [],
-  broken: [{ file, line: 1, message }],
-  kustomizations: [],
-});
-
-function unreadable(error: unknown): string {
-  const { code = String(error) } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
 }
 
 /** Limits what the aliases of one document expand to: a few lines can expand to a billion nodes (CVE-2019-11253). */
@@ -125,7 +71,7 @@ const isKustomization = (file: string): boolean => /^kustomization(\.ya?ml)?$/i.
 
 /** What to do with kustomizations among manifests. */
 export const kustomizationHint = (file: string): string =>
-  `${file} is a kustomization, which is not built; build it with: kubectl kustomize ${dirname(file)} | kubectl podexit check -f -`;
+  `${file} is a kustomization, which is not built; name its folder with -k ${dirname(file)}`;
 
 /** `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant. */
 const isTemplate = (text: string): boolean => /\{\{[^}\n]*\}\}/.test(text);

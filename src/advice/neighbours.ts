@@ -15,6 +15,7 @@ import {
   type JsonObject,
 } from '../model/observe/read.ts';
 import { limitsIn, type Limit } from './limits.ts';
+import { configMapTextsOf, type ConfigMapTexts } from './mounted-scripts.ts';
 
 export interface Neighbours {
   services: readonly ServiceSpec[];
@@ -27,6 +28,8 @@ export interface Neighbours {
   claims?: ReadonlyMap<string, readonly string[]>;
   /** What ends pods earlier than their grace period (limits.ts). */
   limits?: readonly Limit[];
+  /** Only of manifests: they may hold a container's script. */
+  configMaps?: readonly ConfigMapTexts[];
   /** What could not be read, so it is not judged. */
   unread: readonly { what: string; because: string }[];
   /** These are from files; the cluster may have Services that are not in them. */
@@ -127,6 +130,7 @@ export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
     claims: claimsIn(ofKind('PersistentVolumeClaim')),
     limits: limitsIn(objects),
+    configMaps: ofKind('ConfigMap').map(configMapTextsOf),
     unread: [],
     mayHaveOtherServices: true,
   };

@@ -14,7 +14,7 @@ import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
   const judged = judgedExit(trace, policy);
   if (!judged) return undefined;
-  const { timeline, verdict, answer, run } = judged;
+  const { timeline, verdict, answer } = judged;
   const situation = situationOfTrace({ trace, timeline });
   const problems = problemsToSolve(judged, problemsOfExit({ trace, timeline, verdict }));
   const remedies = remediesFor(situation, problems);
@@ -26,10 +26,9 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const fix = printed(situation, remedies);
   const isSaid = answer.why !== undefined && fix.advice.some((text) => text.includes(answer.why ?? ''));
   return {
-    timeline,
+    ...judged,
     verdict: { ...verdict, findings },
     answer: { ...answer, ...fix, why: isSaid ? undefined : answer.why },
-    run,
   };
 }
 

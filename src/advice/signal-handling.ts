@@ -19,7 +19,7 @@ export type SignalHandling =
 
 /** `graceSeconds`: of the pod. A trap that runs only after a longer sleep is none. */
 export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSeconds = 30): SignalHandling {
-  const { command, args, image, noted } = line;
+  const { command, args, image, scripts, noted } = line;
   if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}` };
   if (noted === 'handles') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };
@@ -27,7 +27,7 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const script = lineOfShell(words);
   if (script !== undefined && trapOf(script, signal) === 'ignored')
     return { kind: 'ignores', because: `its command has \`trap "" ${signal}\`` };
-  const found = stopBehaviour({ command, args, image }, signal, graceSeconds);
+  const found = stopBehaviour({ command, args, image, scripts }, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
   const quoted = `\`${clip(words.join(' '))}\`: ${because}`;
   if (handles === 'yes' && chain[0]?.does.startsWith('runs its trap'))

@@ -13,12 +13,14 @@ import {
   asText,
   metadataOf,
   stringMap,
+  type JsonObject,
 } from '../model/observe/read.ts';
 import { matches } from '../run/streams/selectors.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containersOf, type ContainerSpec, type Path } from './container-spec.ts';
 import { limitsOf, type Limit } from './limits.ts';
 import type { Manifest } from './manifests.ts';
+import { mountedScripts } from './mounted-scripts.ts';
 import {
   neighboursIn,
   readyIn,
@@ -143,7 +145,9 @@ export function situationOf(
     matches(selector, labels);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
-  const containers = containersOf(pod, podPath).map((one) =>
+  const scriptsOf = (container: JsonObject) =>
+    mountedScripts(pod, container, { configMaps: neighbours.configMaps ?? [], namespace });
+  const containers = containersOf(pod, podPath, scriptsOf).map((one) =>
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import type { Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { addManifestFlags, isManifest, manifestsIn } from './manifest-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError } from './usage.ts';
 import { readConfig } from './config.ts';
@@ -16,6 +17,7 @@ Examples:
   kubectl podexit check deployment/checkout            a workload's template
   kubectl podexit check -f deploy/ --fail-on any       manifests, for a pipeline
   helm template . | kubectl podexit check -f -         what a chart makes
+  kubectl podexit check -k overlays/prod               what a kustomization builds
   kubectl podexit check -n shop --all                  every workload, worst first
   kubectl podexit check web-0 --evict                  a pod: would an eviction be allowed?
   kubectl podexit check web-0 --inspect                and does PID 1 handle its signal?
@@ -25,13 +27,14 @@ Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cann
 `;
 
 export const addCheck: AddCommand = (program, ports, setExitCode) => {
-  const check = program
-    .command('check [target...]')
-    .usage('TARGET | -f FILE | --all [flags]')
-    .description('predict shutdown problems, delete nothing')
-    .addHelpText('before', examples.trimStart())
-    .optionsGroup('What to check:')
-    .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
+  const check = addManifestFlags(
+    program
+      .command('check [target...]')
+      .usage('TARGET | -f FILE | -k FOLDER | --all [flags]')
+      .description('predict shutdown problems, delete nothing')
+      .addHelpText('before', examples.trimStart())
+      .optionsGroup('What to check:'),
+  )
     .option('--all', 'every workload of the namespace')
     .option('--inspect', 'run cat in each container of the pod, to see whether PID 1 handles its stop signal');
   addTargetFlags(check)
@@ -92,25 +95,24 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
   };
 }
 
-/** No Kubernetes name ends like this in practice: `check web.yaml` means the file. */
-const isManifest = (word: string): boolean => /\.(ya?ml|json)$/i.test(word);
-
 function sourceOf(words: readonly string[], flags: Flags): CheckSource {
   const { all = false } = flags;
-  const names = [...(flags.filename ?? []), ...words.filter(isManifest)];
+  const input = manifestsIn(flags, words.filter(isManifest));
   words = words.filter((word) => !isManifest(word));
-  const others = [names.length > 0 && '-f', all && '--all', words.length > 0 && 'a target'].filter(Boolean);
+  const others = [input && (flags.kustomize ? '-k' : '-f'), all && '--all', words.length > 0 && 'a target'].filter(
+    Boolean,
+  );
   if (others.length > 1)
     throw usageError('check', `${others.join(' and ')} cannot be given together`, 'Leave out one of them.');
-  if (flags.inspect && (names.length > 0 || all))
+  if (flags.inspect && (input || all))
     throw usageError('inspect', '--inspect reads the containers of one running pod', 'Name a pod or a workload.');
-  if (names.length > 0) return { kind: 'files', names };
+  if (input) return { kind: 'files', input };
   if (all) return { kind: 'all' };
   if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
     throw usageError(
       'target',
       'nothing to check was named',
-      'Name it: POD, deployment/NAME, -l SELECTOR, -f FILE or --all',
+      'Name it: POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all',
     );
   return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
 }

@@ -72,6 +72,8 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
 
   // Of `check`, `fix` and `why`.
   filename?: string[];
+  recursive?: boolean;
+  kustomize?: string;
   all?: boolean;
   inspect?: boolean;
   diff?: boolean;

@@ -1,6 +1,7 @@
 /** `fix`: prints a patch for the problems that a check finds. */
 import type { FixOptions } from '../advice/fix/fix.ts';
-import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { addConnectionFlags, connectionOf } from './connection-flags.ts';
+import { addManifestFlags, manifestsIn } from './manifest-flags.ts';
 import { oneOf, usageError } from './usage.ts';
 import { verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
@@ -20,13 +21,14 @@ Nothing is ever applied. Each change has a comment that says why.
 export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
 
 export const addFix: AddCommand = (program, ports, setExitCode) => {
-  const fix = program
-    .command('fix [target...]')
-    .usage('TARGET | REPORT | -f FILE [flags]')
-    .description('print the patch for what check finds, apply nothing')
-    .addHelpText('before', examples)
-    .optionsGroup('What to fix:')
-    .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
+  const fix = addManifestFlags(
+    program
+      .command('fix [target...]')
+      .usage('TARGET | REPORT | -f FILE | -k FOLDER [flags]')
+      .description('print the patch for what check finds, apply nothing')
+      .addHelpText('before', examples)
+      .optionsGroup('What to fix:'),
+  )
     .optionsGroup('Output:')
     .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
     .option('--allow <fields>', 'also change replicas or strategy, where nothing speaks against it: replicas,strategy')
@@ -36,7 +38,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
     const { fix: run } = await import('../advice/fix/fix.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const options: FixOptions = {
-      source: sourceOf(words, flags.filename ?? []),
+      source: sourceOf(words, flags),
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
       allowed: (flags.allow ?? '')
@@ -50,14 +52,25 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
   });
 };
 
-function sourceOf(words: readonly string[], names: readonly string[]): FixOptions['source'] {
+function sourceOf(words: readonly string[], flags: Flags): FixOptions['source'] {
   const files = words.filter((word) => /\.ya?ml$/i.test(word));
-  if (files.length > 0 && files.length === words.length) return { kind: 'files', names: [...names, ...files] };
-  if (names.length > 0 && words.length > 0)
-    throw usageError('fix', '-f and a target cannot be given together', 'Leave out one of them.');
-  if (names.length > 0) return { kind: 'files', names };
+  const areFiles = files.length === words.length;
+  const input = manifestsIn(flags, areFiles ? files : []);
+  if (input && !areFiles)
+    throw usageError('fix', '-f or -k and a target cannot be given together', 'Leave out one of them.');
+  if (input?.kustomization !== undefined && (flags.diff || flags.output === 'yaml'))
+    throw usageError(
+      'fix',
+      `${flags.diff ? '--diff' : '-o yaml'} edits files, and what -k builds is in none`,
+      'Use -o strategic, -o json-patch, or -o kustomize, whose component you add to the kustomization.',
+    );
+  if (input) return { kind: 'files', input };
   if (words.length === 0)
-    throw usageError('target', 'nothing to fix was named', 'Name it: POD, deployment/NAME, -f FILE or REPORT.json');
+    throw usageError(
+      'target',
+      'nothing to fix was named',
+      'Name it: POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json',
+    );
   const [first = ''] = words;
   // A report or a recording: no Kubernetes name ends like this in practice.
   if (words.length === 1 && /\.(nd)?json$/.test(first)) return { kind: 'report', file: first };

@@ -1,6 +1,6 @@
 /** One container of the timeline. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { eventsAbout, type Trace } from '../model/trace.ts';
+import { failedProbes, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { isBefore } from './estimate.ts';
@@ -124,5 +124,5 @@ function probesFailed(trace: Trace, { spec, signal, kill }: ContainerExit): bool
   const from = signal?.node.hi ?? Infinity;
   // A probe that may have failed before the kill counts: 'none' is reported only if there was certainly no reaction.
   const to = kill?.node.hi ?? -Infinity;
-  return eventsAbout(trace, 'Unhealthy', spec.name).some(({ time }) => time.lo > from && time.lo < to);
+  return failedProbes(trace, spec.name).some(({ time }) => time.lo > from && time.lo < to);
 }

@@ -7,7 +7,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Gap } from '../model/observation.ts';
-import { eventsAbout, isRefused, type Fact } from '../model/trace.ts';
+import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { wasLoweredLate, type Deletion } from './deletion.ts';
@@ -202,7 +202,7 @@ export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }:
   const from = network.read(moment('stop-start', name)).node.lo;
   const until = network.read(graceStart).node.hi + timeout;
   const hasLogged = log.lastLine !== undefined && log.lastLine.value > from && log.lastLine.value < until;
-  const hasFailedProbe = eventsAbout(trace, 'Unhealthy', name).some(({ time }) => time.hi > from && time.lo < until);
+  const hasFailedProbe = failedProbes(trace, name).some(({ time }) => time.hi > from && time.lo < until);
   return !hasLogged && !hasFailedProbe && readyLost === undefined;
 }
 

@@ -3,6 +3,7 @@ import type { Condition, Pod } from '../model/kube.ts';
 import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
+import { platformIn } from '../model/platform.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import {
   isRefused,
@@ -39,9 +40,26 @@ type Rule = (trace: Trace, deletion: Deletion) => Trigger | undefined;
 export function triggerOf(trace: Trace, deletion: Deletion): Trigger {
   for (const rule of rules) {
     const trigger = rule(trace, deletion);
-    if (trigger) return trigger;
+    if (trigger) return trigger.note === undefined ? byPlatform(trace, trigger) : trigger;
   }
-  return { kind: 'unknown', evidence: [deletion.facts.seenSeq] };
+  return byPlatform(trace, { kind: 'unknown', evidence: [deletion.facts.seenSeq] });
+}
+
+/** A platform announces the end of a node this long before its pods are evicted (ms). */
+const noticeMs = 600_000;
+
+/** Names the platform behind an eviction, or behind a DELETE that nothing else explains. */
+function byPlatform(trace: Trace, trigger: Trigger): Trigger {
+  if (!['eviction-api', 'taint', 'unknown'].includes(trigger.kind)) return trigger;
+  const requested = deletionRequestedAt(trace);
+  const isNear = ({ about, time }: Occurrence): boolean =>
+    time.hi >= requested - (about.kind === 'Node' ? noticeMs : controllerReactionMs) &&
+    time.lo <= requested + deliveryLag;
+  const [found] = trace.events.flatMap((event) => {
+    const by = isNear(event) ? platformIn({ ...event, kind: event.about.kind }) : undefined;
+    return by === undefined ? [] : [{ by, event }];
+  });
+  return found ? { ...trigger, evidence: [...trigger.evidence, found.event.seq], note: found.by } : trigger;
 }
 
 const byUs: Rule = (_trace, { ours, facts }) => {

@@ -10,6 +10,30 @@ import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from '
 /** RFC 3339, UTC, milliseconds, on the client's clock. */
 export type Time = string;
 
+/** Who can hold up a deletion. `unexplained`: no observation shows who did. */
+const ledgerOwners = [
+  'api-server',
+  'kubelet',
+  'post-start',
+  'pre-stop',
+  'application',
+  'sidecar-order',
+  'runtime',
+  'finalizers',
+  'unexplained',
+] as const;
+export type LedgerOwner = (typeof ledgerOwners)[number];
+
+/** A stretch of a deletion. `subject`: the container, the node, or the finalizers. `what` completes "SUBJECT …". */
+export interface LedgerEntry {
+  owner: LedgerOwner;
+  subject?: string;
+  what: string;
+  seconds: number;
+  /** Where it begins or ends is known to more than 2 s only. */
+  approximate?: true;
+}
+
 /** Contains the truth (`earliest` is the epoch if nothing bounds it); `evidence` refers to `seq`s in `observations`. */
 export interface Instant {
   earliest: Time;
@@ -328,6 +352,8 @@ export interface ExitReport {
   summary?: string;
   /** From the request (or its acceptance) to the removal of the object, by arrival times here. */
   totalSeconds?: number;
+  /** Who held up the deletion: consecutive stretches, which add up to the total. Absent as long as the pod exists. */
+  ledger?: LedgerEntry[];
   /** Why the exit was not graceful, or what took most of the time. */
   cause?: { code: FindingCode; container?: string };
   traffic?: TrafficReport;

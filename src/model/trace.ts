@@ -287,3 +287,10 @@ export const mayMiss = ({ gaps, refused }: Trace, stream: StreamName, { lo, hi }
 /** The Events with this reason about a container, oldest first. */
 export const eventsAbout = ({ events }: Trace, reason: string, container: string): Occurrence[] =>
   events.filter((event) => event.reason === reason && event.about.container === container);
+
+/**
+ * Probes that got an answer from the container, or none. One that errored was cancelled by the kubelet: 1.35 and 1.36.3
+ * cancel exec readiness probes while the pod terminates (kubernetes/kubernetes#140881). It says nothing about the application.
+ */
+export const failedProbes = (trace: Trace, container: string): Occurrence[] =>
+  eventsAbout(trace, 'Unhealthy', container).filter(({ message }) => !message.includes('errored'));

@@ -23,7 +23,7 @@ export const graceText = ({ grace: { effectiveSeconds, specSeconds } }: Timeline
 
 /** `preempted by a higher-priority pod`, with the note of the trigger. */
 export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
-  note === undefined ? triggerText[kind] : `${triggerText[kind]}, ${note}`;
+  note === undefined ? triggerText[kind] : kind === 'unknown' ? note : `${triggerText[kind]}, ${note}`;
 
 /** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
 export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
@@ -32,7 +32,8 @@ export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 1
 export function deletedText({ timeline, answer }: Report): string | undefined {
   const { total, trigger, deleted, mode } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
-  const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${deletedByText(timeline)})`;
+  const isUnnamed = trigger.kind === 'unknown' && trigger.note === undefined;
+  const by = trigger.kind === 'this-command' || isUnnamed ? '' : ` (${deletedByText(timeline)})`;
   if (!total) return `still terminating${by}`;
   return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, answer.cause?.code)}${by}`;
 }

@@ -17,7 +17,7 @@ import type { Report } from './report.ts';
 import { allNotes } from './rule-input.ts';
 import type { TrafficAnswer } from './traffic.ts';
 
-export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitReport {
+export function exitReportOf({ timeline, verdict, answer, ledger, run }: Report): ExitReport {
   const { mode, pod, grace, trigger, clocks } = timeline;
   const owner = controllerOf(pod);
   const isGone = timeline.marks.some(({ name }) => name === 'removed');
@@ -57,6 +57,7 @@ export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitRe
     },
     summary: answer.summary,
     totalSeconds: totalSeconds(timeline),
+    ledger: ledger.length > 0 ? [...ledger] : undefined,
     cause: answer.cause,
     traffic: trafficReport(answer.traffic, timeline),
     fix: answer.fix.length > 0 ? answer.fix : undefined,

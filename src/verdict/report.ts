@@ -2,7 +2,7 @@
 import { conclude } from '../infer/conclude.ts';
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import { imagesOf } from '../model/pod.ts';
-import { findingCodes, severities, type RunReport } from '../model/report.ts';
+import { findingCodes, severities, type LedgerEntry, type RunReport } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
 import { answerOf, type Answer } from './answer.ts';
@@ -15,6 +15,7 @@ import { nodeRules } from './findings/node.ts';
 import { removalRules } from './findings/removal.ts';
 import { trafficRules } from './findings/traffic.ts';
 import { gateOf, withImpliedLoss } from './gates.ts';
+import { ledgerOf } from './ledger.ts';
 import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import { ranContainers, type RuleInput } from './rule-input.ts';
@@ -24,6 +25,7 @@ export interface JudgedExit {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
   readonly answer: Omit<Answer, 'advice' | 'fix'>;
+  readonly ledger: readonly LedgerEntry[];
   /** Absent if the recording does not contain it. */
   readonly run?: RunReport | undefined;
 }
@@ -39,7 +41,8 @@ export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined
   const { timeline, context } = concluded;
   const input = context && { ...context, timeline };
   const verdict = judge(trace, timeline, input, policy);
-  return { timeline, verdict, answer: answerOf(timeline, verdict, input), run: runReportOf(trace) };
+  const ledger = ledgerOf(input, new Set(verdict.findings.map(({ code }) => code)));
+  return { timeline, verdict, answer: answerOf(timeline, verdict, input), ledger, run: runReportOf(trace) };
 }
 
 /** `input` is absent while no deletion was observed. */

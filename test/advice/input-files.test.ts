@@ -51,7 +51,7 @@ it('skips a kustomization without a kind, and says how to build it', async () =>
   const { code, stdout, stderr } = await runMain(['check', '-f', own]);
   expect(code).toBe(0);
   expect(stdout).toContain('pod/web');
-  expect(stderr).toContain(`kubectl kustomize ${own} | kubectl podexit check -f -`);
+  expect(stderr).toContain(`name its folder with -k ${own}`);
 });
 
 it('says that a file does not exist', async () => {

@@ -42,6 +42,14 @@ const containers: Record<string, Container> = {
   sandboxed: { status: 'Name:\tx\nState:\tS\n', cmdline: 'x\0' },
 };
 
+/** PID 1 of each container has one child. */
+const files = ({ status, cmdline }: { status: string; cmdline: string }): Record<string, string> => ({
+  '/proc/1/status': status,
+  '/proc/1/cmdline': cmdline,
+  '/proc/1/task/1/children': '7 12 ',
+  '/proc/7/cmdline': '/usr/bin/node\0server.js\0',
+});
+
 /** An unmasked frame, as servers send it. Its first byte has the opcode, and 0x80 in the last frame of a message. */
 function frame(first: number, payload: Buffer): Buffer {
   const head =
@@ -98,7 +106,7 @@ async function withPod(status: number, work: (flags: string[], commands: string[
       `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\nsec-websocket-protocol: v5.channel.k8s.io\r\n\r\n`,
     );
     const one = containers[url.searchParams.get('container') ?? ''];
-    const text = one && 'status' in one ? (command[1] === '/proc/1/status' ? one.status : one.cmdline) : '';
+    const text = one && 'status' in one ? (files(one)[command[1] ?? ''] ?? '') : '';
     const result =
       one && 'error' in one
         ? { status: 'Failure', message: one.error, reason: 'InternalError', code: 500 }
@@ -146,7 +154,9 @@ describe('check --inspect', () => {
       expect(stderr).toMatch(
         /--inspect runs cat \/proc\/1\/status and cat \/proc\/1\/cmdline in each container of web-0/,
       );
-      expect(new Set(commands)).toEqual(new Set(['cat /proc/1/status', 'cat /proc/1/cmdline']));
+      expect(new Set(commands)).toEqual(
+        new Set(['cat /proc/1/status', 'cat /proc/1/cmdline', 'cat /proc/1/task/1/children', 'cat /proc/7/cmdline']),
+      );
       const problems = findings
         .filter(({ severity }) => severity !== 'info')
         .map(({ code: finding, container }) => `${container} ${finding}`);
@@ -156,6 +166,9 @@ describe('check --inspect', () => {
         'shell shell-as-pid-1',
         'sleep-without-cat no-signal-handling',
       ]);
+      expect(findings.find(({ code: finding }) => finding === 'shell-as-pid-1')?.message).toContain(
+        'PID 1 is `/bin/sh /start.sh`, node is its child and gets nothing',
+      );
       expect(findings.find(({ container }) => container === 'node')?.message).toBe(
         'PID 1 of node (`node server.js`) has no SIGTERM handler: it will be killed at the end of the grace period of 30s',
       );
@@ -234,6 +247,18 @@ describe('what the masks of PID 1 prove', () => {
     ['/opt/app/server', ''],
   ])('a caught signal proves a handler elsewhere: %s', (...words) => {
     expect(handling(words, masks(term)).kind).toBe('handles');
+  });
+
+  it('reads the masks as the kernel prints them: node 20, python 3.11 and dash without a handler', () => {
+    const status = (name: string, ignored: string, caught: string) =>
+      `Name:\t${name}\nPid:\t1\nSigBlk:\t0000000000000000\nSigIgn:\t${ignored}\nSigCgt:\t${caught}\n`;
+    expect(handling(['node', 'a.js'], status('node', '0000000001001000', '0000000100004602')).kind).toBe('depends');
+    expect(handling(['python3', 'a.py'], status('python3', '0000000001001006', '0000000000000000')).kind).toBe(
+      'ignores',
+    );
+    expect(handling(['dash', '-c', 'node a.js'], status('dash', '0000000000000006', '0000000000010000')).kind).toBe(
+      'shell',
+    );
   });
 
   it('Java ends on SIGTERM whatever the application does', () => {

@@ -12,7 +12,8 @@ import { deploymentOf, ownerOf } from '../../run/streams/watched.ts';
 import { readReports, type ReadRecording } from '../history/reports.ts';
 import { isProblem } from '../problem.ts';
 import { problemsOf } from '../check-report.ts';
-import { readManifests, type Manifest } from '../manifests.ts';
+import { readManifests, type ManifestInput } from '../manifest-input.ts';
+import type { Manifest } from '../manifests.ts';
 import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
 import { situationOf, situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
@@ -25,7 +26,7 @@ type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 
 export interface FixOptions {
   source:
-    { kind: 'files'; names: readonly string[] } | { kind: 'target'; target: Target } | { kind: 'report'; file: string };
+    { kind: 'files'; input: ManifestInput } | { kind: 'target'; target: Target } | { kind: 'report'; file: string };
   format: FixFormat;
   diff: boolean;
   /** What the user allows to change beside the pod template. */
@@ -55,7 +56,7 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   }
   const { found, broken } =
     source.kind === 'files'
-      ? await fromFiles(source.names, options)
+      ? await fromFiles(source.input, options, ports)
       : { found: await fromCluster(source.target, options, ports), broken: [] };
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
   for (const one of found)
@@ -101,8 +102,8 @@ function byHandIn(situation: Situation): string[] {
     .map((problem) => `${problem.message}. ${adviceFor(problem, remedies) ?? ''} (${problem.code})`);
 }
 
-async function fromFiles(names: readonly string[], options: FixOptions) {
-  const { manifests, broken } = await readManifests(names);
+async function fromFiles(input: ManifestInput, options: FixOptions, ports: Ports) {
+  const { manifests, broken } = await readManifests(input, ports);
   const nothing: Plan = { remedies: [], edits: [] };
   const plans = new Map(
     situationsOf(manifests).map(({ manifest, situation }) => [manifest, planFor(situation, options)]),

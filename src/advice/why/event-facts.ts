@@ -1,6 +1,7 @@
 /** Events as facts with a time, and what each reason means for a pod that was stopped (SIGNALS.md §2.2). Pure. */
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { asNumber, asObject, asString, asText } from '../../model/observe/read.ts';
+import { platformIn } from '../../model/platform.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import { parseEventName } from '../../model/stamps.ts';
 import { isTime, type WhyMoment } from './report.ts';
@@ -14,8 +15,9 @@ export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
     .filter(({ at }) => isTime(at))
     .sort((a, b) => a.at - b.at);
 
-/** A repeated stop is one Event with a count: its first and its last time each become a fact. */
+/** A repeated Event is one with a count: its first and its last time each become a fact. */
 function factsOfEvent(event: CoreV1Event) {
+  const raw = asObject(event);
   const object = asObject(event.involvedObject);
   const message = asText(event.message);
   const facts = {
@@ -28,10 +30,19 @@ function factsOfEvent(event: CoreV1Event) {
     /** ms since the epoch, on the clock of the component that wrote it. */
     at: lastTime(event),
     container: /\{([^}]+)\}$/.exec(asText(object['fieldPath']))?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
+    component: asString(raw['reportingComponent']) || asText(asObject(event.source)['component']),
     /** The node whose kubelet wrote it. */
     host: asString(asObject(event.source)['host']),
+    /** For its last time: how often it had happened by then. */
+    times: 1,
   };
-  return isStop(facts) && countOf(event) > 1 ? [{ ...facts, at: firstTime(event) || facts.at }, facts] : [facts];
+  const first = firstTime(event);
+  return countOf(event) > 1 && first < facts.at
+    ? [
+        { ...facts, at: first },
+        { ...facts, times: countOf(event) },
+      ]
+    : [facts];
 }
 
 const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
@@ -94,7 +105,7 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^Unhealthy$/, says: /^Liveness/, name: 'unhealthy', what: 'liveness probe failed', isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, says: /^Readiness/, name: 'unhealthy', what: 'readiness probe failed', provesPresence: true },
   { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} was restarted again and again`, isBad: true },
-  { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true },
+  { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true, cause: { trigger: 'unknown', by: 'its kubelet' } },
   { about: 'Pod', reason: /^(Evict\w*|Descheduled|Disrupted|ScaleDown)$/, name: 'evicted', what: ({ message }) => message },
   { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'preempted by the kubelet for a critical pod', cause: { trigger: 'preemption', by: 'the kubelet' } },
   { about: 'Pod', reason: /^Preempted$/, name: 'preempted', what: 'preempted by a higher-priority pod', cause: { trigger: 'preemption', by: 'the scheduler' } },
@@ -102,7 +113,7 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Cancelling/, name: 'taint-cancelled', what: 'the deletion for a NoExecute taint was cancelled' },
   { about: 'Pod', reason: /^DeviceTaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its device got a NoExecute taint', cause: { trigger: 'device-taint', by: 'the device taint manager' } },
   { about: 'Pod', reason: /^NodeNotReady$/, name: 'node-not-ready', what: 'its node was not ready', isBad: true },
-  { about: 'Pod', reason: /^DeadlineExceeded$/, name: 'deadline', what: 'activeDeadlineSeconds exceeded', isBad: true },
+  { about: 'Pod', reason: /^DeadlineExceeded$/, name: 'deadline', what: 'activeDeadlineSeconds exceeded', isBad: true, cause: { trigger: 'unknown', by: 'its kubelet' } },
   { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod' },
   { about: 'Node', reason: /^NodeNotSchedulable$/, name: 'cordoned', what: ({ name }) => `node ${name} was cordoned, as kubectl drain does first` },
   { about: 'Node', reason: /^NodeSchedulable$/, name: 'uncordoned', what: ({ name }) => `node ${name} was uncordoned` },
@@ -110,6 +121,10 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted` },
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },
 ];
+
+/** Of a pod: what ended a node may have ended its pods. */
+const causeBy = (platform: string | undefined, { kind }: EventFacts): EventMeaning['cause'] =>
+  platform !== undefined && kind === 'Pod' ? { trigger: 'unknown', by: platform.replace(/^by /, '') } : undefined;
 
 /** An Event that says something about a shutdown. */
 export type ReadableEvent = NonNullable<ReturnType<typeof readEvent>>;
@@ -120,9 +135,15 @@ export function readEvent(facts: EventFacts) {
     ({ about, reason, says }) =>
       about === facts.kind && reason.test(facts.reason) && (says?.test(facts.message) ?? true),
   );
-  if (!meaning) return undefined;
-  const { name, what, isBad, cause, provesPresence } = meaning;
-  const text = typeof what === 'string' ? what : what(facts);
+  const platform = platformIn(facts);
+  if (!meaning && platform === undefined) return undefined;
+  const { name, what, isBad, cause, provesPresence } = meaning ?? {
+    name: facts.kind === 'Pod' ? 'evicted' : 'node-ends',
+    what: facts.message,
+  };
+  const said = typeof what === 'string' ? what : what(facts);
+  const text = facts.times > 1 ? `${said}, ${facts.times} times by then` : said;
   const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text };
-  return { moment, isBad, cause: cause && { ...cause, by: `${cause.by} (${text})` }, provesPresence };
+  const own = cause && { ...cause, by: `${cause.by} (${text})` };
+  return { moment, isBad, cause: own ?? causeBy(platform, facts), provesPresence };
 }

@@ -29,7 +29,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     name,
     uid: own.findLast((fact) => fact.uid !== undefined)?.uid,
     stop: own.find(isStop),
-    deleted: history.facts.findLast((fact) => fact.reason === 'SuccessfulDelete' && hasWord(fact, name)),
+    deleted: deletionOf(name, own, history),
     owners: ownersOf(name, history),
   };
   const { stop, deleted, uid, owners } = traces;
@@ -77,6 +77,26 @@ function eventsOfLatest(name: string, { facts }: NamespaceHistory): EventFacts[]
   const own = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
   const uid = own.findLast(isStop)?.uid ?? own.findLast((fact) => fact.uid !== undefined)?.uid;
   return own.filter((fact) => fact.uid === undefined || fact.uid === uid);
+}
+
+/**
+ * The controller's Event that it deleted this pod, and not an earlier one of its name: after this one was scheduled and
+ * earlier ones were stopped, and not after this one was stopped.
+ */
+function deletionOf(name: string, own: readonly EventFacts[], { facts }: NamespaceHistory): EventFacts | undefined {
+  const stop = own.find(isStop);
+  const uid = own.findLast((fact) => fact.uid !== undefined)?.uid;
+  const earlier = facts.filter(
+    (fact) => isStop(fact) && fact.name === name && fact.uid !== uid && fact.at < (stop?.at ?? Infinity),
+  );
+  const since = Math.max(
+    own.find(({ reason }) => reason === 'Scheduled')?.at ?? -Infinity,
+    ...earlier.map(({ at }) => at + uncertaintyMs),
+  );
+  const until = (stop?.at ?? Infinity) + uncertaintyMs;
+  return facts.findLast(
+    (fact) => fact.reason === 'SuccessfulDelete' && hasWord(fact, name) && fact.at > since && fact.at <= until,
+  );
 }
 
 const deletionBy = (fact: EventFacts): WhyMoment => ({

@@ -6,6 +6,8 @@ export interface CommandLine {
   command: readonly string[];
   args: readonly string[];
   image?: string;
+  /** Scripts whose text is known: path in the container → text. */
+  scripts?: ReadonlyMap<string, string>;
   /** Recordings keep no command, only this note about it. */
   noted?: 'shell' | 'ignores' | 'handles';
 }

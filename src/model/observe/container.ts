@@ -57,7 +57,7 @@ export const narrowContainer = shape({
   image: asString,
   /** `Always` on an init container makes it a sidecar. */
   restartPolicy: asString,
-  lifecycle: unlessEmpty(shape({ preStop: narrowHandler, stopSignal: asString })),
+  lifecycle: unlessEmpty(shape({ preStop: narrowHandler, postStart: narrowHandler, stopSignal: asString })),
   readinessProbe: maybe(narrowProbe),
   /** Computed here: PID 1 starts as a shell with a command line, which rarely passes signals on if it stays a shell. */
   shell: noted((line) => !/(^|[;&|]\s*)(exec|trap)\s/.test(line)),

@@ -22,6 +22,9 @@ export const reasonsWithMessage: ReadonlySet<string> = new Set([
   'Completed',
   'Suspended',
   'DeadlineExceeded',
+  'Evicted',
+  'Disrupted',
+  'DisruptionTerminating',
 ]);
 
 export type Event = ReturnType<typeof narrowEvent>;
@@ -54,7 +57,7 @@ function narrowMessage(reason: string, message: string | undefined): string | un
   return reasonsWithMessage.has(reason) ? message : undefined;
 }
 
-const probeWords = ['Readiness', 'Liveness', 'Startup', 'connection refused'];
+const probeWords = ['Readiness', 'Liveness', 'Startup', 'errored', 'connection refused'];
 
 /** From the tenth similar Event in ten minutes on, Events are merged; the newest message is kept (SIGNALS.md §2.1). */
 const mergedPrefix = '(combined from similar events): ';

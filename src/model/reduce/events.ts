@@ -1,5 +1,6 @@
 /** Events about the pod, its node and its owners. Each occurrence is kept once (SIGNALS.md §2.1). */
 import { reasonsWithMessage, type Event } from '../observe/event.ts';
+import { platformIn } from '../platform.ts';
 import { atMost, type Span } from '../span.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Seen, Trace } from '../trace.ts';
@@ -13,13 +14,20 @@ const maxEvents = 512;
 const reasonsWithoutMessage = new Set(['Started', 'FailedPreStopHook', 'Unhealthy', 'Evicted', 'ExceededGracePeriod']);
 
 /** Whether rules read Events with this reason. A created pod is known by its own state. */
-const isKept = (reason: string): boolean =>
-  reasonsWithoutMessage.has(reason) || (reasonsWithMessage.has(reason) && reason !== 'SuccessfulCreate');
+const isKept = ({
+  reason,
+  message = '',
+  reportingComponent: component = '',
+  involvedObject: { kind },
+}: Event): boolean =>
+  reasonsWithoutMessage.has(reason) ||
+  (reasonsWithMessage.has(reason) && reason !== 'SuccessfulCreate') ||
+  platformIn({ kind, reason, message, component }) !== undefined;
 
 /** `isOld`: the Event came in a list, so its arrival says little about when it happened. */
 export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
   const stamped = foldKubeletStamps(trace, event, seen);
-  if (!isKept(event.reason) || !concerns(trace, event)) return stamped;
+  if (!isKept(event) || !concerns(trace, event)) return stamped;
   const occurrence = occurrenceOf(event, seen, isOld);
   if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
   const events = dropOldest([...withoutRepeats(stamped.events, occurrence), occurrence]);

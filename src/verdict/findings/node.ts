@@ -12,6 +12,7 @@ import { second } from '../../model/span.ts';
 import { lostSince, mayMiss, type Fact, type Occurrence, type Trace } from '../../model/trace.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
+import { containerInPostStart } from '../ledger.ts';
 import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 
 export const nodeRules: Rules = {
@@ -25,7 +26,8 @@ export const nodeRules: Rules = {
     const silentMs = Math.min(watched, first?.at ?? end) - accepted.client.hi;
     const notReady = markOf(timeline, 'node-not-ready')?.at;
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
-    if ((silentMs < minSilenceMs || mayBeStarting(input)) && !wasNotReady) return undefined;
+    const isStarting = mayBeStarting(input) || containerInPostStart(input) !== undefined;
+    if ((silentMs < minSilenceMs || isStarting) && !wasNotReady) return undefined;
     const node = timeline.pod.spec.nodeName ?? 'the node';
     const isExact = first && !first.isOld && first.at <= watched;
     const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
@@ -55,6 +57,7 @@ export const nodeRules: Rules = {
       trace.gone !== undefined || trace.lastReceivedAt >= first.latest + millisecondsOf('delivery-lag');
     if (!isComplete) return undefined;
     const restart = probeRestart(input);
+    const starting = containerInPostStart(input);
     const length = lengthText({ ...delay, basis: 'inferred' });
     return {
       severity: 'info',
@@ -62,7 +65,9 @@ export const nodeRules: Rules = {
       clause: `the kubelet started termination after ${length}`,
       why: restart
         ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-        : 'an image pull, a postStart hook or a busy kubelet may be the cause',
+        : starting === undefined
+          ? 'an image pull, a postStart hook or a busy kubelet may be the cause'
+          : `the postStart hook of ${starting} still ran, and the kubelet waits for it`,
       advice: 'Look at the Events of the pod and at the load of its kubelet.',
       delayMs: delay.shown,
       evidence: [accepted.evidence, first.evidence, restart?.seq],

@@ -158,6 +158,18 @@ const longSleep = alone({ preStop: { kind: 'sleep', seconds: 60 }, logged: false
 
 const proved: Case[] = [
   {
+    sentence: 'a readiness probe that the kubelet cancels (1.35, 1.36.3) is no reaction of the application',
+    of: 'sigkill-after-grace',
+    edit: [event('Unhealthy', 'Readiness probe errored and resulted in unknown state: context canceled', 2000)],
+    expect: { findings: ['no-signal-handling'], outcome: 'killed' },
+  },
+  {
+    sentence: 'a readiness probe that fails may be a reaction of the application',
+    of: 'sigkill-after-grace',
+    edit: [event('Unhealthy', 'Readiness probe failed: command failed', 2000)],
+    expect: { without: ['no-signal-handling'] },
+  },
+  {
     sentence: 'a log that ends long before the kill does not show that the application ignored its signal',
     of: 'sigkill-after-grace',
     edit: [arriving((one, { at }) => (one.kind === 'log-ended' ? at + 1000 : one.at))],

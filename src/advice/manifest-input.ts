@@ -1,0 +1,97 @@
+/** What `-f`, `-R` and `-k` name → manifests. What cannot be read becomes an entry of `broken`; the rest is still read. */
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { PodexitError } from '../errors.ts';
+import type { Ports } from '../run/ports.ts';
+import { decodedText } from './decoded-text.ts';
+import { downloaded, isAddress, shownAddress } from './download.ts';
+import { built } from './kustomize.ts';
+import { parseManifests, type Parsed } from './manifests.ts';
+
+export interface ManifestInput {
+  /** Files, folders, https addresses, or `-` for standard input. */
+  names: readonly string[];
+  /** Folders with all folders in them. */
+  isRecursive?: boolean;
+  /** What `kubectl kustomize` builds. */
+  kustomization?: string;
+}
+
+/** The files of a folder that kubectl reads. */
+const manifestExtensions = /\.(ya?ml|json)$/i;
+/** No manifest is larger: a file of another kind was named by mistake. */
+const maxManifestBytes = 64 * 1024 * 1024;
+
+export async function readManifests(
+  { names, isRecursive = false, kustomization }: ManifestInput,
+  ports: Pick<Ports, 'env' | 'clock'>,
+): Promise<Parsed> {
+  const read: Parsed[] = [];
+  for (const name of names) read.push(...(await readNamed(name, isRecursive, ports)));
+  if (kustomization !== undefined)
+    read.push(await readText(`kubectl kustomize ${kustomization}`, () => built(kustomization, ports.env)));
+  return {
+    manifests: read.flatMap(({ manifests }) => manifests),
+    broken: read.flatMap(({ broken }) => broken),
+    kustomizations: read.flatMap(({ kustomizations }) => kustomizations),
+  };
+}
+
+async function readNamed(name: string, isRecursive: boolean, ports: Pick<Ports, 'env' | 'clock'>): Promise<Parsed[]> {
+  if (name === '-') return [await readText('<stdin>', () => buffer(createReadStream('', { fd: 0, autoClose: false })))];
+  if (isAddress(name)) return [await readText(shownAddress(name), () => downloaded(name, ports))];
+  try {
+    return (await stat(name)).isDirectory() ? await readFolder(name, isRecursive) : [await readOneFile(name)];
+  } catch (error) {
+    return [refused(name, unreadable(error))];
+  }
+}
+
+/** As kubectl does, `-R` follows no link to a folder: it could lead back. */
+async function readFolder(folder: string, isRecursive: boolean): Promise<Parsed[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: isRecursive });
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && manifestExtensions.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  if (files.length === 0)
+    return [
+      refused(
+        folder,
+        `the folder holds no .yaml, .yml or .json file${isRecursive ? '' : '; -R reads the folders in it too'}`,
+      ),
+    ];
+  const read: Parsed[] = [];
+  for (const file of files) read.push(await readOneFile(file));
+  return read;
+}
+
+const readOneFile = (file: string): Promise<Parsed> =>
+  readText(file, async () => {
+    const { size } = await stat(file);
+    if (size <= maxManifestBytes) return readFile(file);
+    throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
+  });
+
+/** `name`: for messages. */
+async function readText(name: string, read: () => Promise<Uint8Array>): Promise<Parsed> {
+  try {
+    return parseManifests(decodedText(await read()), name);
+  } catch (error) {
+    return refused(name, unreadable(error));
+  }
+}
+
+const refused = (file: string, message: string): Parsed => ({
+  manifests: [],
+  broken: [{ file, line: 1, message }],
+  kustomizations: [],
+});
+
+function unreadable(error: unknown): string {
+  if (error instanceof PodexitError) return [error.message, error.hint].filter(Boolean).join('. ');
+  const { code = String(error) } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+}

@@ -1,0 +1,235 @@
+/**
+ * The time ledger: who held up a deletion, second by second. Consecutive stretches from the request to the removal, each
+ * with one owner; their lengths add up to the total. Cuts are the moments that the timeline shows. Pure.
+ */
+import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
+import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';
+import { list } from './words.ts';
+import type { FindingCode, LedgerEntry, LedgerOwner, MarkName } from '../model/report.ts';
+import { second } from '../model/span.ts';
+
+/** A shorter wait of a component needs no proof of what it did. */
+const longWaitMs = 2 * second;
+
+/** It ends `at` this moment. `isProved`: an observation shows this owner, however long it took. */
+interface Stretch {
+  readonly at: Interval | undefined;
+  readonly owner: LedgerOwner;
+  readonly subject?: string | undefined;
+  readonly what: string;
+  readonly isProved?: boolean;
+}
+
+/** Empty as long as the pod is not removed. `codes`: of the findings. */
+export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<FindingCode>): LedgerEntry[] {
+  const removed = input && markOf(input.timeline, 'removed')?.at.shown;
+  if (!input || removed === undefined) return [];
+  const { zero } = input.timeline;
+  const entries: LedgerEntry[] = [];
+  let [from, isVague] = [zero, false];
+  for (const stretch of stretchesOf(input, codes)) {
+    const until = Math.min(stretch.at?.shown ?? from, removed);
+    if (until <= from) continue;
+    const wasVague = isVague;
+    isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
+    for (const part of split(stretch, { from, until }, outageIn(input.timeline))) {
+      const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
+      if (seconds > 0)
+        addTo(entries, { ...entryOf(part), seconds, ...((wasVague || isVague) && { approximate: true }) });
+    }
+    from = until;
+  }
+  return entries;
+}
+
+const entryOf = ({ owner, subject, what }: Stretch) => ({ owner, ...(subject !== undefined && { subject }), what });
+
+/** Joins stretches of one owner that follow each other. */
+function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
+  const last = entries.at(-1);
+  if (!last || last.owner !== next.owner || last.subject !== next.subject || last.what !== next.what) {
+    entries.push(next);
+    return;
+  }
+  last.seconds = Math.round((last.seconds + next.seconds) * second) / second;
+  if (next.approximate) last.approximate = true;
+}
+
+/** The last stretch: from the kubelet's last DELETE to the removal of the object. */
+function afterwards({ timeline, deletion }: RuleInput): Stretch {
+  const finalizers = deletion.pod.metadata.finalizers ?? [];
+  const at = markOf(timeline, 'removed')?.at;
+  return finalizers.length > 0
+    ? { at, owner: 'finalizers', subject: list(finalizers), what: 'kept the object', isProved: true }
+    : { at, owner: 'api-server', what: 'removed the object' };
+}
+
+function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch[] {
+  const { timeline } = input;
+  const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
+  const abandoned = mainContainers(timeline).find(({ outcome, preStop }) => outcome === 'abandoned' && !preStop);
+  const main = lastOf(mainContainers(timeline));
+  const side = lastOf(ranContainers(timeline));
+  return [
+    { at: at('accepted'), owner: 'api-server', what: 'accepted the deletion', isProved: true },
+    startOf(input, main ?? side, codes),
+    ...(main ? stopOf(main, codes) : []),
+    ...(side && side !== main
+      ? [
+          {
+            at: side.exit?.at,
+            owner: 'sidecar-order',
+            subject: side.name,
+            what: 'stops after the containers before it',
+            isProved: true,
+          } as const,
+        ]
+      : []),
+    kubeletStep(timeline, 'ended the sandbox and reported the exits', at('containers-done'), (side ?? main)?.exit?.at),
+    ...(abandoned
+      ? [
+          {
+            at: at('removed'),
+            owner: 'application',
+            subject: abandoned.name,
+            what: 'still ran when the object was removed',
+            isProved: true,
+          } as const,
+        ]
+      : []),
+    kubeletStep(timeline, 'removed volumes and cgroup', at('final-delete') ?? at('finalizing'), at('containers-done')),
+    afterwards(input),
+  ];
+}
+
+/**
+ * After the exits, only the kubelet and its runtime act, until the kubelet's status and then its DELETE arrive (SIGNALS.md
+ * §2 S10 to S15). One that the API server refused or lost would have been repeated only after 10 s.
+ */
+function kubeletStep({ pod }: Timeline, what: string, at: Interval | undefined, since: Interval | undefined): Stretch {
+  const isProved = at !== undefined && since !== undefined && at.shown - since.shown < retryMs;
+  return { at, owner: 'kubelet', subject: pod.spec.nodeName, what, isProved };
+}
+
+/** The kubelet repeats what the API server did not answer or refused after this time (SIGNALS.md §2 S15). */
+const retryMs = 10 * second;
+
+/** The container that ended last, if that is known of all. */
+function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | undefined {
+  if (containers.some(({ exit }) => exit === undefined)) return undefined;
+  return containers.reduce<ContainerTimeline | undefined>(
+    (last, one) => ((one.exit?.at.shown ?? 0) > (last?.exit?.at.shown ?? -Infinity) ? one : last),
+    undefined,
+  );
+}
+
+/** Until the kubelet began to stop the container. */
+function startOf(input: RuleInput, container: ContainerTimeline | undefined, codes: ReadonlySet<FindingCode>): Stretch {
+  const { timeline } = input;
+  const at = container?.stopping ?? markOf(timeline, 'acknowledged')?.at;
+  const starting = containerInPostStart(input);
+  if (starting !== undefined)
+    return { at, owner: 'post-start', subject: starting, what: 'its postStart hook still ran', isProved: true };
+  const node = timeline.pod.spec.nodeName;
+  const isSilent = codes.has('node-silent');
+  return {
+    at,
+    owner: 'kubelet',
+    subject: node,
+    what: isSilent ? 'did not respond' : 'began to stop the pod',
+    isProved: isSilent,
+  };
+}
+
+/** From there to the exit of the container. */
+function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): Stretch[] {
+  const { name, preStop, stopSignal, outcome, exit, reaction } = container;
+  const isRuntime = codes.has('runtime-unavailable');
+  return [
+    ...(preStop
+      ? [
+          {
+            at: preStop.end ?? stopSignal,
+            owner: 'pre-stop',
+            subject: name,
+            what: `its preStop hook (${preStop.kind})`,
+            isProved: true,
+          } as const,
+        ]
+      : []),
+    {
+      at: stopSignal,
+      owner: 'runtime',
+      subject: name,
+      what: isRuntime ? 'could not stop the container at first' : `got ${signalName(container)}`,
+      isProved: isRuntime,
+    },
+    {
+      at: exit?.at,
+      owner: 'application',
+      subject: name,
+      what:
+        reaction === 'none' || outcome === 'killed'
+          ? `did not exit on ${signalName(container)}`
+          : `shut down after ${signalName(container)}`,
+      isProved: stopSignal !== undefined,
+    },
+  ];
+}
+
+/**
+ * The container whose postStart hook ran at the deletion: it was started, and until its hook is over its status does not
+ * say so (SIGNALS.md §2 S2).
+ */
+export function containerInPostStart({ trace, deletion: { pod, facts } }: RuleInput): string | undefined {
+  const waiting = (pod.status.containerStatuses ?? []).filter(({ state }) => state.waiting !== undefined);
+  return waiting.find(
+    ({ name }) =>
+      containerSpec(pod, name)?.lifecycle?.postStart !== undefined &&
+      trace.events.some(
+        ({ reason, about, seq }) => reason === 'Started' && about.container === name && seq < facts.seenSeq + 1,
+      ),
+  )?.name;
+}
+
+interface Part extends Stretch {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What is not proved and takes long belongs to the API server as far as that did not answer; the rest has no owner. */
+function split(stretch: Stretch, { from, until }: { from: number; until: number }, outage: Outage | undefined): Part[] {
+  if (stretch.isProved && stretch.owner !== 'api-server' && stretch.owner !== 'kubelet')
+    return [{ ...stretch, from, until }];
+  const start = Math.max(from, outage?.from ?? Infinity);
+  const end = Math.min(until, (outage?.to ?? -Infinity) + retryMs);
+  if (end - start < second) return [withProof({ ...stretch, from, until })];
+  const silent = { owner: 'api-server', what: 'did not answer in time', subject: undefined } as const;
+  return [
+    withProof({ ...stretch, from, until: start }),
+    { ...stretch, ...silent, from: start, until: end },
+    withProof({ ...stretch, from: end, until }),
+  ];
+}
+
+const withProof = (part: Part): Part =>
+  part.isProved || part.until - part.from <= longWaitMs
+    ? part
+    : { ...part, owner: 'unexplained', subject: undefined, what: `until ${part.what}` };
+
+interface Outage {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** When the API server sent nothing on any stream that broke: several broke, and none was back. */
+function outageIn({ gaps }: Timeline): Outage | undefined {
+  const broken = gaps.filter(
+    ({ cause, to }) => to !== undefined && (cause === 'disconnected' || cause === 'expired' || cause === 'late'),
+  );
+  const resources = new Set(broken.map(({ resource }) => resource));
+  if (!resources.has('pods') || resources.size < 3) return undefined;
+  const from = Math.max(...broken.map((gap) => gap.from));
+  const to = Math.min(...broken.map((gap) => gap.to ?? Infinity));
+  return to - from > second ? { from, to } : undefined;
+}

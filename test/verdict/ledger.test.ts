@@ -1,0 +1,73 @@
+/** The time ledger: each second of a deletion has one owner, or is called unexplained. */
+import { describe, expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
+import { reportOf } from '../../src/advice/report.ts';
+import { exitReportOf } from '../../src/verdict/exit-report.ts';
+import { storyReport } from '../helpers/cases.ts';
+import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
+import { judgeStory } from '../helpers/simulated.ts';
+import { rounds } from '../helpers/sweep.ts';
+import { randomStory } from '../sim/random-story.ts';
+
+const total = (ledger: ExitReport['ledger'] = []): number => ledger.reduce((sum, { seconds }) => sum + seconds, 0);
+
+const unexplainedIn = ({ ledger = [] }: ExitReport): number =>
+  total(ledger.filter(({ owner }) => owner === 'unexplained'));
+
+/** The reports of all recorded pods. */
+async function recorded() {
+  const pods = await Promise.all(
+    allNames.map(async (name) => (await tracedPodsOf(name)).map((pod) => ({ name, ...pod }))),
+  );
+  return pods.flat().flatMap(({ name, pod, rawObservations }) => {
+    const report = reportOf(traceOf(observationsOf(rawObservations)));
+    return report ? [{ name, pod, shown: report.timeline.total?.shown, report: exitReportOf(report) }] : [];
+  });
+}
+
+it('of every recorded pod adds up to the time from the request to its removal', async () => {
+  for (const { name, pod, shown, report } of await recorded()) {
+    if (shown === undefined) expect(report.ledger, `${name} ${pod}`).toBeUndefined();
+    else expect(Math.abs(total(report.ledger) - shown / 1000), `${name} ${pod}`).toBeLessThan(0.005);
+  }
+});
+
+it('of 95 % of the recorded pods has at most 2 s without an owner', async () => {
+  const seconds = (await recorded()).map(({ report }) => unexplainedIn(report));
+  expect(seconds.filter((one) => one > 2).length / seconds.length).toBeLessThanOrEqual(0.05);
+});
+
+it('of simulated pods adds up to the total too', () => {
+  for (let seed = 1; seed <= rounds(40, 1000); seed += 1) {
+    const { report } = judgeStory(randomStory(seed));
+    if (report.totalSeconds !== undefined)
+      expect(total(report.ledger), `seed ${seed}`).toBeCloseTo(report.totalSeconds, 2);
+    expect(report.ledger?.every(({ seconds }) => seconds > 0) ?? true, `seed ${seed}`).toBe(true);
+  }
+});
+
+describe('the longest stretch of a recording', () => {
+  it.each([
+    ['sigkill-after-grace', 'application', 'app', 5.9],
+    ['graceful-exit', 'application', 'app', 3],
+    ['prestop-sleep', 'pre-stop', 'app', 4],
+    ['prestop-exceeds-grace', 'pre-stop', 'app', 5],
+    ['finalizer', 'finalizers', 'example.com/audit', 5.5],
+    ['native-sidecar', 'application', 'app', 2],
+    ['node-down', 'kubelet', undefined, 60],
+    ['poststart-hang', 'post-start', 'app', 11],
+    ['forced-by-other', 'application', 'app', 3.9],
+    ['apiserver-busy-delete', 'api-server', undefined, 3],
+  ])('%s: %s %s', async (name, owner, subject, least) => {
+    const [pod] = await tracedPodsOf(name);
+    const report = reportOf(traceOf(observationsOf(pod?.rawObservations ?? [])));
+    const [longest] = [...(report?.ledger ?? [])].sort((a, b) => b.seconds - a.seconds);
+    expect(longest).toMatchObject({ owner, ...(subject !== undefined && { subject }) });
+    expect(longest?.seconds).toBeGreaterThanOrEqual(least);
+  });
+});
+
+it('does not exist as long as the pod does', () =>
+  expect(
+    storyReport({ pod: { name: 'held', graceSeconds: 5, state: 'running', finalizers: ['example.com/held'] } }).ledger,
+  ).toBeUndefined());

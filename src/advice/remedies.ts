@@ -95,7 +95,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   const { seconds: added, solves, sentences } = hooksFor(plan);
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
-  const solved = [...solves, ...graceProblems];
+  // The probe of a container that gets a longer hook is set with it.
+  const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
+  const solved = [...solves, ...graceProblems, ...probes];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added, graceProblems) : undefined;
   if (added.size === 0 && (!grace || !isLonger(grace, situation))) {
     const text = limitText(grace) ?? (graceProblems.length > 0 ? fasterText(graceProblems) : undefined);
@@ -416,13 +418,14 @@ function strategy(plan: Plan): Remedy[] {
 /** Remedies of one container: its readiness probe, its liveness probe, its place among the sidecars. */
 function byContainer(plan: Plan): Remedy[] {
   const { situation } = plan;
+  const hooks = plan.unhandled.length > 0 ? new Map<string, number>() : hooksFor(plan).seconds;
   return plan.problems.flatMap((problem): Remedy[] => {
     const container = situation.containers.find(({ name }) => name === problem.container);
     if (!container) return [];
     if (problem.code === 'stays-ready') return readiness(situation, container, problem);
     if (problem.code === 'classic-sidecar') return [sidecar(situation, container, problem)];
     const hookSeconds = container.hook?.minSeconds;
-    if (problem.code !== 'liveness-during-drain' || hookSeconds === undefined) return [];
+    if (problem.code !== 'liveness-during-drain' || hookSeconds === undefined || hooks.has(container.name)) return [];
     const edit = probeGrace(container, hookSeconds);
     return [
       {
@@ -447,13 +450,17 @@ function sidecar({ podPath }: Situation, { name, path }: ContainerSpec, problem:
   };
 }
 
-function readiness({ services }: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
+function readiness(situation: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
+  const { services } = situation;
   const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
   const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
+  // Of several containers that declare no port, any could be the one that serves.
+  const isOnly = signalled(situation).filter(({ kind }) => kind === 'main').length === 1;
   const declared = ports
     .filter(tcp)
     .find((one) => targets.some((target) => target === one.name || target === one.port));
-  const port = declared?.name ?? declared?.port ?? targets.find((one) => typeof one === 'number');
+  const port =
+    declared?.name ?? declared?.port ?? (isOnly ? targets.find((one) => typeof one === 'number') : undefined);
   const text = `give ${name} a readiness probe`;
   if (port === undefined) return [{ solves: [problem], text, edits: [] }];
   const why = 'ready only once the port accepts connections; an HTTP check of your own says more';

@@ -11,7 +11,7 @@ import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from '
 export type Time = string;
 
 /** Who can hold up a deletion. `unexplained`: no observation shows who did. */
-const ledgerOwners = [
+export const ledgerOwners = [
   'api-server',
   'kubelet',
   'post-start',

@@ -13,9 +13,17 @@ const pen = penFor(plainStyle);
 const cardOf = (report: Report, columns = 80): string[] => cardLines(report, { pen, columns });
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
 
+/** The fix is the last part before the closing line, and is never dropped for the limit. */
+function withoutFix(lines: readonly string[]): readonly string[] {
+  const fix = lines.findIndex((line) => /^ {2}fix /.test(line));
+  return fix < 0 ? lines : [...lines.slice(0, fix), ...lines.slice(-1)];
+}
+
 describe.each(recorded)('the card of %s', (_name, report) => {
-  it('has at most 20 lines, or 8 if the exit code is 0', () => {
-    expect(cardOf(report).length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
+  it('has at most 20 lines, or 8 beside what to change if the exit code is 0', () => {
+    const lines = cardOf(report);
+    const rest = withoutFix(lines);
+    expect(rest.length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
   });
 
   it('is wrapped at 80 columns, except the last line and commands', () => {

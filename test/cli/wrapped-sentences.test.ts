@@ -9,7 +9,7 @@ const sentencesOf = (stderr: string): string[] =>
 it('what demo says about a scenario, and what fix leaves to a person', async () => {
   const [atTerminal, inPipe] = [await runMain(['demo', 'fix'], { answers: [] }), await runMain(['demo', 'fix'])];
   for (const line of sentencesOf(atTerminal.stderr)) expect(line.length, line).toBeLessThanOrEqual(80);
-  expect(inPipe.stderr).toMatch(/^podexit: left by this patch, fix it by hand: .*\(no-signal-handling\)$/m);
+  expect(inPipe.stderr).toMatch(/^podexit: fix it by hand: .*\(no-signal-handling\)$/m);
   const words = ({ stderr }: { stderr: string }): string[] => stderr.split(/\s+/).filter((word) => word !== '');
   expect(words(atTerminal)).toEqual(words(inPipe));
 });

@@ -62,16 +62,13 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
   let left = room;
   const keep = (row: RankedRow, lines: string[] | undefined): void => {
     if (!lines) return;
-    left += (kept.get(row)?.length ?? 0) - lines.length;
+    if (row.label !== 'fix') left += (kept.get(row)?.length ?? 0) - lines.length;
     kept.set(row, lines);
   };
-  const fits = (row: RankedRow) => (form: string[]) => form.length <= left + (kept.get(row)?.length ?? 0);
-  // The limit yields to a fix.
-  for (const row of byRank)
-    keep(
-      row,
-      formsOf(row).findLast((form) => row.label === 'fix' || fits(row)(form)),
-    );
+  const fits = (row: RankedRow) => (form: string[]) =>
+    // The limit yields to a fix.
+    row.label === 'fix' || form.length <= left + (kept.get(row)?.length ?? 0);
+  for (const row of byRank) keep(row, formsOf(row).findLast(fits(row)));
   for (const row of byRank) keep(row, formsOf(row).find(fits(row)));
   return rows.flatMap((row) => kept.get(row) ?? []);
 }

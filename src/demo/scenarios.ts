@@ -73,8 +73,8 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
   {
     name: 'fix',
-    plays: 'graceful-exit',
-    about: 'The patch that podexit fix prints for graceful-exit; nothing is applied.',
+    plays: 'sigkill-after-grace',
+    about: 'The patch that podexit fix prints for it; nothing is applied.',
     words: ['fix', 'deployment/checkout'],
   },
   {

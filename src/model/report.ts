@@ -11,6 +11,7 @@ import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from '
 export type Time = string;
 
 /** Who can hold up a deletion. `unexplained`: no observation shows who did. */
+// eslint-disable-next-line @typescript-eslint/no-unused-vars -- its type is the list of owners
 const ledgerOwners = [
   'api-server',
   'kubelet',

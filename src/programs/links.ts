@@ -237,6 +237,7 @@ function runtimeEffect(row: ProgramRow, { does, code = 0, cutCode, note }: React
   };
 }
 
+// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
 export function wrapperEffect(
   row: ProgramRow,
   words: readonly string[],

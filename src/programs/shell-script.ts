@@ -218,6 +218,7 @@ interface Parser {
   isAtEnd(): boolean;
 }
 
+// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
 function parserOf(tokens: readonly Token[]): Parser {
   let at = 0;
   const operator = (): string | undefined => {

@@ -8,6 +8,7 @@ import type { StopRemedy } from './behaviour.ts';
 type Next = (context: Context, words: 'command' | 'job') => Effect;
 
 /** `standing` undefined: a shell without a script, which reads its commands from its input. */
+// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
 export function shellEffect(
   shell: Shell,
   standing: Standing | undefined,
@@ -122,6 +123,7 @@ const notKnown = (name: string, app: Effect, { signal }: Context): Effect => ({
 const trapRemedy = (text: string): StopRemedy => ({ kind: 'trap', text });
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
+// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
 function trapEffect(
   shell: Shell,
   standing: Standing,

@@ -183,7 +183,7 @@ describe.concurrent('the arguments are wrong', () => {
   it.each([
     [
       ['web', '-o', 'yml'],
-      /unable to match a printer suitable for the output format "yml"[\s\S]*lines, ndjson, json, yaml/,
+      /unable to match a printer suitable for the output format "yml"[\s\S]*lines, sentence, ndjson, json, yaml/,
     ],
     [['web', '--timeout', '90'], /--timeout: "90" is not a duration[\s\S]*90s, 2m/],
     [['web', '--timeout', 'soon'], /--timeout: "soon" is not a duration/],

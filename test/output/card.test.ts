@@ -7,16 +7,23 @@ import { textWidth } from '../../src/output/prose.ts';
 import { headlineOf } from '../../src/verdict/headline.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
-import { withoutFixRows } from './helpers/fix-rows.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
 const pen = penFor(plainStyle);
 const cardOf = (report: Report, columns = 80): string[] => cardLines(report, { pen, columns });
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
 
+/** The fix is the last part before the closing line, and is never dropped for the limit. */
+function withoutFix(lines: readonly string[]): readonly string[] {
+  const fix = lines.findIndex((line) => /^ {2}fix /.test(line));
+  return fix < 0 ? lines : [...lines.slice(0, fix), ...lines.slice(-1)];
+}
+
 describe.each(recorded)('the card of %s', (_name, report) => {
-  it('has at most 20 lines, or 8 if the exit code is 0, beside its fixes', () => {
-    expect(withoutFixRows(cardOf(report)).length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
+  it('has at most 20 lines, or 8 beside what to change if the exit code is 0', () => {
+    const lines = cardOf(report);
+    const rest = withoutFix(lines);
+    expect(rest.length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
   });
 
   it('is wrapped at 80 columns, except the last line and commands', () => {
@@ -68,8 +75,8 @@ it('counts the containers that do not fit', () => {
   const [first] = report.timeline.containers;
   const containers = Array.from({ length: 12 }, (_, index) => ({ ...first!, name: `c${index}` }));
   const lines = cardOf({ ...report, timeline: { ...report.timeline, containers } });
-  expect(withoutFixRows(lines).length).toBeLessThanOrEqual(20);
-  expect(lines.join('\n')).toMatch(/\d more/);
+  expect(withoutFix(lines).length).toBeLessThanOrEqual(20);
+  expect(lines.join('\n')).toContain('7 more');
 });
 
 it('names a few of many containers with the same end, in the words of their rows', () => {

@@ -4,7 +4,6 @@ import { cardLines } from '../../src/output/text/card.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
-import { isVague } from '../../src/verdict/length-text.ts';
 import type { Policy } from '../../src/verdict/policy.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { reportOf } from '../../src/advice/report.ts';

@@ -4,7 +4,6 @@
  */
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
-import type { ContainerSpec } from '../container-spec.ts';
 import { at, note, warning, type Problem } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, containersThatServe } from '../roles.ts';

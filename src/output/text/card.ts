@@ -65,15 +65,10 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
     if (row.label !== 'fix') left += (kept.get(row)?.length ?? 0) - lines.length;
     kept.set(row, lines);
   };
-  // The limit yields to a fix.
   const fits = (row: RankedRow) => (form: string[]) =>
+    // The limit yields to a fix.
     row.label === 'fix' || form.length <= left + (kept.get(row)?.length ?? 0);
-  // The limit yields to a fix.
-  for (const row of byRank)
-    keep(
-      row,
-      formsOf(row).findLast((form) => row.label === 'fix' || fits(row)(form)),
-    );
+  for (const row of byRank) keep(row, formsOf(row).findLast(fits(row)));
   for (const row of byRank) keep(row, formsOf(row).find(fits(row)));
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
@@ -161,9 +156,7 @@ function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOp
     ...nextRows(report, flags),
     ...answer.advice.map((text) => rowOf('fix', isGood ? 4 : 3, text)),
     ...answer.fix.map((fix) => {
-      // Where all went well, how a number was computed is only in the reports and with -v.
-      const reason = isGood && !verbose ? fix.reason.replace(/ \(.*$/, '') : fix.reason;
-      const text = `${answer.advice.length > 0 ? 'and ' : ''}${reason}`;
+      const text = `${answer.advice.length > 0 ? 'and ' : ''}${fix.reason}`;
       const command = isGood && !verbose ? (commandOf(fix, report) ?? fix.command) : fix.command;
       return rowOf('fix', 3, text, { command: `${command}${flags}` });
     }),

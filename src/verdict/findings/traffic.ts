@@ -1,5 +1,5 @@
 /** Findings about the Services that route to the pod. */
-import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
+import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { mayMiss, type Trace } from '../../model/trace.ts';
 import { byService, drainRace, dueText, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';

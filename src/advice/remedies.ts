@@ -2,19 +2,12 @@
  * The one place that decides what to change: a Situation and its Problems → Remedies. Every command prints these and
  * decides nothing. The laws that they keep are in docs/before-and-after.md "What fix may change". Pure.
  */
-import { list, plural } from '../verdict/words.ts';
-import { countOf, type SingleReason } from './capacity.ts';
+import { list } from '../verdict/words.ts';
+import type { SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { isProblem, type CheckCode, type Problem } from './problem.ts';
-import {
-  companionsOf,
-  hookSecondsOf,
-  mainContainers,
-  servicesOfClients,
-  containersThatServe,
-  signalled,
-} from './roles.ts';
+import { companionsOf, hookSecondsOf, servicesOfClients, containersThatServe, signalled } from './roles.ts';
 import { othersServe } from './serve-meanwhile.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';

@@ -13,6 +13,7 @@ export const exitViews: Views<Report> = {
     wide: async (report) => (await import('./text/wide.ts')).renderWide(report),
     markdown: async (report) => (await import('./machine/markdown.ts')).renderMarkdown(report),
     html: async (report) => (await import('./html/page.ts')).renderHtml(report),
+    svg: async (report) => (await import('./html/svg.ts')).renderSvg(report),
     junit: async (report) => (await import('./machine/junit.ts')).renderJunit(report),
     ndjson: async (report) => (await import('./machine/ndjson.ts')).finalLines(exitReportOf(report)),
   },
@@ -29,6 +30,7 @@ export const rolloutViews: Views<RolloutResult> = {
     markdown: async ({ numbers, reports }) =>
       (await import('./machine/markdown.ts')).renderRolloutMarkdown(numbers, reports),
     html: async ({ numbers, reports }) => (await import('./html/page.ts')).renderRolloutHtml(numbers, reports),
+    svg: async ({ numbers, reports }) => (await import('./html/svg.ts')).renderRolloutSvg(numbers, reports),
     junit: async ({ numbers, reports }) => (await import('./machine/junit.ts')).renderRolloutJunit(numbers, reports),
     ndjson: ({ numbers, reports }) => rolloutLines(numbers, reports),
   },

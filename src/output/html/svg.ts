@@ -14,7 +14,7 @@ import { looks, lookTexts } from './lanes.ts';
 import { markup, trusted, type Html } from './markup.ts';
 import { drawPods } from './pods.ts';
 import { chart, dark, light } from './style.ts';
-import { definitions, drawTimeline, signs, type Picture, type Row } from './timeline.ts';
+import { definitions, drawTimeline, signs, type Picture, type LaneRow } from './timeline.ts';
 
 const pen = penFor(plainStyle);
 
@@ -86,7 +86,7 @@ interface Stacked {
 }
 
 /** Lanes one below the other, as positions in percent of their own SVGs. */
-function stack(rows: readonly Row[], top: number): Stacked {
+function stack(rows: readonly LaneRow[], top: number): Stacked {
   let bottom = top;
   const drawn = rows.map(({ name, detail, label, height, drawn: inside }) => {
     const middle = bottom + height / 2;

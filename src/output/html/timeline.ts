@@ -4,7 +4,7 @@ import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, t
 import { markup, type Child, type Html } from './markup.ts';
 
 /** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
-export interface Row {
+export interface LaneRow {
   readonly name: string;
   readonly detail: string;
   readonly label: string;
@@ -14,7 +14,7 @@ export interface Row {
 
 export interface Picture {
   readonly html: Html;
-  readonly rows: readonly Row[];
+  readonly rows: readonly LaneRow[];
   /** The hover text of everything drawn; `data-item` is the index. */
   readonly items: readonly Item[];
   readonly legend: Html;
@@ -40,7 +40,7 @@ export function pictureOf(
     pointY,
     guides,
     gaps = [],
-  }: { axis: Row; height: number; pointY: number; guides?: Html; gaps?: Row[] },
+  }: { axis: LaneRow; height: number; pointY: number; guides?: Html; gaps?: LaneRow[] },
 ): Picture {
   const items: Item[] = [];
   const remember = (item: Item): number => items.push(item) - 1;
@@ -57,7 +57,7 @@ export function pictureOf(
   return { html, rows, items, legend: legend(present), looks: present };
 }
 
-export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): Row => ({
+export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): LaneRow => ({
   name,
   detail,
   label,
@@ -65,7 +65,7 @@ export const row = (name: string, detail: string, label: string, height: number,
   drawn,
 });
 
-const rowHtml = ({ name, detail, label, height, drawn }: Row): Html =>
+const rowHtml = ({ name, detail, label, height, drawn }: LaneRow): Html =>
   markup`
     <div class="lane">
       <div class="lane-name"><b title="${name}">${name}</b><span>${detail}</span></div>
@@ -130,7 +130,7 @@ function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
 }
 
 /** The row of seconds, with the grace period as the kubelet counts it. */
-function ruler(timeline: Timeline, scale: Scale, guides: Html): Row {
+function ruler(timeline: Timeline, scale: Scale, guides: Html): LaneRow {
   const drawn = [guides, ...ticks(scale), ...graceBand(timeline, scale)];
   return row('seconds', `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`, 'time axis', 56, drawn);
 }
@@ -164,7 +164,7 @@ function guidesOf(timeline: Timeline, scale: Scale): Html {
 }
 
 /** Hatched gaps, in which something may have been missed; one row per resource. */
-function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Row[] {
+function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[] {
   return [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
     const own = gaps.filter((gap) => gap.resource === resource);
     const boxes = own.map(({ from, to = now, cause }) => {

@@ -6,7 +6,7 @@ import type { Views } from './render.ts';
 
 export const exitViews: Views<Report> = {
   text: async (report, pen) => [(await import('./text/lines.ts')).renderText(report, { style: pen.style }).trimEnd()],
-  sentence: async (report) => (await import('./text/sentence.ts')).exitSentence(report),
+  sentence: async (report) => (await import('./text/wide.ts')).exitSentence(report),
   document: exitReportOf,
   others: {
     name: async (report) => (await import('./text/wide.ts')).renderName(report),
@@ -22,7 +22,7 @@ export const exitViews: Views<Report> = {
 /** A run over several pods. */
 export const rolloutViews: Views<RolloutResult> = {
   text: async (rollout, pen, columns) => (await import('./text/rollout-card.ts')).rolloutText(rollout, pen, columns),
-  sentence: async ({ numbers }) => (await import('./text/sentence.ts')).rolloutSentence(numbers),
+  sentence: async ({ numbers }) => (await import('./text/wide.ts')).rolloutSentence(numbers),
   document: rolloutReportOf,
   others: {
     name: async ({ reports }) => reports.map((await import('./text/wide.ts')).renderName).join(''),

@@ -11,7 +11,7 @@ import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
 import { groupText, type Group } from '../group/group.ts';
 import type { Run } from './live-run.ts';
-import { nameOf, namespaceOf, uidOf, type StreamTarget } from './watched.ts';
+import { nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 
 export interface FollowOptions {
@@ -26,7 +26,7 @@ export interface FollowOptions {
 /** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
 export async function follow(
   run: Run,
-  target: StreamTarget,
+  target: Target,
   { gate, onObservation, signal }: FollowOptions = {},
 ): Promise<void> {
   const { options, group } = run;
@@ -75,7 +75,7 @@ function ofGroup({ owns }: Group, rawObservation: RawObservation): RawObservatio
 }
 
 /** If the pod has its own stream, its workload's stream only repeats what that one says about it. */
-const isTracedPod = (run: Run, { stream }: StreamTarget, rawObservation: RawObservation): boolean =>
+const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservation): boolean =>
   stream === 'pods' &&
   run.group.isOne &&
   rawObservation.kind === 'changed' &&
@@ -142,7 +142,7 @@ export function reportLoss(
 }
 
 /** A target with its selectors as the two query parameters of a request. */
-export function watchTarget({ stream, path, name, fieldSelector, fields, labelSelector, labels }: StreamTarget) {
+export function watchTarget({ stream, path, name, fieldSelector, fields, labelSelector, labels }: Target) {
   const parametersOf = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(',') || undefined;
   return {
     stream,

@@ -25,7 +25,7 @@ import {
   servicesTarget,
   sliceTarget,
   uidOf,
-  type StreamTarget,
+  type Target,
 } from './watched.ts';
 
 /** Owners watched by name; beyond this, one watch covers all owners of a kind. */
@@ -35,7 +35,7 @@ const maxNodes = 20;
 /** Log streams that are open at the same time. */
 const maxLogStreams = 100;
 
-type Watch = (target: StreamTarget, following?: FollowOptions) => void;
+type Watch = (target: Target, following?: FollowOptions) => void;
 
 export type SharedStreams = ReturnType<typeof createSharedStreams>;
 
@@ -93,12 +93,7 @@ function logsSince(pod: JsonObject): number | undefined {
   return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
 }
 
-function openNode(
-  { options }: Run,
-  node: string,
-  opened: ReadonlySet<string>,
-  watch: (target: StreamTarget) => void,
-): void {
+function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Target) => void): void {
   const count = [...opened].filter((key) => key.startsWith('node/')).length;
   if (count === maxNodes + 1)
     options.warn(`more than ${maxNodes} nodes: whether further kubelets are alive is not watched`);
@@ -152,7 +147,7 @@ function createRoutes(run: Run, gate: Gate) {
 }
 
 /** One paged list, no watch: Services change rarely, and a namespace may have a thousand. */
-async function listServices(run: Run, target: StreamTarget, gate: Gate): Promise<JsonObject[] | undefined> {
+async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
     const result = await listUntilAnswered(options.cluster, watchTarget(target), { signal, deliver });

@@ -14,7 +14,7 @@ import {
 import { workloadKinds } from '../choosing/target.ts';
 import { matches, operators, type LabelSelector } from './selectors.ts';
 
-export interface StreamTarget {
+export interface Target {
   stream: StreamName;
   /** Collection path. */
   path: string;
@@ -38,41 +38,41 @@ const collection = (root: string, namespace: string, resource: string): string =
 const podsIn = (namespace: string) => ({ path: collection(core, namespace, 'pods'), resource: 'pods' });
 const eventsIn = (namespace: string) => ({ path: collection(core, namespace, 'events'), resource: 'events' });
 
-const aboutObject = (kind: string, name: string): Pick<StreamTarget, 'fieldSelector'> => ({
+const aboutObject = (kind: string, name: string): Pick<Target, 'fieldSelector'> => ({
   fieldSelector: { 'involvedObject.kind': kind, 'involvedObject.name': name },
 });
 
 /** The pods that a selector matches. */
 export const podsTarget = (
   namespace: string,
-  selector: Pick<StreamTarget, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
-): StreamTarget => ({
+  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
+): Target => ({
   stream: 'pods',
   ...podsIn(namespace),
   ...selector,
 });
 
 /** The Events about all pods, and those about everything else, for example owners and autoscalers. */
-export const eventTargets = (namespace: string): StreamTarget[] => [
+export const eventTargets = (namespace: string): Target[] => [
   { stream: 'events', ...eventsIn(namespace), fieldSelector: { 'involvedObject.kind': 'Pod' } },
   { stream: 'owner-events', ...eventsIn(namespace), fields: 'involvedObject.kind!=Pod' },
 ];
 
-export const servicesTarget = (namespace: string): StreamTarget => ({
+export const servicesTarget = (namespace: string): Target => ({
   stream: 'services',
   path: collection(core, namespace, 'services'),
   resource: 'services',
 });
 
 /** The pod of a run about one pod. */
-export const podTarget = (namespace: string, name: string): StreamTarget => ({
+export const podTarget = (namespace: string, name: string): Target => ({
   stream: 'pod',
   ...podsIn(namespace),
   name,
 });
 
 /** The Events about this pod. */
-export const podEventsTarget = (namespace: string, name: string): StreamTarget => ({
+export const podEventsTarget = (namespace: string, name: string): Target => ({
   stream: 'events',
   ...eventsIn(namespace),
   ...aboutObject('Pod', name),
@@ -82,7 +82,7 @@ export const podEventsTarget = (namespace: string, name: string): StreamTarget =
 const maxServices = 200;
 
 /** The slices of these Services; undefined if there are none. */
-export function sliceTarget(namespace: string, services: readonly string[]): StreamTarget | undefined {
+export function sliceTarget(namespace: string, services: readonly string[]): Target | undefined {
   if (services.length === 0) return undefined;
   return {
     stream: 'endpointslices',
@@ -132,7 +132,7 @@ export const serviceSelectorOf = (service: JsonObject): Record<string, string> |
   stringMap(asObject(service['spec'])['selector'], () => true);
 
 /** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
-export const nodeTargets = (node: string): StreamTarget[] => [
+export const nodeTargets = (node: string): Target[] => [
   { stream: 'node', path: `${core}/nodes`, resource: 'nodes', name: node },
   {
     stream: 'node-events',
@@ -157,7 +157,7 @@ export const ownerKinds: Partial<Record<string, { kind: string; group: string }>
 };
 
 /** The owner and the Events about it; empty for kinds that are not built into Kubernetes. */
-export function ownerTargets(namespace: string, { kind, name }: { kind: string; name: string }): StreamTarget[] {
+export function ownerTargets(namespace: string, { kind, name }: { kind: string; name: string }): Target[] {
   const all = ownersTarget(namespace, kind);
   return all
     ? [
@@ -168,7 +168,7 @@ export function ownerTargets(namespace: string, { kind, name }: { kind: string; 
 }
 
 /** All objects of an owner's kind, for a run that would have to watch many by name. */
-export function ownersTarget(namespace: string, kind: string): StreamTarget | undefined {
+export function ownersTarget(namespace: string, kind: string): Target | undefined {
   const [resource, known] = Object.entries(ownerKinds).find(([, one]) => one?.kind === kind) ?? [];
   return resource && known
     ? { stream: 'owner', path: collection(`/apis/${known.group}`, namespace, resource), resource }
@@ -197,7 +197,7 @@ function ownerReferenceOf(object: JsonObject): JsonObject {
 }
 
 /** Pods of the same workload, by the topmost owner's selector (a Deployment's also covers its next ReplicaSet). */
-export function siblingTarget(namespace: string, owner: JsonObject): StreamTarget | undefined {
+export function siblingTarget(namespace: string, owner: JsonObject): Target | undefined {
   const selector = asObject(asObject(owner['spec'])['selector']);
   const matchLabels = stringsOf(selector['matchLabels']);
   const matchExpressions = asArray(selector['matchExpressions'])
@@ -215,7 +215,7 @@ export function siblingTarget(namespace: string, owner: JsonObject): StreamTarge
  * The pods of the pod's own controller, by a label that the controller adds to its selector and its pods. Undefined if
  * there is no such label, or if names or nodes identify successors anyway.
  */
-export function siblingsByLabel(namespace: string, pod: JsonObject): StreamTarget | undefined {
+export function siblingsByLabel(namespace: string, pod: JsonObject): Target | undefined {
   const labels = labelsOf(pod);
   const key = controllerLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
   if (key === undefined) return undefined;

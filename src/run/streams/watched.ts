@@ -65,11 +65,7 @@ export const servicesTarget = (namespace: string): Target => ({
 });
 
 /** The pod of a run about one pod. */
-export const podTarget = (namespace: string, name: string): Target => ({
-  stream: 'pod',
-  ...podsIn(namespace),
-  name,
-});
+export const podTarget = (namespace: string, name: string): Target => ({ stream: 'pod', ...podsIn(namespace), name });
 
 /** The Events about this pod. */
 export const podEventsTarget = (namespace: string, name: string): Target => ({

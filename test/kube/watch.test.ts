@@ -506,7 +506,8 @@ describe('a watch that always gets 410', () => {
       if (++watches <= 8) return void response.end(line('ERROR', gone));
       response.write(line('MODIFIED', pod('web', '11')));
     });
-    const env = testEnv({ speed: 200 });
+    // A watch that lived for seconds was well: a stall of the machine must not look like that.
+    const env = testEnv({ speed: 20 });
     const seen = await take(watchObjects(await connected(api, { env }), target, { signal: stopping() }), 19);
     expect(seen.at(-1)).toMatchObject({ kind: 'changed' });
     const waits = env.waits.filter((ms) => ms >= 100 && ms <= 5000 && ms !== 1000);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseScript, type Word } from '../../src/programs/shell-script.ts';
+import { readScript } from '../../src/programs/shell-script.ts';
 import type { StopBehaviour } from '../../src/programs/behaviour.ts';
 import { stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 
@@ -46,9 +46,8 @@ const factsIn = (name: string): Fact[] =>
 
 /** A newline stands as `\n` in the files. */
 function wordsOf(command: string): string[] {
-  const [item] = parseScript(command)?.items ?? [];
-  const words: readonly Word[] =
-    item?.command.kind === 'simple' ? [...item.command.assignments, ...item.command.words] : [];
+  const [item] = readScript(command)?.commands ?? [];
+  const words = [...(item?.assignments ?? []), ...(item?.words ?? [])];
   const found = words.length > 0 ? words.map(({ text }) => text) : command.split(' ');
   return found.map((text) => text.replaceAll('\\n', '\n'));
 }

@@ -104,11 +104,13 @@ const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
  * very long line is a script that its first words say little about.
  */
 function noted(isSo: (line: string) => boolean) {
+  // Each change of a pod's status brings its lines again, and reading a script takes longer than all the rest.
+  const known = new Map<string, boolean>();
   return (result: unknown, container: JsonObject): true | undefined => {
-    const [command, args] = [asStrings(container['command']), asStrings(container['args'])];
-    const line = lineOfShell([...command, ...args]);
-    const holds = line !== undefined && line.length <= maxLineLength && isSo(line);
-    return result === true || holds || undefined;
+    const line = lineOfShell([...asStrings(container['command']), ...asStrings(container['args'])]) ?? '';
+    if (known.size > 256) known.clear();
+    if (!known.has(line)) known.set(line, line !== '' && line.length <= maxLineLength && isSo(line));
+    return result === true || known.get(line) || undefined;
   };
 }
 

@@ -16,7 +16,7 @@ export const folders: Record<string, FolderLimits> = {
   run: { targetLines: 5000, mostLines: 5375, mostFiles: 51, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4934, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3454, mostFiles: 30, longestChain: 6 },
-  programs: { targetLines: 900, mostLines: 1730, mostFiles: 13, longestChain: 6 },
+  programs: { targetLines: 900, mostLines: 1760, mostFiles: 13, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 5115, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3632, mostFiles: 27, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 5600, mostFiles: 52, longestChain: 9 },

@@ -106,10 +106,9 @@ export function rowOf(words: readonly string[]): ProgramRow | undefined {
   const found =
     candidate(path, words) ?? candidate(named, words) ?? candidate(named.replace(/-?\d+(\.\d+)*$/, ''), words);
   if (found === undefined) return undefined;
-  const args = words.slice(1);
-  const own = args.slice(0, ownArguments(found, words));
-  const row = variant(found, [named, ...own].join(' '), own.join(' '));
-  return row.runs ? ofProgram(row, args) : row;
+  const own = words.slice(1).slice(0, ownArguments(found.row, words));
+  const row = variant(found.row, [named, ...own].join(' '), own.join(' '));
+  return row.runs ? ofProgram(row, words.slice(found.words.length)) : row;
 }
 
 /** How many of the arguments are a wrapper's own; all of them where its command is not a part of them. */
@@ -118,8 +117,8 @@ const ownArguments = ({ next }: ProgramRow, words: readonly string[]): number =>
     ? afterOptions(next, words) - 1
     : words.length;
 
-const candidate = (name: string, words: readonly string[]): ProgramRow | undefined =>
-  byName.get(name)?.find((one) => one.words.slice(1).every((word, index) => words[index + 1] === word))?.row;
+const candidate = (name: string, words: readonly string[]): { row: ProgramRow; words: readonly string[] } | undefined =>
+  byName.get(name)?.find((one) => one.words.slice(1).every((word, index) => words[index + 1] === word));
 
 function variant(row: ProgramRow, all: string, args: string): ProgramRow {
   let found = row.varies ? { ...row, isGuess: true } : row;

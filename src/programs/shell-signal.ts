@@ -146,7 +146,9 @@ function runOf(
   for (const command of [...own, ...after, ...(inLoop && !exits ? [] : last)]) {
     const texts = command.words.map(({ text }) => text);
     const [name = '', first = ''] = texts;
-    if (name === 'kill') {
+    // A loop that asks whether the job still runs waits for it.
+    if (name === 'kill' && command.forms.has('while condition')) run.waits = true;
+    else if (name === 'kill') {
       const sent = killOf(texts, job, shell);
       if (sent === 'unknown') return undefined;
       run.signals ||= sent !== 'nothing';

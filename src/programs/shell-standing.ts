@@ -16,7 +16,7 @@ export interface Standing {
   forms: ReadonlySet<string>;
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
-  /** What comes after the command or the `wait`. */
+  /** What comes after the command or the `wait`: in a loop, the loop and what comes after it. */
   rest: readonly ShellCommand[];
   /** It is run again and again. */
   inLoop: boolean;
@@ -48,23 +48,27 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
   const traps = new Map<string, string>();
   const jobs: ShellCommand[] = [];
   let places: Place[] = [];
+  /** What an `if` waits for: only without anything else it is the application. */
+  let tested: Place[] = [];
   let stopsOnError = false;
   for (const [index, command] of commands.entries()) {
-    const { words, forms, beside = Infinity } = command;
+    const { words, forms } = command;
     const isInChild =
       command.isJob ||
       forms.has('pipeline') ||
       (forms.has('subshell') && shell.handsOver?.includes('subshell') !== true);
     const [name = '', first = ''] = words.map(({ text }) => text);
     if (!isInChild) setVariables(command, variables);
-    if (forms.has('if condition')) continue;
     if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
     stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
     if (name === 'exit' && !command.isConditional && !isInChild) break;
     if (command.isJob && !isInstant(words)) jobs.push(command);
     const place = command.isJob ? undefined : placeOf(command, isInChild, jobs);
-    if (place === undefined || (place.kind !== 'became' && places.some((one) => one.command.at >= beside))) continue;
-    if (place.kind === 'wait' && places.some(({ kind }) => kind === 'wait')) continue;
+    if (place === undefined || isPassing(place, command, places)) continue;
+    if (forms.has('if condition')) {
+      tested = [{ ...place, index, command, isGuess: true }];
+      continue;
+    }
     const kept = places.filter((one) => one.kind === 'became' || areAlternatives(one.command, command));
     const replaced = places.filter((one) => !kept.includes(one) && one.kind === 'foreground');
     const isGuess = replaced.some((one) => one.command.at < (command.follows ?? Infinity));
@@ -72,12 +76,13 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
     if (place.kind === 'became' && !command.isConditional) break;
   }
   const loops = new Set(commands.filter(({ forms }) => forms.has('while condition')).flatMap((one) => one.loops));
-  if (places.length === 0 && loops.size > 0) return [];
-  const ways = places.length > 0 ? places : [over];
+  const found = places.length > 0 ? places : tested;
+  if (found.length === 0 && loops.size > 0) return [];
+  const ways = found.length > 0 ? found : [over];
   return ways.map(({ kind, words, forms, index, command, isGuess }) => ({
     ...{ kind, words, forms, traps, stopsOnError, isGuess, functions: script.functions },
     job: jobs.findLast((one) => !isSleep(one.words)),
-    rest: commands.slice(index + 1),
+    rest: commands.slice(restOf(index, command, commands)),
     inLoop: command.loops.some((loop) => !endsWithJob(commands, loop)),
   }));
 }
@@ -85,6 +90,23 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
 const none = { assignments: [], words: [], forms: new Set<string>(), isJob: false, at: 0 };
 const nowhere = { ...none, branches: new Map<number, number>(), loops: [], isConditional: false };
 const over: Place = { kind: 'over', words: [], forms: none.forms, index: 0, command: nowhere, isGuess: false };
+
+/** The shell does not stand there: it is over by then, runs beside what was found before, or takes a moment. */
+function isPassing(
+  { kind, words }: Pick<Place, 'kind' | 'words'>,
+  command: ShellCommand,
+  places: readonly Place[],
+): boolean {
+  if (kind === 'became') return false;
+  const isBrief = isSleep(words) && command.loops.length === 0 && /^[\d.]+[sm]?$/.test(words[1]?.text ?? '');
+  return places.some(
+    (one) => one.command.at >= (command.beside ?? Infinity) || (kind === one.kind && (kind === 'wait' || isBrief)),
+  );
+}
+
+/** The index of what comes after the place: in a loop, that is the loop. */
+const restOf = (index: number, { loops: [loop] }: ShellCommand, commands: readonly ShellCommand[]): number =>
+  loop === undefined ? index + 1 : commands.findIndex(({ loops }) => loops.includes(loop));
 
 /** The commands with those of the functions that they call. */
 export function withCalls(

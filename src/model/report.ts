@@ -160,6 +160,7 @@ export const findingCodes = [
   'unmanaged-pod',
   'endpoint-not-removed',
   'runtime-unavailable',
+  'api-server-silent',
   'oom-in-container',
   'requests-lost',
   'no-signal-handler',

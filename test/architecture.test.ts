@@ -200,8 +200,8 @@ it('exports no value that no other file uses', () => {
 
 /** Left from before the rule. Take out what is renamed; the last one takes the list along. */
 const knownDuplicates =
-  'Answer ContainerSpec Gate Lane Live LiveOptions Mark Owner Phase Target conditionOf containersOf createHistory ' +
-  'deletedBy graceText lengthText mainContainers publish statusOf uidOf widthOf worstOf yamlText';
+  'Answer ContainerSpec Gate Mark Owner Phase Target containersOf ' +
+  'deletedBy lengthText mainContainers uidOf worstOf';
 
 it('gives each exported name one meaning: no two files export the same', () => {
   const declared = /^export (?:async )?(?:const|let|class|function\*?|enum|type|interface) (\w+)/gm;

@@ -43,7 +43,7 @@ const table = (options: readonly Option[]): string =>
 const cell = ({ description }: Option): string => description.replaceAll('|', '\\|').replaceAll('<', '\\<');
 
 /** Formats the page like `npm run format`, so that generating and formatting agree. */
-const pretty = (text: string): Promise<string> =>
+export const pretty = (text: string): Promise<string> =>
   format(text, {
     parser: 'markdown',
     printWidth: 120,

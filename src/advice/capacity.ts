@@ -5,7 +5,7 @@
  */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
-import { imageName } from '../programs/signals.ts';
+import { imageName } from '../programs/images.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import { amountOf, type Neighbours } from './neighbours.ts';
 

@@ -1,5 +1,5 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves. Pure. */
-import { imageName } from '../programs/signals.ts';
+import { imageName } from '../programs/images.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
 import type { Situation } from './situation.ts';

@@ -30,7 +30,7 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const found = stopBehaviour({ command, args, image, scripts }, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
   const quoted = `\`${clip(words.join(' '))}\`: ${because}`;
-  if (handles === 'yes' && chain[0]?.does.startsWith('runs its trap'))
+  if (handles !== 'no' && chain[0]?.does.startsWith('runs its trap'))
     return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (handles === 'no' && reachesApp === 'no')
     return { kind: 'shell', because: quoted, advice: found.remedy && `${found.remedy.text}.` };

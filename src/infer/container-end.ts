@@ -5,7 +5,8 @@ import { isMadeUp, isMirror, isRunning, statusOf, type ContainerSpec } from '../
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import { numberOfSignal, stopSignalOfImage } from '../programs/signals.ts';
+import { stopSignalOfImage } from '../programs/images.ts';
+import { numberOfSignal } from '../programs/signals.ts';
 import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';

@@ -26,6 +26,7 @@ const rows = {
   wide: { of: ['trace'] },
   markdown: { extensions: ['.md'] },
   html: { of: ['trace', 'recommend'], extensions: ['.html'] },
+  svg: { of: ['trace'], extensions: ['.svg'] },
   junit: { of: ['trace', 'check'], extensions: ['.junit.xml', '.xml'] },
   sarif: { of: ['check'], extensions: ['.sarif.json', '.sarif'] },
 } as const satisfies Record<string, FormatRow>;

@@ -18,7 +18,7 @@ export function ownerText({ pod, workload }: Pick<Timeline, 'pod' | 'workload'>)
 }
 
 /** `6s (30s in its spec)` */
-export const graceText = ({ grace: { effectiveSeconds, specSeconds } }: Timeline): string =>
+export const podGraceText = ({ grace: { effectiveSeconds, specSeconds } }: Timeline): string =>
   `${effectiveSeconds}s${effectiveSeconds === specSeconds ? '' : ` (${specSeconds}s in its spec)`}`;
 
 /** `preempted by a higher-priority pod`, with the note of the trigger. */

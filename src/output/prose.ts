@@ -90,7 +90,7 @@ function painted(pen: Pen, line: readonly Piece[]): string {
 export function clipPieces(pen: Pen, pieces: readonly Piece[], width: number): Piece[] {
   const last = pieces.findLastIndex((one) => !isBlank(one));
   const whole = pieces.slice(0, last + 1).map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
-  if (widthOf(whole) <= width) return whole;
+  if (piecesWidth(whole) <= width) return whole;
   const ellipsis = pen.letters('…');
   let left = width - stringWidth(ellipsis);
   if (left < 0) return [plain(cutToWidth(whole.map(({ text }) => text).join(''), width))];
@@ -106,7 +106,7 @@ export function clipPieces(pen: Pen, pieces: readonly Piece[], width: number): P
 
 export const textWidth = (text: string): number => stringWidth(text);
 
-export const widthOf = (pieces: readonly Piece[]): number =>
+export const piecesWidth = (pieces: readonly Piece[]): number =>
   pieces.reduce((sum, { text }) => sum + stringWidth(text), 0);
 
 /** Pads to `width` columns with trailing blanks. */
@@ -162,7 +162,7 @@ const wordOrBlanks = / +|[^ ]*\d (?:ms|s|min|h)(?![\p{L}\p{N}])[^ ]*|[^ ]+/gu;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** What a reader sees as single characters. */
-export const graphemesOf = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
+const graphemesOf = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
 
 const cutToWidth = (text: string, width: number): string =>
   stringWidth(text) <= width ? text : firstColumns(graphemesOf(text), width).join('');

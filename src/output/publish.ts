@@ -14,7 +14,7 @@ export interface Publish {
 }
 
 /** GitHub annotations and summary and an OpenTelemetry trace, if configured. A failure only warns; the exit code stays. */
-export async function publish(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
+export async function publishReport(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
   await publishPod(report, where, format, ports);
   if (!isForGithub(where, ports)) return;
   const { markdownSections } = await import('./machine/markdown.ts');

@@ -29,7 +29,7 @@ export async function render<R>(
       return (await import('./machine/json.ts')).renderJson(document());
     case 'yaml':
       // JSON drops undefined fields.
-      return (await import('./machine/yaml.ts')).yamlText(JSON.parse(JSON.stringify(document())));
+      return (await import('./machine/yaml.ts')).printYaml(JSON.parse(JSON.stringify(document())));
     case 'jsonpath':
       return (await import('./machine/jsonpath.ts')).renderJsonPath(document(), format.template);
     case 'jsonpath-as-json':

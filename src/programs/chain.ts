@@ -2,13 +2,15 @@
  * Follows a command line from PID 1 inwards. Each link (shell, wrapper, program) turns the effect that the signal has on
  * the next one into the effect on itself; `links.ts` has the rule of each kind of link.
  */
+import type { StopBehaviour as Effect } from './behaviour.ts';
 import type { Base } from './images.ts';
-import { afterOptions, rowOf, shellsByName, type ProgramRow } from './rows.ts';
-import { plainWord, shellArguments } from './shell-arguments.ts';
-import { parseScript, type Word } from './shell-script.ts';
-import { standingsOf, type Shell, type Standing } from './shell-standing.ts';
-import { agreed, programEffect, scriptUnknown, unknownApp, wrapperEffect, type Context, type Effect } from './links.ts';
-import { shellEffect } from './shell-signal.ts';
+import { agreed, endsByItself, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
+import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
+import { shellArguments } from './shell-arguments.ts';
+import { readScript } from './shell-script.ts';
+import { isSleep, standingsOf, type Standing } from './shell-standing.ts';
+import { plainWord, type Word } from './shell-words.ts';
+import { shellReaction } from './shell-signal.ts';
 
 const maxLinks = 24;
 /** Of a longer command line the rest is not read. */
@@ -28,8 +30,7 @@ export function effectOf(all: readonly Word[], context: Context): Effect {
   if (script !== undefined) return ofScriptFile(first, script, words.slice(1), inner);
   const texts = words.map(({ text }) => text);
   const row = appletRow(first.text, texts.slice(1), context) ?? rowOf(texts);
-  if (row?.next) return ofWrapper(row, words, inner);
-  if (row) return programEffect(row, context);
+  if (row) return ofRow(row, words, inner);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
 }
 
@@ -46,7 +47,7 @@ function appletEffect(words: readonly Word[], context: Context): Effect {
   if (ash && /^(a|hu)?sh$/.test(name)) return ofShell(ash, others, context);
   const row = rowOf([`${nameOf(box)} ${name}`, ...others.map(({ text }) => text)]);
   if (row === undefined) return effectOf(words.slice(1), context);
-  return row.next ? ofWrapper(row, words.slice(1), context) : programEffect(row, context);
+  return ofRow(row, words.slice(1), context);
 }
 
 /** On Alpine, and within busybox's shell, a name without a folder means busybox's own program, if it has one. */
@@ -69,7 +70,10 @@ function ofShell(shell: Shell, words: readonly Word[], outer: Context): Effect {
   const start = shellArguments(words);
   const { line, file } = start;
   if (line !== undefined) return ofScript(shell, line, start, context);
-  if (file === undefined) return shellEffect(shell, undefined, context, start.isInteractive, undefined);
+  if (file === undefined) {
+    const reaction = shellReaction(shell, undefined, context, start.isInteractive);
+    return linkEffect({ ...shell, kind: 'shell' }, reaction, context, () => endsByItself(shell.name));
+  }
   const text = context.scripts.get(file.text);
   if (text === undefined) return scriptUnknown(nameOf(file), context);
   return ofScript(shell, { text, isDynamic: false, isQuoted: true }, start, context);
@@ -81,19 +85,45 @@ function ofScriptFile(path: Word, script: string, args: readonly Word[], context
 }
 
 function ofScript(shell: Shell, line: Word, start: ReturnType<typeof shellArguments>, context: Context): Effect {
-  const { file, args, isInteractive } = start;
-  const script = line.isDynamic && /^\$/.test(line.text) ? undefined : parseScript(line.text);
-  if (script === undefined) return scriptUnknown('its script', context);
   const variables = new Map(context.env);
-  const ways = standingsOf(script, shell, variables).map((one): [string, Effect] => {
-    const words = expanded(one.words, args, variables);
-    const forms = new Set([...one.forms, ...(file === undefined ? [] : ['file'])]);
-    const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
-    const next = (inner: Context, which: 'command' | 'job') =>
-      effectOf(which === 'job' ? expanded(one.job?.words ?? [], args, variables) : words, { ...inner, env: variables });
-    return [labelOf(standing), shellEffect(shell, standing, context, isInteractive, next)];
-  });
-  return agreed(ways);
+  const script = line.isDynamic && line.text.startsWith('$') ? undefined : readScript(line.text);
+  const ways = script ? standingsOf(script, shell, variables) : [];
+  if (ways.length === 0) return scriptUnknown('its script', context);
+  return agreed(ways.map((one) => [labelOf(one), ofStanding(shell, one, variables, start, context)]));
+}
+
+function ofStanding(
+  shell: Shell,
+  one: Standing,
+  variables: ReadonlyMap<string, Word>,
+  start: ReturnType<typeof shellArguments>,
+  context: Context,
+): Effect {
+  const forms = new Set([...one.forms, ...(start.file === undefined ? [] : ['file'])]);
+  const standing = {
+    ...one,
+    forms,
+    words: expanded(one.words, start.args, variables),
+    stopsOnError: one.stopsOnError || start.stopsOnError,
+  };
+  const reaction = shellReaction(shell, standing, context, start.isInteractive);
+  const { job, kind } = standing;
+  const row = { ...shell, kind: 'shell' as const, isGuess: one.isGuess };
+  if (kind === 'over')
+    return linkEffect(row, { does: 'execs', text: 'runs its script to the end' }, context, () =>
+      endsByItself(shell.name),
+    );
+  const isJob = job !== undefined && reaction.does !== 'execs' && (kind === 'wait' || isSleep(standing.words));
+  const command = isJob ? expanded(job.words, start.args, variables) : standing.words;
+  const effect = linkEffect(
+    row,
+    reaction,
+    context,
+    reaction.does === 'cuts' ? undefined : (inner) => effectOf(command, { ...inner, env: variables }),
+  );
+  // `app & exec sleep infinity`: the application is a child of what gets the signal.
+  const isKeeper = reaction.does === 'execs' && job !== undefined && effect.handles === 'no';
+  return isKeeper ? { ...effect, reachesApp: 'no' } : effect;
 }
 
 const labelOf = ({ words, kind }: Standing): string =>
@@ -117,14 +147,12 @@ function expanded(words: readonly Word[], args: readonly Word[], variables: Read
   });
 }
 
-function ofWrapper(row: ProgramRow, words: readonly Word[], context: Context): Effect {
+function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
+  const reaction = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
+  if (!row.next) return linkEffect(row, reaction, context);
   const next = nextOf(row, words);
-  const inner = (one: Context): Effect => (next.length > 0 ? effectOf(next, one) : unknownApp('the application', one));
-  return wrapperEffect(
-    row,
-    words.map(({ text }) => text),
-    context,
-    inner,
+  return linkEffect(row, reaction, context, (inner) =>
+    next.length > 0 ? effectOf(next, inner) : unknownApp('the application', inner),
   );
 }
 

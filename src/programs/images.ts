@@ -1,63 +1,60 @@
-/** What the name of an image shows: its base system, and the command that its Dockerfile sets. */
-import imageRows from './data/images.json' with { type: 'json' };
+/** What the name of an image shows: its base system, the command that its Dockerfile sets, and its STOPSIGNAL. Pure. */
+import data from './data/images.json' with { type: 'json' };
 
+/** `sh`: the shells that /bin/sh may be; without a `name` the image does not show it. */
 export interface Base {
-  /** Undefined if the image does not show it. */
   name?: string;
-  /** The shells that /bin/sh may be. */
   sh: readonly string[];
 }
 
+/** data/schema.json describes the fields. */
 interface ImageRow {
   image: string;
   base?: string;
   entry?: readonly string[];
   cmd?: readonly string[];
-  /** STOPSIGNAL, where it is not SIGTERM. */
   stop?: string;
+  tag?: string;
 }
 
-const shellsOf: Record<string, readonly string[]> = {
-  debian: ['dash'],
-  ubuntu: ['dash'],
-  alpine: ['ash'],
-  busybox: ['ash'],
-  redhat: ['bash'],
-};
+const rows: readonly ImageRow[] = data.images;
 
-/** Tags and names of images that show their base system. */
-const shown: readonly (readonly [RegExp, string])[] = [
-  [/alpine|wolfi|chainguard/, 'alpine'],
-  [/busybox/, 'busybox'],
-  [/ubuntu|jammy|focal|noble|bionic/, 'ubuntu'],
-  [/debian|slim|bookworm|bullseye|buster|trixie|stretch/, 'debian'],
-  [
-    /\b(ubi\d*|rhel\d*|centos|rocky(linux)?|alma(linux)?|fedora|amazonlinux|oraclelinux|ol\d|al20\d\d|suse|leap|sles)\b/,
-    'redhat',
-  ],
-];
+/** The last part of an image's name, without its digest: `nginx` and `1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
+function lastPartOf(image: string): { name: string; tag: string } {
+  const [name = '', tag = ''] = (image.split('@', 1)[0]?.split('/').at(-1) ?? '').split(':');
+  return { name: name.toLowerCase(), tag };
+}
 
-const rows = new Map((imageRows as ImageRow[]).map((row) => [row.image, row]));
+/** The last part of a repository, without tag and digest. */
+export const imageName = (image: string): string => lastPartOf(image).name;
 
 /** Official images only: `node`, `docker.io/library/node`, a mirror's `library/node`. */
 function rowOfImage(image: string): ImageRow | undefined {
   const path = image.split('@', 1)[0]?.replace(/:[^/:]*$/, '') ?? '';
   const name = path.replace(/^(docker\.io|index\.docker\.io)\//, '').replace(/^(.*\/)?library\//, '');
-  return rows.get(name);
+  return rows.find((row) => row.image === name && row.tag === undefined);
 }
 
+/** By the tag, else by the name, else as the Dockerfile of a well-known image says. */
 export function baseOf(image: string): Base {
-  const [, tag = ''] = /:([^/:@]*)(@|$)/.exec(image) ?? [];
-  const official = rowOfImage(image);
-  const name =
-    [tag, image.split('@', 1)[0] ?? ''].flatMap(
-      (text) => shown.find(([pattern]) => pattern.test(text))?.[1] ?? [],
-    )[0] ?? official?.base;
-  return { name, sh: (name === undefined ? undefined : shellsOf[name]) ?? ['dash', 'ash', 'bash'] };
+  const shown = [lastPartOf(image).tag, image.split('@', 1)[0] ?? ''];
+  const found = shown.flatMap((text) => data.bases.find(({ shows }) => new RegExp(shows).test(text)) ?? [])[0];
+  const name = found?.name ?? rowOfImage(image)?.base;
+  const base = data.bases.find((one) => one.name === name);
+  return { name, sh: base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))] };
 }
 
 /** The ENTRYPOINT and CMD of a well-known image, from its Dockerfile. */
-export function commandOfImage(image: string): { entry?: readonly string[]; cmd?: readonly string[] } {
+export function commandOfImage(image: string): Pick<ImageRow, 'entry' | 'cmd'> {
   const { entry, cmd } = rowOfImage(image) ?? {};
   return { entry, cmd };
+}
+
+/**
+ * The STOPSIGNAL of a well-known image, by its name; undefined for SIGTERM and for all other images, as the API does not
+ * show it (SIGNALS.md §2 S8).
+ */
+export function stopSignalOfImage(image = ''): string | undefined {
+  const { name, tag } = lastPartOf(image);
+  return rows.find((row) => row.image === name && row.stop !== undefined && new RegExp(row.tag ?? '').test(tag))?.stop;
 }

@@ -1,9 +1,8 @@
 /** What is known of a program, an image or a command line, whatever pod it runs in; and of all programs. Pure. */
 import type { Link, StopBehaviour } from './behaviour.ts';
-import { commandOfImage } from './images.ts';
+import { commandOfImage, stopSignalOfImage } from './images.ts';
 import { rowOf, rows, shellsByName, type Reaction } from './rows.ts';
 import { commandsIn } from './shell-script.ts';
-import { stopSignalOfImage } from './signals.ts';
 import { stopBehaviour } from './stop-behaviour.ts';
 
 /** One of them is set. */

@@ -1,9 +1,9 @@
-/** What the signal does to one link, from what it does to the next one. */
-import type { ProgramRow, Reaction } from './rows.ts';
-import { numberOfSignal } from './signals.ts';
-import type { Answer, Link, StopBehaviour, StopRemedy } from './behaviour.ts';
+/** What the signal does to one link of the chain, from its own reaction and from what it does to the next link. */
+import type { Answer, StopBehaviour, StopRemedy } from './behaviour.ts';
 import type { Base } from './images.ts';
-import type { Word } from './shell-script.ts';
+import type { ProgramRow, Reaction as RowReaction } from './rows.ts';
+import type { Word } from './shell-words.ts';
+import { numberOfSignal } from './signals.ts';
 
 export interface Context {
   /** The signal without SIG. */
@@ -22,32 +22,44 @@ export interface Context {
   depth: number;
 }
 
-/** The same as the public answer, for a part of the chain. */
-export type Effect = StopBehaviour;
+/** What one link does with the signal: from its row, or from a shell's script. */
+export interface LinkReaction extends RowReaction {
+  /** Exit codes of any stop. Empty: not known. */
+  codes?: readonly number[];
+  /** Whether a trap sends the command a signal. */
+  isSent?: boolean;
+  /** The signal is ignored by all that it starts. */
+  makesIgnored?: boolean;
+  /** The sentence and the clause that say what it does. */
+  because?: string;
+  text?: string;
+}
 
-export const none = { good: [], cut: [] };
+type Reaction = LinkReaction;
+type Effect = StopBehaviour;
+/** An effect but for what is the same for all links. */
+type Own = Omit<Effect, 'chain' | 'probably'>;
+
+const noCodes = { good: [], cut: [] };
 export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
-export const link = (kind: Link['kind'], name: string, does: string, source?: string): Link => ({
-  kind,
-  name,
-  does,
-  source,
-});
+const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application with `exec`, or without a shell' };
+const initRemedy: StopRemedy = { kind: 'init', text: 'Put an init such as tini in front of it' };
 
 /** Programs that are not known: without a handler, PID 1 drops the signal, and another process is ended by it. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context): Effect {
   const called = name || 'the application';
-  const killed = isIgnored ? 'SIGKILL ends it, as its shell made the signal ignored' : 'the signal ends it at once';
+  const killed = isPid1 ? 'only SIGKILL ends it' : 'the signal ends it at once';
+  const otherwise = isIgnored ? 'SIGKILL ends it, as its shell made the signal ignored' : killed;
   return {
     reachesApp: 'yes',
     handles: isPid1 || isIgnored ? 'unknown' : 'yes',
     drains: 'unknown',
-    exitCodes: isPid1 ? none : { good: [], cut: [codeOf(signal)] },
+    exitCodes: isPid1 ? noCodes : { good: [], cut: [codeOf(signal)] },
     probably: false,
     because: `SIG${signal} reaches ${called}, which decides what it does`,
-    decidedBy: `whether ${called} handles SIG${signal}: if so it can finish its work, if not ${isPid1 ? 'only SIGKILL ends it' : killed}`,
-    chain: [link('unknown', called, 'is not known here')],
+    decidedBy: `whether ${called} handles SIG${signal}: if so it can finish its work, if not ${otherwise}`,
+    chain: [{ kind: 'unknown', name: called, does: 'is not known here' }],
   };
 }
 
@@ -55,18 +67,221 @@ export function scriptUnknown(name: string, context: Context): Effect {
   return {
     ...unknownApp(name, context),
     reachesApp: 'unknown',
-    handles: context.isPid1 ? 'unknown' : 'yes',
     because: `${name} is a script whose text is not visible here`,
     decidedBy: `whether ${name} starts the application with exec: if so the signal reaches it, if not the script's shell keeps it`,
     remedy: execRemedy,
   };
 }
 
-const execRemedy: StopRemedy = {
-  kind: 'exec-form',
-  text: 'Start the application with `exec`, or without a shell',
-};
-const initRemedy: StopRemedy = { kind: 'init', text: 'Put an init such as tini in front of it' };
+/** A script whose commands end without being stopped. */
+export const endsByItself = (name: string): Effect => ({
+  ...{ reachesApp: 'yes', handles: 'yes', drains: 'yes', exitCodes: noCodes, probably: false, chain: [] },
+  because: `the commands of ${name}'s script end by themselves within moments`,
+});
+
+/** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
+export function linkEffect(
+  row: Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy' | 'text' | 'startsChild'>,
+  reaction: Reaction,
+  context: Context,
+  next?: (context: Context) => Effect,
+): Effect {
+  const isIgnored = context.isIgnored || reaction.makesIgnored === true;
+  const { sends = context.signal, toGroup = false } = reaction;
+  const child = { ...context, isPid1: false, isIgnored, signal: sends, toGroup };
+  const inner = next?.(reaction.does === 'execs' ? { ...context, isIgnored } : child);
+  const own = row.kind === 'runtime' ? runtimeEffect(row, reaction, context) : effectOf(row, reaction, context, inner);
+  const { kind = 'program', name, source, right } = row;
+  const isRight = right === undefined || right === null || right === context.signal;
+  const text = reaction.text ?? clauseOf(reaction, context, own);
+  return {
+    ...own,
+    ...(isRight || inner ? {} : { rightSignal: `SIG${right}` }),
+    ...(isRight || inner || reaction.does === 'unknown' ? {} : { remedy: stopWith(right) }),
+    probably: row.isGuess === true || inner?.probably === true,
+    chain: [{ kind, name, does: text, source }, ...(inner?.chain ?? [])],
+  };
+}
+
+const stopWith = (signal: string): StopRemedy => ({
+  kind: 'stop-signal',
+  text: `Stop it with SIG${signal} (lifecycle.stopSignal, or STOPSIGNAL of its image)`,
+});
+
+function effectOf(row: ProgramLike, reaction: Reaction, context: Context, inner: Effect | undefined): Own {
+  const { name } = row;
+  const goesOn: Own = {
+    reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
+    handles: 'no',
+    drains: 'no',
+    exitCodes: noCodes,
+    because: '',
+  };
+  switch (reaction.does) {
+    case 'execs':
+      return inner ?? unknownApp(name, context);
+    case 'drops':
+      return withoutHandler(name, context, inner, reaction);
+    case 'ignores':
+    case 'reloads':
+      return {
+        ...goesOn,
+        because: reaction.because ?? `${name} goes on at SIG${context.signal}${noteOf(reaction)}`,
+        remedy: reaction.remedy ?? (inner ? execRemedy : undefined),
+      };
+    case 'unknown':
+      return inner ? unknownWrapper(name, reaction, context) : unknownApp(name, context);
+    case 'leaves':
+    case 'forwards':
+      return throughWrapper(row, reaction, context, inner ?? unknownApp(name, context));
+    default:
+      return ofProgram(name, reaction, context);
+  }
+}
+
+type ProgramLike = Parameters<typeof linkEffect>[0];
+
+/** A process whose default action the signal is: PID 1 drops it, another process ends. */
+function withoutHandler(
+  name: string,
+  { signal, isPid1, isIgnored, toGroup }: Context,
+  inner: Effect | undefined,
+  { because }: Partial<Reaction> = {},
+): Own {
+  const drops = isPid1 || isIgnored;
+  const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
+  const stays = because ?? `${name} has no handler for SIG${signal}, and ${why}`;
+  return {
+    reachesApp: !inner || (toGroup && !drops) ? 'yes' : 'no',
+    handles: drops ? 'no' : 'yes',
+    drains: 'no',
+    exitCodes: { good: [], cut: drops ? [] : [codeOf(signal)] },
+    because: drops ? stays : `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`,
+    remedy: inner ? execRemedy : initRemedy,
+  };
+}
+
+function unknownWrapper(name: string, { note }: Reaction, context: Context): Own {
+  const because = note ?? `what ${name} does with SIG${context.signal} here is not known`;
+  return {
+    ...unknownApp(name, context),
+    reachesApp: 'unknown',
+    handles: 'unknown',
+    exitCodes: noCodes,
+    because,
+    decidedBy: because,
+  };
+}
+
+function throughWrapper(
+  { name, remedy }: ProgramLike,
+  rule: Reaction,
+  { signal, isPid1 }: Context,
+  inner: Effect,
+): Own {
+  const ownCut = (isPid1 ? undefined : rule.childCode) ?? rule.cutCode;
+  const killed = rule.limit === undefined || rule.code !== undefined ? [] : inner.exitCodes.cut;
+  const cut = rule.codes ?? (ownCut === undefined ? inner.exitCodes.cut : [ownCut, ...killed]);
+  if (rule.does === 'leaves') {
+    const because = rule.because ?? `${name} ends at once at SIG${signal}, and the application with it`;
+    const reachesApp = rule.isSent === false ? 'no' : inner.reachesApp;
+    const exitCodes = { good: [], cut };
+    return { reachesApp, handles: 'yes', drains: 'no', exitCodes, because, remedy: rule.remedy ?? remedy };
+  }
+  const good = rule.codes ?? (rule.code === undefined ? inner.exitCodes.good : [rule.code]);
+  const passed = { ...inner, because: rule.because ?? inner.because, exitCodes: { good, cut } };
+  const { limit = Infinity } = rule;
+  if (limit === Infinity || limit > (inner.limitSeconds ?? Infinity)) return passed;
+  const isShorter = limit < (inner.limitSeconds ?? Infinity);
+  return {
+    ...passed,
+    limitSeconds: limit,
+    limitFrom: rule.from,
+    because: `${name} kills the application ${limit}s after the signal`,
+    remedy: rule.remedy ?? remedy,
+    drains: isShorter && inner.drains === 'yes' ? 'unknown' : inner.drains,
+  };
+}
+
+function ofProgram(name: string, reaction: Reaction, { signal, isPid1, graceSeconds }: Context): Own {
+  const { does, limit, from, code = 0, childCode = code, cutCode, decidedBy } = reaction;
+  const isOver = limit !== undefined && limit >= graceSeconds;
+  const drains: Answer = does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown';
+  const codes = reaction.codes ?? [isPid1 ? code : childCode];
+  const cut = cutCode === undefined ? [] : [cutCode];
+  const lower = from === undefined ? '' : `, or lower ${from}`;
+  return {
+    reachesApp: 'yes',
+    handles: 'yes',
+    drains,
+    limitSeconds: limit,
+    limitFrom: from,
+    exitCodes: { good: codes, cut: does === 'cuts' ? [...codes, ...cut] : cut },
+    because: reaction.because ?? `${name} ${doesText(reaction)} on SIG${signal}${noteOf(reaction)}`,
+    ...(does === 'drains' || does === 'cuts'
+      ? {}
+      : { decidedBy: decidedBy ?? `what ${name} is doing when the signal comes` }),
+    ...(isOver
+      ? {
+          remedy: {
+            kind: from === undefined ? 'longer-grace' : 'setting',
+            text: `Its own limit is ${limit}s: give it a longer grace period${lower}`,
+          },
+        }
+      : {}),
+  };
+}
+
+const noteOf = ({ note }: Reaction): string => (note === undefined ? '' : ` (${note})`);
+
+function doesText({ does, limit }: Reaction): string {
+  const within = limit === undefined ? '' : ` for up to ${limit}s`;
+  const texts: Partial<Record<Reaction['does'], string>> = {
+    drains: `finishes its work${within}`,
+    waits: `waits for its clients${within}`,
+    ends: `ends${limit === undefined ? '' : ` within ${limit}s`}`,
+    ignores: 'goes on',
+    reloads: 'reloads and goes on',
+    execs: 'replaces itself by the command',
+  };
+  return texts[does] ?? 'ends at once';
+}
+
+/** What the link does, for the list of links. */
+function clauseOf(reaction: Reaction, { signal, isPid1, isIgnored }: Context, { handles }: Own): string {
+  const { does, sends = signal } = reaction;
+  if (does === 'drops') return isPid1 || isIgnored ? `drops SIG${signal}` : `ends by SIG${signal}`;
+  if (does === 'unknown') return `is not known for SIG${signal}`;
+  if (does === 'forwards') return `passes SIG${sends} on`;
+  return does === 'execs' ? doesText(reaction) : `${handles === 'no' ? 'goes on' : doesText(reaction)} on SIG${signal}`;
+}
+
+/** A language's runtime: what it does with a signal that the application does not handle. */
+function runtimeEffect({ name, text, startsChild }: ProgramLike, reaction: Reaction, context: Context): Own {
+  const { does, code = 0, cutCode } = reaction;
+  const { isPid1, isIgnored, signal } = context;
+  const stays = does === 'drops' && (isPid1 || isIgnored);
+  const codes = does === 'drops' ? [codeOf(signal)] : [code];
+  const own = stays ? 'only SIGKILL ends it' : `it ends at once with exit code ${codes.join()}`;
+  if (does === 'unknown') return unknownApp(name, context);
+  if (does === 'ignores') return effectOf({ name, source: '' }, reaction, context, undefined);
+  if (text === 'has no handler') {
+    const cut = stays ? [] : [...codes, ...(cutCode === undefined ? [] : [cutCode])];
+    const without = withoutHandler(name, { ...context, isPid1: stays, isIgnored: false }, undefined);
+    return { ...without, reachesApp: startsChild ? 'no' : 'yes', exitCodes: { good: [], cut } };
+  }
+  return {
+    reachesApp: 'yes',
+    handles: stays || text !== undefined ? 'unknown' : 'yes',
+    drains: 'unknown',
+    exitCodes: { good: does === 'ends' ? codes : [], cut: stays ? [] : codes },
+    because: `${name} runs the application, which decides what it does with SIG${signal}${noteOf(reaction)}`,
+    decidedBy: `whether the application handles SIG${signal}: if so it can finish its work; without a handler ${own}`,
+    remedy: stays
+      ? { kind: 'trap', text: `Handle SIG${signal} in the application, or put an init such as tini in front of it` }
+      : undefined,
+  };
+}
 
 /** Several ways that cannot be told apart here: what they agree on is the answer. */
 export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
@@ -74,17 +289,13 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   if (first === undefined) throw new Error('no way to agree on');
   if (others.length === 0) return first;
   const effects = ways.map(([, effect]) => effect);
-  const same = (of: (effect: Effect) => Answer): Answer =>
-    effects.every((effect) => of(effect) === of(first)) ? of(first) : 'unknown';
-  const answers = [same((one) => one.reachesApp), same((one) => one.handles), same((one) => one.drains)] as const;
-  const [reachesApp, handles, drains] = answers;
-  const codes = (of: 'good' | 'cut') => [...new Set(effects.flatMap(({ exitCodes }) => exitCodes[of]))];
+  const same = (key: 'reachesApp' | 'handles' | 'drains'): Answer =>
+    effects.every((one) => one[key] === first[key]) ? first[key] : 'unknown';
+  const codes = (key: 'good' | 'cut') => [...new Set(effects.flatMap(({ exitCodes }) => exitCodes[key]))];
   const isSame = effects.every((one) => answerText(one) === answerText(first));
   return {
     ...first,
-    reachesApp,
-    handles,
-    drains,
+    ...{ reachesApp: same('reachesApp'), handles: same('handles'), drains: same('drains') },
     exitCodes: { good: codes('good'), cut: codes('cut') },
     probably: effects.some(({ probably }) => probably),
     because: isSame ? first.because : 'it depends on what is not visible here',
@@ -93,228 +304,9 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   };
 }
 
-const answerText = ({ reachesApp, handles, drains }: Effect): string => {
+function answerText({ reachesApp, handles, drains }: Effect): string {
   if (handles === 'no') return 'only SIGKILL ends it';
   if (reachesApp === 'no') return 'the application is cut off at once';
-  if (reachesApp === 'yes')
-    return drains === 'no' ? 'the application gets the signal and is cut off' : 'the application gets the signal';
-  return 'not known';
-};
-
-/** A process whose default action the signal is: PID 1 drops it, another process ends. */
-export function withoutHandler(name: string, context: Context, next: Effect | undefined): Effect {
-  const { signal, isPid1, isIgnored } = context;
-  const drops = isPid1 || isIgnored;
-  return {
-    reachesApp: next ? (context.toGroup && !drops ? 'yes' : 'no') : 'yes',
-    handles: drops ? 'no' : 'yes',
-    drains: 'no',
-    exitCodes: { good: [], cut: drops ? [] : [codeOf(signal)] },
-    probably: next?.probably ?? false,
-    because: drops
-      ? `${name} has no handler for SIG${signal}, and ${isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then'}`
-      : `SIG${signal} ends ${name} at once${next ? ', and the application with it' : ''}`,
-    remedy: next ? execRemedy : initRemedy,
-    chain: [],
-  };
+  if (reachesApp === 'unknown') return 'not known';
+  return `the application gets the signal${drains === 'no' ? ' and is cut off' : ''}`;
 }
-
-export function programEffect(row: ProgramRow, context: Context): Effect {
-  const { signal, isPid1, isIgnored, graceSeconds } = context;
-  const reaction = row.signals?.[signal];
-  const kind = row.kind ?? 'program';
-  const of = (does: string) => [link(kind, row.name, does, row.source)];
-  if (reaction === undefined || reaction.does === 'unknown') {
-    const effect = unknownApp(row.name, context);
-    return {
-      ...effect,
-      ...(row.right === undefined ? {} : { rightSignal: `SIG${row.right}` }),
-      chain: of(`is not known for SIG${signal}`),
-    };
-  }
-  if (kind === 'runtime') return runtimeEffect(row, reaction, context);
-  if (reaction.does === 'drops')
-    return {
-      ...withoutHandler(row.name, context, undefined),
-      ...rightOf(row, signal),
-      chain: of(isPid1 ? `drops SIG${signal}` : `ends by SIG${signal}`),
-    };
-  const isOver = reaction.limit !== undefined && reaction.limit >= graceSeconds;
-  const acts = !['ignores', 'reloads'].includes(reaction.does);
-  const drains: Answer =
-    ({ drains: 'yes', waits: 'unknown', ends: 'unknown' } as Record<string, Answer>)[reaction.does] ?? 'no';
-  const code = reaction.code ?? 0;
-  const codes = isPid1 || reaction.childCode === undefined ? [code] : [reaction.childCode];
-  return {
-    reachesApp: 'yes',
-    handles: acts ? 'yes' : 'no',
-    drains: isOver && drains === 'yes' ? 'unknown' : drains,
-    limitSeconds: reaction.limit,
-    limitFrom: reaction.from,
-    exitCodes: codesOf(drains, acts ? codes : [], reaction.cutCode),
-    probably: row.isGuess === true,
-    because: `${row.name} ${doesText(reaction)} on SIG${signal}${reaction.note ? ` (${reaction.note})` : ''}`,
-    ...(drains === 'unknown' ? { decidedBy: reaction.decidedBy ?? decidedByWork(row.name) } : {}),
-    ...rightOf(row, signal),
-    ...(isOver ? { remedy: longerGrace(reaction) } : {}),
-    chain: of(`${doesText(reaction)} on SIG${signal}`),
-    ...(isIgnored && !acts ? { handles: 'no' as const } : {}),
-  };
-}
-
-function codesOf(drains: Answer, codes: readonly number[], cutCode: number | undefined): Effect['exitCodes'] {
-  const cut = cutCode === undefined ? [] : [cutCode];
-  return drains === 'no' ? { good: codes, cut: [...codes, ...cut] } : { good: codes, cut };
-}
-
-const decidedByWork = (name: string): string => `what ${name} is doing when the signal comes`;
-
-const longerGrace = ({ limit = 0, from }: Reaction): StopRemedy => ({
-  kind: from === undefined ? 'longer-grace' : 'setting',
-  text: `Its own limit is ${limit}s: give it a longer grace period${from === undefined ? '' : `, or lower ${from}`}`,
-});
-
-const rightOf = ({ right }: ProgramRow, signal: string): Partial<Effect> =>
-  right === undefined || right === signal
-    ? {}
-    : {
-        rightSignal: `SIG${right}`,
-        remedy: {
-          kind: 'stop-signal',
-          text: `Stop it with SIG${right} (lifecycle.stopSignal, or STOPSIGNAL of its image)`,
-        },
-      };
-
-function doesText({ does, limit }: Reaction): string {
-  const within = limit === undefined ? '' : ` for up to ${limit}s`;
-  const texts: Record<string, string> = {
-    drains: `finishes its work${within}`,
-    waits: `waits for its clients${within}`,
-    cuts: 'ends at once',
-    ends: `ends${within && ` within ${limit}s`}`,
-    ignores: 'goes on',
-    reloads: 'reloads and goes on',
-  };
-  return texts[does] ?? does;
-}
-
-/** A language's runtime: what it does with a signal that the application does not handle. */
-function runtimeEffect(row: ProgramRow, { does, code = 0, cutCode, note }: Reaction, context: Context): Effect {
-  const { isPid1, signal } = context;
-  const stays = does === 'drops' && (isPid1 || context.isIgnored);
-  const cut = does === 'drops' ? codeOf(signal) : code;
-  const own = stays ? 'only SIGKILL ends it' : `it ends at once with exit code ${cut}`;
-  const chain = [
-    link('runtime', row.name, stays ? `drops SIG${signal} without a handler` : `ends by SIG${signal}`, row.source),
-  ];
-  if (does === 'ignores')
-    return {
-      ...withoutHandler(row.name, { ...context, isPid1: true }, undefined),
-      because: `${row.name} goes on at SIG${signal}`,
-      chain,
-    };
-  if (row.text === 'has no handler') {
-    const effect = withoutHandler(row.name, { ...context, isPid1: stays, isIgnored: false }, undefined);
-    return {
-      ...effect,
-      reachesApp: row.startsChild ? 'no' : 'yes',
-      exitCodes: { good: [], cut: stays ? [] : [cut, ...(cutCode === undefined ? [] : [cutCode])] },
-      chain,
-    };
-  }
-  return {
-    reachesApp: 'yes',
-    handles: stays || row.text !== undefined ? 'unknown' : 'yes',
-    drains: 'unknown',
-    exitCodes: { good: does === 'ends' ? [cut] : [], cut: stays ? [] : [cut] },
-    probably: row.isGuess === true,
-    because: `${row.name} runs the application, which decides what it does with SIG${signal}${note ? ` (${note})` : ''}`,
-    decidedBy: `whether the application handles SIG${signal}: if so it can finish its work; without a handler ${own}`,
-    remedy: stays
-      ? { kind: 'trap', text: `Handle SIG${signal} in the application, or put an init such as tini in front of it` }
-      : undefined,
-    chain,
-  };
-}
-
-// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
-export function wrapperEffect(
-  row: ProgramRow,
-  words: readonly string[],
-  context: Context,
-  next: (context: Context) => Effect,
-): Effect {
-  const rule = row.signals?.[context.signal] ?? row.others ?? { does: 'drops' as const };
-  const of = (does: string, effect: Effect): Effect => ({
-    ...effect,
-    probably: effect.probably || row.isGuess === true,
-    chain: [link(row.kind ?? 'wrapper', row.name, does, row.source), ...effect.chain],
-  });
-  if (rule.does === 'execs') return of('replaces itself by the command', next(context));
-  const child = {
-    ...context,
-    isPid1: false,
-    isIgnored: false,
-    signal: rule.sends ?? context.signal,
-    toGroup: rule.toGroup ?? false,
-  };
-  const inner = next(child);
-  if (rule.does === 'drops') {
-    const effect = withoutHandler(row.name, context, inner);
-    return of(context.isPid1 ? `drops SIG${context.signal}` : `ends by SIG${context.signal}`, {
-      ...effect,
-      chain: inner.chain,
-    });
-  }
-  if (rule.does === 'unknown')
-    return of(`is not known for SIG${context.signal}`, {
-      ...scriptUnknown(row.name, context),
-      because: `what ${row.name} does with SIG${context.signal} here is not known`,
-      decidedBy: row.name,
-      remedy: undefined,
-      chain: inner.chain,
-    });
-  if (rule.does === 'ignores')
-    return of(`goes on at SIG${context.signal}`, {
-      ...withoutHandler(row.name, { ...context, isPid1: true }, inner),
-      chain: inner.chain,
-    });
-  const ownCut = (context.isPid1 ? undefined : rule.childCode) ?? rule.cutCode;
-  const killed = rule.limit === undefined || rule.code !== undefined ? [] : inner.exitCodes.cut;
-  const cut = ownCut === undefined ? inner.exitCodes.cut : [ownCut, ...killed];
-  if (rule.does === 'leaves') {
-    const because = `${row.name} ends at once at SIG${context.signal}, and the application with it`;
-    return of('ends at once', {
-      ...inner,
-      reachesApp: rule.code === undefined ? 'yes' : inner.reachesApp,
-      handles: 'yes',
-      drains: 'no',
-      exitCodes: { good: [], cut },
-      because,
-      decidedBy: undefined,
-      remedy: row.remedy,
-      chain: inner.chain,
-    });
-  }
-  const limitSeconds = least(rule.limit, inner.limitSeconds);
-  const isOwn = rule.limit !== undefined && limitSeconds === rule.limit;
-  const good = rule.code === undefined ? inner.exitCodes.good : [rule.code];
-  return of(`passes SIG${child.signal} on`, {
-    ...inner,
-    limitSeconds,
-    limitFrom: isOwn ? rule.from : inner.limitFrom,
-    exitCodes: { good, cut },
-    because: inner.because,
-    ...(isOwn
-      ? {
-          because: `${row.name} kills the application ${limitSeconds}s after the signal`,
-          remedy: rule.remedy ?? row.remedy,
-        }
-      : {}),
-    drains:
-      isOwn && inner.drains === 'yes' && (inner.limitSeconds ?? Infinity) > limitSeconds ? 'unknown' : inner.drains,
-  });
-}
-
-const least = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);

@@ -1,43 +1,20 @@
 /** What is known of programs, as data: the rows of data/*.json, and which row a command line means. */
 import type { Link, StopRemedy } from './behaviour.ts';
-import type { Shell } from './shell-standing.ts';
 import programRows from './data/programs.json' with { type: 'json' };
 import shellRows from './data/shells.json' with { type: 'json' };
 import wrapperRows from './data/wrappers.json' with { type: 'json' };
 
-/** What a program does with one signal. */
+/** What a program does with one signal. data/schema.json describes the fields. */
 export interface Reaction {
   does:
-    /** It finishes its work, then ends. */
-    | 'drains'
-    /** It waits for its clients to leave, however long that takes. */
-    | 'waits'
-    | 'cuts'
-    /** It ends; what becomes of its work depends on what it is doing. */
-    | 'ends'
-    /** It has no handler: PID 1 goes on, another process is ended. */
-    | 'drops'
-    /** It goes on in any case. */
-    | 'ignores'
-    | 'reloads'
-    | 'unknown'
-    /** Wrappers only: it becomes the command; it passes the signal on and waits; it ends and leaves the command behind. */
-    | 'execs'
-    | 'forwards'
-    | 'leaves';
-  /** Exit code after it: for a wrapper absent if it is the command's own. */
+    | ('drains' | 'waits' | 'cuts' | 'ends' | 'drops' | 'ignores' | 'reloads' | 'unknown')
+    | ('execs' | 'forwards' | 'leaves');
   code?: number;
-  /** Behind an init or a shell, where a program can end itself by the signal. */
   childCode?: number;
-  /** Exit code if the work was cut off. */
   cutCode?: number;
-  /** Seconds after which it cuts off what is left. */
   limit?: number;
-  /** The option or setting that changes the limit. */
   from?: string;
-  /** The signal that the command gets instead, without SIG. */
   sends?: string;
-  /** To the command's whole process group. */
   toGroup?: boolean;
   note?: string;
   decidedBy?: string;
@@ -45,71 +22,63 @@ export interface Reaction {
 }
 
 /** Where in a wrapper's arguments the command is. */
-export interface NextCommand {
-  /** Options that take a value as a word of its own. */
+interface NextCommand {
   values?: readonly string[];
-  /** Words before the command that are not options. */
   operands?: number;
-  /** `NAME=value` words may precede it. */
   assignments?: boolean;
-  /** The option whose value is a line for a shell. */
   line?: string;
   lineShell?: string;
-  /** All its words are one line for a shell. */
   isLine?: boolean;
-  /** The option whose value is the command with its arguments. */
   split?: string;
-  /** It follows one of these options. */
   after?: readonly string[];
-  /** What follows `--` are arguments of this program. */
   afterDashes?: string;
-  /** It comes from a file that is not visible here (package.json), and this shell runs it. */
   script?: string;
-  /** It comes from a file that is not visible here, and no shell is between. */
   hidden?: boolean;
 }
 
 /** Where a runtime's program is. */
-export interface Runs {
+interface Runs {
   values?: readonly string[];
-  /** Options whose value is the program's text. */
   inline?: readonly string[];
-  /** The option whose value is the name of a module. */
   module?: string;
-  /** A program's text without this has no signal handler. */
   handler?: string;
-  /** Its first operand is the program's text. */
   isText?: boolean;
-  /** Its first operand says nothing about the program. */
   noScript?: boolean;
 }
 
+/** A row of data/programs.json and data/wrappers.json. */
 export interface ProgramRow {
   name: string;
   kind?: Link['kind'];
-  /** Names of the program (the last part of its path), with the words that must follow: `npm run`. */
   match: readonly string[];
   next?: NextCommand;
   runs?: Runs;
-  /** By the name of the signal without SIG. */
   signals?: Readonly<Record<string, Reaction>>;
-  /** What a wrapper does with all other signals. */
   others?: Reaction;
-  /** The signal that makes it drain, if not SIGTERM. */
   right?: string | null;
   remedy?: StopRemedy;
-  /** What differs if the arguments match; later ones prevail. */
   variants?: readonly (Partial<ProgramRow> & { when: string })[];
-  /** It differs between versions, so that the answer is only probable. */
   varies?: boolean;
-  /** Not measured, but documented. */
   isGuess?: boolean;
-  /** A runtime whose program stands in the command line. */
-  text?: 'has a handler' | 'has no handler';
-  /** It catches its stop signal even if the program has no handler, so SigCgt of /proc/PID/status says nothing. */
   catchesByItself?: boolean;
-  /** That text starts another program, which is the application. */
+  source: string;
+  /** Not in the data: a runtime whose program stands in the command line, which may start another one. */
+  text?: 'has a handler' | 'has no handler';
   startsChild?: boolean;
+}
+
+/** What a shell does in ways that differ between shells (data/shells.json). */
+export interface Shell {
+  name: string;
+  handsOver?: readonly string[];
+  postpones?: boolean;
+  endsAfterExitTrap?: boolean;
+  endsAt?: readonly string[];
+  unsure?: readonly string[];
+  knowsSigPrefix?: boolean;
+  killsJobs?: boolean;
+  sleepsItself?: boolean;
+  on?: string;
   source: string;
 }
 
@@ -137,10 +106,9 @@ export function rowOf(words: readonly string[]): ProgramRow | undefined {
   const found =
     candidate(path, words) ?? candidate(named, words) ?? candidate(named.replace(/-?\d+(\.\d+)*$/, ''), words);
   if (found === undefined) return undefined;
-  const args = words.slice(1);
-  const own = args.slice(0, ownArguments(found, words));
-  const row = variant(found, [named, ...own].join(' '), own.join(' '));
-  return row.runs ? ofProgram(row, args) : row;
+  const own = words.slice(1).slice(0, ownArguments(found.row, words));
+  const row = variant(found.row, [named, ...own].join(' '), own.join(' '));
+  return row.runs ? ofProgram(row, words.slice(found.words.length)) : row;
 }
 
 /** How many of the arguments are a wrapper's own; all of them where its command is not a part of them. */
@@ -149,8 +117,8 @@ const ownArguments = ({ next }: ProgramRow, words: readonly string[]): number =>
     ? afterOptions(next, words) - 1
     : words.length;
 
-const candidate = (name: string, words: readonly string[]): ProgramRow | undefined =>
-  byName.get(name)?.find((one) => one.words.slice(1).every((word, index) => words[index + 1] === word))?.row;
+const candidate = (name: string, words: readonly string[]): { row: ProgramRow; words: readonly string[] } | undefined =>
+  byName.get(name)?.find((one) => one.words.slice(1).every((word, index) => words[index + 1] === word));
 
 function variant(row: ProgramRow, all: string, args: string): ProgramRow {
   let found = row.varies ? { ...row, isGuess: true } : row;

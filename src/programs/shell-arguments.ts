@@ -1,7 +1,5 @@
 /** The arguments of a shell: options, a line or a file, and what the script gets. */
-import type { Word } from './shell-script.ts';
-
-export const plainWord = (text: string): Word => ({ text, isDynamic: /\$\(/.test(text), isQuoted: false });
+import { plainWord, type Word } from './shell-words.ts';
 
 /** By POSIX, options may be in one word or several, before and after `c` (sh, "OPTIONS"). */
 export function shellArguments(words: readonly Word[]) {

@@ -1,53 +1,43 @@
 /**
- * Reads a script of a POSIX shell into a tree, as far as it decides which process gets a signal (POSIX.1-2017, Shell
- * Command Language, 2.10). What it cannot read (a syntax of one shell alone, a broken quote) makes the whole script
- * unreadable: half a script would give wrong answers.
+ * Reads a script of a POSIX shell into the simple commands that it contains, each with how it stands in the script, as far
+ * as that decides which process gets a signal (POSIX.1-2017, Shell Command Language, 2.9 and 2.10). What it cannot read
+ * makes the whole script unreadable: half a script would give wrong answers.
  */
+import { tokensOf, Unreadable, type Token, type Word } from './shell-words.ts';
 
-export interface Word {
-  /** Without quotes and backslashes. Expansions stay as they are written. */
-  text: string;
-  /** It contains an expansion, whose result is not known here. */
-  isDynamic: boolean;
-  isQuoted: boolean;
+/** What is around a command. */
+interface Around {
+  /** As `handsOver` of a shell calls it: the compound commands that it is in, `list`, `redirect` … */
+  forms: readonly string[];
+  /** The branch of each `if` and `case`, by a number for each of them. */
+  branches: ReadonlyMap<number, number>;
+  /** Each loop, by its number. */
+  loops: readonly number[];
+  /** It may not run at all. */
+  isConditional: boolean;
+  /** It runs beside (`|`) or instead of (`||`) the commands from this index on. */
+  beside?: number;
+  /** It runs only after the commands from this index on have succeeded (`&&`). */
+  follows?: number;
 }
 
-export type Command =
-  | { kind: 'simple'; assignments: readonly Word[]; words: readonly Word[]; hasRedirect: boolean; hasHereDoc: boolean }
-  | { kind: 'brace' | 'subshell'; body: readonly ScriptItem[]; hasRedirect: boolean }
-  | { kind: 'if' | 'case'; branches: readonly (readonly ScriptItem[])[]; hasRedirect: boolean }
-  | { kind: 'while' | 'for'; condition: readonly ScriptItem[]; body: readonly ScriptItem[]; hasRedirect: boolean }
-  | { kind: 'function'; name: string; body: Command }
-  | { kind: 'pipeline'; parts: readonly Command[] }
-  | { kind: 'not' | 'time'; command: Command };
-
-/** A command and what follows it: `&` runs it in the background. */
-export interface ScriptItem {
-  command: Command;
-  after: ';' | '&&' | '||' | '&' | '';
+export interface ShellCommand extends Omit<Around, 'forms'> {
+  assignments: readonly Word[];
+  words: readonly Word[];
+  forms: Set<string>;
+  /** In the background, by itself or as a part of a compound command. */
+  isJob: boolean;
 }
 
 export interface Script {
-  items: readonly ScriptItem[];
-  /** Its first line is empty. */
-  startsLine: boolean;
-  /** What stands after the last command: some shells then do not notice that it is the last. */
-  end: 'comment' | 'newline' | 'semicolon' | 'nothing';
+  commands: readonly ShellCommand[];
+  functions: ReadonlyMap<string, readonly ShellCommand[]>;
 }
 
-type Token = { kind: 'word'; word: Word } | { kind: 'operator'; text: string };
-
-const maxLength = 16 * 1024;
-const maxTokens = 1_500;
-const maxDepth = 40;
-
 /** Undefined: not readable, or too long to answer at once. */
-export function parseScript(text: string): Script | undefined {
-  if (text.length > maxLength) return undefined;
+export function readScript(text: string): Script | undefined {
   try {
-    const parser = parserOf(tokensOf(text));
-    const items = parser.list(0, []);
-    return parser.isAtEnd() ? { items, startsLine: /^[ \t]*\n/.test(text), end: endOf(text) } : undefined;
+    return new Reader(tokensOf(text)).script(formsOfText(text));
   } catch (cause) {
     if (cause instanceof Unreadable) return undefined;
     throw cause;
@@ -56,376 +46,219 @@ export function parseScript(text: string): Script | undefined {
 
 /** The words of each command at the top of a script; `isPlain`: nothing else is in it, as a loop or a pipeline would be. */
 export function commandsIn(text: string): { commands: readonly (readonly string[])[]; isPlain: boolean } {
-  const items = parseScript(text)?.items ?? [];
-  const commands = items.flatMap(({ command, after }) =>
-    command.kind === 'simple' && after !== '&' ? [command.words.map((word) => word.text)] : [],
-  );
-  return { commands, isPlain: items.length > 0 && commands.length === items.length };
+  const { commands = [], functions } = readScript(text) ?? {};
+  const isCompound = (form: string): boolean => /^(brace|subshell|if|case|while|for|pipeline|!|time)$/.test(form);
+  const atTop = commands.filter(({ forms, isJob }) => !isJob && ![...forms].some(isCompound));
+  const isPlain = commands.length > 0 && atTop.length === commands.length && functions?.size === 0;
+  return { commands: atTop.map(({ words }) => words.map((word) => word.text)), isPlain };
 }
 
-class Unreadable extends Error {}
-
-function endOf(text: string): Script['end'] {
-  const trimmed = text.trimEnd();
-  if (text.slice(trimmed.length).includes('\n')) return 'newline';
-  if (trimmed.endsWith(';')) return 'semicolon';
-  const lastLine = text.slice(text.lastIndexOf('\n') + 1);
-  return /(^|[\s;&|])#[^'"]*$/.test(lastLine.slice(-400)) ? 'comment' : 'nothing';
+/** What stands before and after the commands: some shells then do not notice that the last one is the last. */
+function formsOfText(text: string): string[] {
+  const end = text.slice(text.trimEnd().length - 1);
+  return [
+    ...(/^[ \t]*\n/.test(text) ? ['list'] : []),
+    ...(end.includes('\n') ? ['newline'] : []),
+    ...(end.startsWith(';') ? ['semicolon'] : []),
+    ...(/(^|[\s;&|])#[^'"\n]*$/.test(text.slice(-400)) ? ['comment'] : []),
+  ];
 }
 
-const operator = /(?![<>]\()(?:\d+(?=[<>]))?(?:;;&|;;|;&|&&|\|\||&>>?|\|&|<<-|<<<|<<|>>|<&|>&|>\||<>|[;&|()<>])/y;
-const singles = ';&|()<>';
-const isRedirect = (text: string): boolean => /^\d*(<|>|&>)/.test(text);
-
-function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
-  const hereDocs: string[] = [];
-  let at = 0;
-  while (at < text.length) {
-    if (tokens.length > maxTokens) throw new Unreadable();
-    const char = text[at] ?? '';
-    if (char === '\n') {
-      tokens.push({ kind: 'operator', text: '\n' });
-      at = afterHereDocs(text, at + 1, hereDocs.splice(0));
-    } else if (/\s/.test(char)) at += 1;
-    else if (char === '\\' && text[at + 1] === '\n') at += 2;
-    else if (char === '#') at = endOfLine(text, at);
-    else {
-      const found = operatorAt(text, at);
-      if (found !== undefined) {
-        tokens.push({ kind: 'operator', text: found });
-        at += found.length;
-      } else {
-        const { word, end } = wordAt(text, at);
-        const before = tokens.at(-1);
-        if (before?.kind === 'operator' && /<<-?$/.test(before.text)) hereDocs.push(word.text);
-        tokens.push({ kind: 'word', word });
-        at = end;
-      }
-    }
-  }
-  return tokens;
-}
-
-/** An operator, or a redirection with the number of its file descriptor. `<(…)` and `>(…)` are words. */
-function operatorAt(text: string, at: number): string | undefined {
-  operator.lastIndex = at;
-  return operator.exec(text)?.[0];
-}
-
-const endOfLine = (text: string, at: number): number => {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
-};
-
-function afterHereDocs(text: string, start: number, ends: readonly string[]): number {
-  let at = start;
-  for (const end of ends)
-    for (let line = ''; at < text.length && line !== end;) {
-      const next = endOfLine(text, at);
-      line = text.slice(at, next).replace(/^\t+/, '');
-      at = next + 1;
-    }
-  return at;
-}
-
-function wordAt(text: string, start: number): { word: Word; end: number } {
-  let [at, value, isDynamic, isQuoted] = [start, '', false, false];
-  while (at < text.length) {
-    const char = text[at] ?? '';
-    if (/[<>]/.test(char) && at === start && text[at + 1] === '(') {
-      const end = closingOf(text, at + 2, 0);
-      return { word: { text: text.slice(at, end), isDynamic: true, isQuoted }, end };
-    }
-    if (/\s/.test(char) || singles.includes(char)) break;
-    if (char === "'") {
-      const end = text.indexOf("'", at + 1);
-      if (end === -1) throw new Unreadable();
-      value += text.slice(at + 1, end);
-      [at, isQuoted] = [end + 1, true];
-    } else if (char === '"') {
-      const end = closingQuote(text, at + 1);
-      const inner = text.slice(at + 1, end);
-      isDynamic ||= /(?<!\\)[$`]/.test(inner);
-      value += inner.replace(/\\(["\\$`])/g, '$1').replace(/\\\n/g, '');
-      [at, isQuoted] = [end + 1, true];
-    } else if (char === '\\') {
-      value += text[at + 1] === '\n' ? '' : (text[at + 1] ?? '');
-      [at, isQuoted] = [at + 2, true];
-    } else if (char === '$' || char === '`') {
-      const end = endOfExpansion(text, at, 0);
-      value += text.slice(at, end);
-      [at, isDynamic] = [end, true];
-    } else {
-      value += char;
-      isDynamic ||= /[*?]/.test(char);
-      at += 1;
-    }
-  }
-  return { word: { text: value, isDynamic, isQuoted }, end: at };
-}
-
-/** The end of `$NAME`, `${…}`, `$(…)`, `$((…))` or a command in backquotes. */
-function endOfExpansion(text: string, at: number, depth: number): number {
-  if (text[at] === '`') {
-    const end = text.indexOf('`', at + 1);
-    if (end === -1) throw new Unreadable();
-    return end + 1;
-  }
-  if (text[at + 1] === '(') return closingOf(text, at + 2, depth + 1);
-  if (text[at + 1] === '{') {
-    const end = text.indexOf('}', at);
-    if (end === -1) throw new Unreadable();
-    return end + 1;
-  }
-  return at + 1 + (/^([A-Za-z_]\w*|[\d@*#?$!-])?/.exec(text.slice(at + 1, at + 80))?.[0].length ?? 0);
-}
-
-/** The place after the parenthesis that closes, past quotes and nested parentheses. */
-function closingOf(text: string, start: number, depth: number): number {
-  if (depth > maxDepth) throw new Unreadable();
-  for (let at = start, open = 1; at < text.length; at += 1) {
-    const char = text[at] ?? '';
-    if (char === '\\') at += 1;
-    else if (char === "'") at = indexOrEnd(text, "'", at + 1);
-    else if (char === '"') at = closingQuote(text, at + 1);
-    else if (char === '(') open += 1;
-    else if (char === ')' && (open -= 1) === 0) return at + 1;
-  }
-  throw new Unreadable();
-}
-
-const indexOrEnd = (text: string, what: string, from: number): number => {
-  const found = text.indexOf(what, from);
-  return found === -1 ? text.length : found;
-};
-
-function closingQuote(text: string, start: number): number {
-  for (let at = start; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"') return at;
-    else if (text[at] === '$' && text[at + 1] === '(') at = closingOf(text, at + 2, 0) - 1;
-  }
-  throw new Unreadable();
-}
-
-const reserved = new Set(
-  'if then elif else fi while until do done for case esac { } ! time function [[ select'.split(' '),
+const maxDepth = 40;
+const keywords = new Set(
+  '{ } ! time if then elif else fi case esac while until for select do done function'.split(' '),
 );
+const caseEnds = [';;', ';&', ';;&', 'esac'];
+const isRedirect = (operator = ''): boolean => /^(<|>|&>)/.test(operator);
 
-interface Parser {
-  list(depth: number, ends: readonly string[]): ScriptItem[];
-  isAtEnd(): boolean;
-}
+class Reader {
+  private commands: ShellCommand[] = [];
+  private readonly functions = new Map<string, readonly ShellCommand[]>();
+  private readonly tokens: readonly Token[];
+  private at = 0;
+  private depth = 0;
+  /** How many compound commands with a condition there have been. */
+  private choices = 0;
 
-// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
-function parserOf(tokens: readonly Token[]): Parser {
-  let at = 0;
-  const operator = (): string | undefined => {
-    const token = tokens[at];
-    return token?.kind === 'operator' ? token.text : undefined;
-  };
-  const keyword = (): string | undefined => {
-    const token = tokens[at];
-    if (token?.kind !== 'word' || token.word.isQuoted || token.word.isDynamic) return undefined;
-    return reserved.has(token.word.text) ? token.word.text : undefined;
-  };
-  const skipLines = (): void => {
-    while (operator() === '\n' || operator() === ';') at += 1;
-  };
-  const expect = (word: string): void => {
-    skipLines();
-    if (keyword() !== word && operator() !== word) throw new Unreadable();
-    at += 1;
-  };
-  const takeWord = (): Word => {
-    const token = tokens[at];
-    if (token?.kind !== 'word') throw new Unreadable();
-    at += 1;
-    return token.word;
-  };
-
-  function list(depth: number, ends: readonly string[]): ScriptItem[] {
-    if (depth > maxDepth) throw new Unreadable();
-    const items: ScriptItem[] = [];
-    for (skipLines(); at < tokens.length; skipLines()) {
-      const next = keyword() ?? operator();
-      if (next !== undefined && ends.includes(next)) break;
-      const command = pipeline(depth);
-      const after = operator();
-      if (after === '&&' || after === '||') at += 1;
-      if (after === '&') at += 1;
-      items.push({ command, after: after === '&&' || after === '||' || after === '&' ? after : ';' });
-      if (after === '&&' || after === '||') while (operator() === '\n') at += 1;
-      else if (after !== undefined && ![';', '\n', '&', ...ends].includes(after)) throw new Unreadable();
-    }
-    const last = items.at(-1);
-    if (last?.after === '&&' || last?.after === '||') throw new Unreadable();
-    return last?.after === ';' ? [...items.slice(0, -1), { ...last, after: '' }] : items;
+  constructor(tokens: readonly Token[]) {
+    this.tokens = tokens;
   }
 
-  function pipeline(depth: number): Command {
-    const word = keyword();
-    if (word === '!' || word === 'time') {
-      at += 1;
-      return { kind: word === '!' ? 'not' : 'time', command: pipeline(depth) };
-    }
-    const parts = [command(depth)];
-    while (operator() === '|' || operator() === '|&') {
-      at += 1;
-      while (operator() === '\n') at += 1;
-      parts.push(command(depth));
-    }
-    const [only] = parts;
-    return parts.length === 1 && only ? only : { kind: 'pipeline', parts };
+  script(forms: readonly string[]): Script {
+    this.list(top(forms), []);
+    need(this.at === this.tokens.length);
+    return { commands: this.commands, functions: this.functions };
   }
 
-  function command(depth: number): Command {
-    const word = keyword();
-    if (word === undefined && operator() !== '(') return simple(depth);
-    const compound = word === undefined ? subshell(depth) : compoundOf(word, depth);
-    const hasRedirect = redirects();
-    return 'hasRedirect' in compound ? { ...compound, hasRedirect } : compound;
-  }
-
-  function subshell(depth: number): Command {
-    at += 1;
-    if (operator() === '(') return arithmetic();
-    const body = list(depth + 1, [')']);
-    expect(')');
-    return { kind: 'subshell', body, hasRedirect: false };
-  }
-
-  /** `((…))` of bash computes: it starts no program. */
-  function arithmetic(): Command {
-    for (let open = 1; open > 0; at += 1) {
-      if (at >= tokens.length) throw new Unreadable();
-      open += operator() === '(' ? 1 : operator() === ')' ? -1 : 0;
-    }
-    return builtin('true');
-  }
-
-  function compoundOf(word: string, depth: number): Command {
-    at += 1;
-    if (word === '{') {
-      const body = list(depth + 1, ['}']);
-      expect('}');
-      return { kind: 'brace', body, hasRedirect: false };
-    }
-    if (word === 'if') return ifOf(depth);
-    if (word === 'while' || word === 'until') {
-      const condition = list(depth + 1, ['do']);
-      return { kind: 'while', condition, body: loopBody(depth), hasRedirect: false };
-    }
-    if (word === 'for' || word === 'select') {
-      while (at < tokens.length && keyword() !== 'do') at += 1;
-      return { kind: 'for', condition: [], body: loopBody(depth), hasRedirect: false };
-    }
-    if (word === 'case') return caseOf(depth);
-    if (word === '[[') {
-      while (at < tokens.length && !(tokens[at]?.kind === 'word' && takeWord().text === ']]')) {
-        if (tokens[at]?.kind === 'operator') at += 1;
+  /** Reads up to one of the ends, and returns it. */
+  private list(around: Around, ends: readonly string[]): string {
+    need((this.depth += 1) < maxDepth);
+    let [items, jobs, last]: [number, string[], number] = [0, [], this.commands.length];
+    const first = last;
+    for (; ; items += 1) {
+      while (this.next() === '\n' || this.next() === ';') this.at += 1;
+      if (this.at >= this.tokens.length || ends.includes(this.next() ?? '')) break;
+      last = this.commands.length;
+      this.andOr({ ...around, forms: [...around.forms, ...(items > 0 ? ['list'] : []), ...jobs] });
+      const operator = (this.at < this.tokens.length ? this.next() : ';') ?? '';
+      if (operator === '&') {
+        for (const command of this.from(last)) command.isJob = true;
+        this.at += 1;
       }
-      return builtin('[');
+      need([';', '\n', '&', ...ends].includes(operator));
+      jobs = operator === '&' ? ['after-background'] : jobs.length > 0 ? ['background'] : [];
     }
-    if (word === 'function') {
-      const name = takeWord().text;
-      return functionOf(name, depth);
-    }
-    throw new Unreadable();
+    for (const command of this.commands.slice(first, last)) command.forms.add('not-last');
+    this.depth -= 1;
+    const end = this.next() ?? '';
+    need(ends.length === 0 || ends.includes(end));
+    this.at += ends.length === 0 ? 0 : 1;
+    return end;
   }
 
-  function ifOf(depth: number): Command {
-    const branches: ScriptItem[][] = [];
-    let hasElse = false;
-    for (let word = 'if'; word !== 'fi';) {
-      const body = list(depth + 1, ['then', 'elif', 'else', 'fi']);
-      if (word === 'then' || word === 'else') branches.push(body);
-      word = keyword() ?? '';
-      hasElse ||= word === 'else';
-      if (!['then', 'elif', 'else', 'fi'].includes(word)) throw new Unreadable();
-      at += 1;
+  private andOr(around: Around): void {
+    const first = this.commands.length;
+    this.pipeline(around);
+    for (let operator = this.next(); operator === '&&' || operator === '||'; operator = this.next()) {
+      this.skip();
+      for (const command of this.from(first)) command.forms.add('not-last');
+      const joined = operator === '&&' ? { follows: first } : { beside: first };
+      this.pipeline({ ...around, forms: [...around.forms, 'list'], isConditional: true, ...joined });
     }
-    return { kind: 'if', branches: hasElse ? branches : [...branches, []], hasRedirect: false };
   }
 
-  function loopBody(depth: number): ScriptItem[] {
-    expect('do');
-    const body = list(depth + 1, ['done']);
-    expect('done');
-    return body;
-  }
-
-  function caseOf(depth: number): Command {
-    takeWord();
-    skipLines();
-    if (takeWord().text !== 'in') throw new Unreadable();
-    const branches: ScriptItem[][] = [];
-    let hasDefault = false;
-    for (skipLines(); keyword() !== 'esac'; skipLines()) {
-      if (operator() === '(') at += 1;
-      for (; operator() !== ')'; at += 1) {
-        const token = tokens[at];
-        if (token === undefined) throw new Unreadable();
-        hasDefault ||= token.kind === 'word' && token.word.text === '*';
-      }
-      at += 1;
-      branches.push(list(depth + 1, [';;', ';&', ';;&', 'esac']));
-      if (operator()?.startsWith(';')) at += 1;
+  private pipeline(around: Around): void {
+    const first = this.commands.length;
+    const prefix = this.next();
+    const forms = prefix === '!' || prefix === 'time' ? [...around.forms, prefix] : around.forms;
+    if (forms !== around.forms) this.at += 1;
+    this.command({ ...around, forms });
+    while (this.next() === '|' || this.next() === '|&') {
+      this.skip();
+      this.command({ ...around, forms, beside: first });
+      for (const command of this.from(first)) command.forms.add('pipeline');
     }
-    at += 1;
-    return { kind: 'case', branches: hasDefault ? branches : [...branches, []], hasRedirect: false };
   }
 
-  function functionOf(name: string, depth: number): Command {
-    if (operator() === '(') {
-      at += 1;
-      expect(')');
+  private command(around: Around): void {
+    const first = this.commands.length;
+    const keyword = this.next() ?? '';
+    if (keyword !== '(' && !keywords.has(keyword)) return this.simple(around);
+    this.at += 1;
+    if (keyword === '{') this.list(within(around, 'brace'), ['}']);
+    else if (keyword === '(') this.list(within(around, 'subshell'), [')']);
+    else if (keyword === 'if') this.ifOf(within(around, 'if'));
+    else if (keyword === 'case') this.caseOf(within(around, 'case'));
+    else if (keyword === 'function') this.define(this.take().text);
+    else this.loop(around, keyword);
+    while (isRedirect(this.next())) {
+      const form = this.redirect();
+      for (const command of this.from(first)) command.forms.add(form);
     }
-    skipLines();
-    return { kind: 'function', name, body: command(depth + 1) };
   }
 
-  /** Skips redirections, and says whether there was one. */
-  function redirects(): boolean {
-    let found = false;
-    for (let text = operator(); text !== undefined && isRedirect(text); text = operator()) {
-      at += 1;
-      takeWord();
-      found = true;
+  private ifOf(around: Around): void {
+    const choice = (this.choices += 1);
+    for (let [branch, end] = [0, 'if']; end !== 'fi'; branch += 1) {
+      const isCondition = end === 'if' || end === 'elif';
+      const inside = { ...around, isConditional: true, branches: new Map([...around.branches, [choice, branch]]) };
+      if (isCondition) end = this.list(within(inside, 'if condition'), ['then']);
+      else end = this.list(inside, ['elif', 'else', 'fi']);
     }
-    return found;
   }
 
-  function simple(depth: number): Command {
+  private caseOf(around: Around): void {
+    const choice = (this.choices += 1);
+    this.take();
+    this.expect('in');
+    for (let [branch, end] = [0, '']; end !== 'esac'; branch += 1) {
+      while (this.next() === '\n') this.at += 1;
+      if (this.next() === 'esac') return this.expect('esac');
+      while (this.next() !== ')') this.skip();
+      this.skip();
+      const branches = new Map([...around.branches, [choice, branch]]);
+      end = this.list({ ...around, isConditional: true, branches }, caseEnds);
+    }
+  }
+
+  private loop(around: Around, keyword: string): void {
+    const inside = { ...around, isConditional: true, loops: [...around.loops, (this.choices += 1)] };
+    if (keyword === 'for' || keyword === 'select') {
+      while (this.next() !== 'do') this.skip();
+      this.expect('do');
+      this.list(within(inside, 'for'), ['done']);
+    } else {
+      need(keyword === 'while' || keyword === 'until');
+      this.list({ ...inside, forms: [...inside.forms, 'while', 'while condition'] }, ['do']);
+      this.list(within(inside, 'while'), ['done']);
+    }
+  }
+
+  private define(name: string): void {
+    if (this.next() === '(') this.at += 2;
+    while (this.next() === '\n') this.at += 1;
+    const outer = this.commands;
+    this.commands = [];
+    this.command(top([]));
+    this.functions.set(name, this.commands);
+    this.commands = outer;
+  }
+
+  private simple(around: Around): void {
     const [assignments, words]: [Word[], Word[]] = [[], []];
-    let [hasRedirect, hasHereDoc] = [false, false];
-    for (; at < tokens.length;) {
-      const text = operator();
-      if (text !== undefined && isRedirect(text)) {
-        hasHereDoc ||= /<<-?$/.test(text);
-        hasRedirect = redirects() || hasRedirect;
-      } else if (text === '(' && words.length === 1 && assignments.length === 0) {
-        return functionOf(words[0]?.text ?? '', depth);
-      } else if (text !== undefined) break;
-      else {
-        const word = takeWord();
-        const isAssignment = words.length === 0 && /^[A-Za-z_]\w*\+?=/.test(word.text);
-        if (isAssignment && /=$/.test(word.text) && operator() === '(') throw new Unreadable();
-        (isAssignment ? assignments : words).push(word);
-      }
+    const forms = new Set(around.forms);
+    const start = this.at;
+    for (let token = this.tokens[this.at]; token !== undefined; token = this.tokens[this.at]) {
+      if (typeof token !== 'string') {
+        const isAssignment = words.length === 0 && /^[A-Za-z_]\w*\+?=/.test(token.text);
+        (isAssignment ? assignments : words).push(this.take());
+      } else if (isRedirect(token)) forms.add(this.redirect());
+      else if (token === '(' && words.length === 1) return this.define(words[0]?.text ?? '');
+      else break;
     }
-    if (assignments.length + words.length === 0 && !hasRedirect) throw new Unreadable();
-    return { kind: 'simple', assignments, words, hasRedirect, hasHereDoc };
+    need(this.at > start);
+    this.commands.push({ ...around, assignments, words, forms, isJob: false });
   }
 
-  return { list, isAtEnd: () => at >= tokens.length };
+  private redirect(): string {
+    const form = this.next()?.startsWith('<<') ? 'here-doc' : 'redirect';
+    this.at += 1;
+    this.take();
+    return form;
+  }
+
+  private from = (first: number): readonly ShellCommand[] => this.commands.slice(first);
+
+  /** The next operator, or keyword where a command may begin. */
+  private next(): string | undefined {
+    const token = this.tokens[this.at];
+    if (typeof token !== 'object') return token;
+    return token.isQuoted || !(keywords.has(token.text) || token.text === 'in') ? undefined : token.text;
+  }
+
+  private expect(text: string): void {
+    while (this.next() === '\n') this.at += 1;
+    need(this.next() === text);
+    this.at += 1;
+  }
+
+  private take(): Word {
+    const token = this.tokens[this.at++];
+    if (typeof token !== 'object') throw new Unreadable();
+    return token;
+  }
+
+  /** Skips a token, and the ends of lines after it. */
+  private skip(): void {
+    need(this.at < this.tokens.length);
+    do this.at += 1;
+    while (this.next() === '\n');
+  }
 }
 
-const builtin = (text: string): Command => ({
-  kind: 'simple',
-  assignments: [],
-  words: [{ text, isDynamic: false, isQuoted: false }],
-  hasRedirect: false,
-  hasHereDoc: false,
-});
+const top = (forms: readonly string[]): Around => ({ forms, branches: new Map(), loops: [], isConditional: false });
+const within = (around: Around, form: string): Around => ({ ...around, forms: [...around.forms, form] });
+
+function need(isReadable: boolean): void {
+  if (!isReadable) throw new Unreadable();
+}

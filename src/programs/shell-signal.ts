@@ -1,286 +1,185 @@
 /** What a signal does to a shell: it hands over, drops the signal, postpones it, or runs a trap. */
-import { codeOf, link, none, withoutHandler, type Context, type Effect } from './links.ts';
-import { parseScript } from './shell-script.ts';
-import { isSleep, type Shell, type Standing } from './shell-standing.ts';
-import type { StopRemedy } from './behaviour.ts';
-
-/** The effect on the command that follows, as another process or after exec. */
-type Next = (context: Context, words: 'command' | 'job') => Effect;
+import { codeOf, type Context, type LinkReaction as Reaction } from './links.ts';
+import type { Shell } from './rows.ts';
+import { readScript, type ShellCommand } from './shell-script.ts';
+import { isSleep, withCalls, type Standing } from './shell-standing.ts';
 
 /** `standing` undefined: a shell without a script, which reads its commands from its input. */
-// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
-export function shellEffect(
+export function shellReaction(
   shell: Shell,
   standing: Standing | undefined,
   context: Context,
   isInteractive: boolean,
-  next: Next | undefined,
-): Effect {
+): Reaction {
   const { signal } = context;
-  const trap = standing?.traps.get(signal);
-  const isIgnored = context.isIgnored || trap === '';
-  const of = (does: string, effect: Effect): Effect => ({
-    ...effect,
-    probably: effect.probably || standing?.isGuess === true,
-    chain: [link('shell', shell.name, does, shell.source), ...effect.chain],
-  });
-  if (isInteractive && shell.unsure?.includes('interactive'))
-    return notKnown(shell.name, endsByItself(shell.name), context);
-  if (standing?.kind === 'over') return of('runs its script to the end', endsByItself(shell.name));
-  if (standing !== undefined && next !== undefined && becomesCommand(shell, standing, isInteractive)) {
-    const effect = next({ ...context, isIgnored }, 'command');
-    const isKeeper = standing.job !== undefined && effect.handles === 'no';
-    return of('replaces itself by the command', isKeeper ? { ...effect, reachesApp: 'no' } : effect);
-  }
-  const hasJob = standing?.job !== undefined && (standing.kind === 'wait' || isSleep(standing.words));
-  const app = next?.({ ...context, isPid1: false, isIgnored }, hasJob ? 'job' : 'command') ?? endsByItself(shell.name);
-  const { chain } = app;
-  const stays = (because: string): Effect => ({
-    ...withoutHandler(shell.name, { ...context, isPid1: true }, app),
-    because,
-    chain,
-  });
-  const ending = (codes: readonly number[]): Effect => ({
-    ...withoutHandler(shell.name, { ...context, isPid1: false, isIgnored: false }, app),
-    exitCodes: { good: [], cut: codes },
-    chain,
-  });
-  if (isIgnored || (isInteractive && signal === 'TERM'))
-    return of(`ignores SIG${signal}`, stays(`${shell.name} ignores SIG${signal}, and does not pass it on`));
-  if (
-    isInteractive ||
-    shell.unsure?.includes(signal) ||
-    (shell.unsure?.includes('EXIT') && standing?.traps.has('EXIT'))
-  )
-    return of(`is not known for SIG${signal}`, notKnown(shell.name, app, context));
-  if (trap !== undefined && standing)
-    return of(`runs its trap for SIG${signal}`, trapEffect(shell, standing, trap, context, app, hasJob));
-  const exitTrap = standing?.traps.get('EXIT');
-  if (exitTrap !== undefined && standing && shell.exitTrapCode !== undefined) {
-    const run = runTrap(exitTrap, { ...standing, rest: [] }, shell);
-    const code = shell.exitTrapCode === 143 ? codeOf(signal) : shell.exitTrapCode;
-    const effect = ending([code]);
-    if (run.signals && run.waits)
-      return of(`runs its trap for EXIT`, { ...app, exitCodes: { good: [code], cut: [code] } });
-    return of(`ends by SIG${signal}`, {
-      ...effect,
-      reachesApp: run.signals && hasJob ? 'yes' : effect.reachesApp,
-      probably: true,
-    });
-  }
-  const postpones = shell.postpones && signal === 'TERM';
-  if (postpones && standing?.kind === 'wait')
-    return of(`ends by SIG${signal}`, ending(exitTrap === undefined ? [codeOf(signal)] : []));
-  if (postpones)
-    return of(
-      `postpones SIG${signal}`,
-      stays(`${shell.name} postpones SIG${signal} until the command has ended, and does not pass it on`),
-    );
-  if (shell.endsAt?.includes(signal) && standing?.kind === 'wait')
-    return of(`ends by SIG${signal}`, ending([codeOf(signal)]));
-  const effect = withoutHandler(shell.name, context, app);
-  const kept = `${shell.name} stays PID 1 and does not pass SIG${signal} on`;
-  return of(context.isPid1 ? `drops SIG${signal}` : `ends by SIG${signal}`, {
-    ...effect,
-    because: context.isPid1 ? kept : effect.because,
-    chain,
-  });
+  const { name, unsure = [] } = shell;
+  const traps = standing?.traps ?? new Map<string, string>();
+  const trap = traps.get(signal);
+  const makesIgnored = trap === '';
+  const unknown = (because: string): Reaction => ({ does: 'unknown', note: because });
+  if (isInteractive && unsure.includes('interactive'))
+    return unknown(`what ${name} does when it is interactive has not been measured`);
+  if (standing && becomesCommand(shell, standing, isInteractive)) return { does: 'execs', makesIgnored };
+  if (makesIgnored || context.isIgnored || (isInteractive && signal === 'TERM'))
+    return { does: 'ignores', makesIgnored, because: `${name} ignores SIG${signal}, and does not pass it on` };
+  if (isInteractive || unsure.includes(signal) || (traps.has('EXIT') && unsure.includes('EXIT')))
+    return unknown(`what ${name} does with SIG${signal} here has not been measured`);
+  if (standing && trap !== undefined) return trapReaction(shell, standing, trap, context);
+  if (standing && traps.has('EXIT') && shell.endsAfterExitTrap) return exitTrapReaction(shell, standing, signal);
+  const waits = standing?.kind === 'wait';
+  const codes = traps.has('EXIT') ? [] : undefined;
+  if (waits && ((shell.postpones && signal === 'TERM') || shell.endsAt?.includes(signal)))
+    return { does: 'leaves', codes: codes ?? [codeOf(signal)] };
+  if (!shell.postpones || signal !== 'TERM') return { does: 'drops' };
+  return {
+    does: 'ignores',
+    because: `${name} postpones SIG${signal} until the command has ended, and does not pass it on`,
+  };
 }
 
-/** Forms that say nothing about whether it is the last command. */
-const neutralForms = new Set(['conditional', 'guess']);
-
 function becomesCommand(shell: Shell, { kind, forms, traps }: Standing, isInteractive: boolean): boolean {
-  const hands = (form: string): boolean => neutralForms.has(form) || shell.handsOver?.includes(form) === true;
-  if (kind === 'became') return ['subshell', 'pipeline'].every((form) => !forms.has(form) || hands(form));
+  if (kind === 'became') return true;
   if (kind !== 'foreground' || shell.handsOver === undefined) return false;
   const trapForms = [...traps].map(([name, action]) =>
     name === '-' ? 'trap-reset' : action === '' ? 'ignored' : 'trap',
   );
-  return [...forms, ...trapForms, ...(isInteractive ? ['interactive'] : [])].every(hands);
+  const all = [...forms, ...trapForms, ...(isInteractive ? ['interactive'] : [])];
+  return all.every((form) => shell.handsOver?.includes(form));
 }
 
-const endsByItself = (name: string): Effect => ({
-  reachesApp: 'yes',
-  handles: 'yes',
-  drains: 'yes',
-  exitCodes: none,
-  probably: false,
-  because: `the commands of ${name}'s script end by themselves within moments`,
-  chain: [],
-});
-
-const notKnown = (name: string, app: Effect, { signal }: Context): Effect => ({
-  ...app,
-  reachesApp: 'unknown',
-  handles: 'unknown',
-  drains: 'unknown',
-  exitCodes: none,
-  because: `what ${name} does with SIG${signal} here has not been measured`,
-  decidedBy: name,
-});
-
-const trapRemedy = (text: string): StopRemedy => ({ kind: 'trap', text });
+const trapRemedy = (text: string) => ({ kind: 'trap' as const, text });
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
-// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
-function trapEffect(
+function trapReaction(
   shell: Shell,
   standing: Standing,
   action: string,
-  context: Context,
-  app: Effect,
-  hasApp: boolean,
-): Effect {
-  const { signal, graceSeconds } = context;
-  const { chain } = app;
-  if (standing.kind === 'foreground' && !isSleep(standing.words)) {
-    if (context.toGroup) return app;
-    const because = `${shell.name} runs its trap only after the command in the foreground has ended`;
-    const remedy = trapRemedy('Run the command in the background and wait for it: `app & wait $!`');
-    return { ...withoutHandler(shell.name, { ...context, isPid1: true }, app), because, remedy, chain };
-  }
-  const ran = runTrap(action, standing, shell);
-  const sleeps = standing.kind === 'foreground' && !shell.sleepsItself;
-  const delay = sleeps ? secondsOf(standing.words[1]?.text ?? '') : 0;
-  const never: Effect = {
-    ...app,
-    reachesApp: ran.signals ? 'yes' : 'no',
-    handles: 'no',
-    drains: 'no',
-    exitCodes: none,
-    decidedBy: undefined,
-    because: '',
-  };
-  if (delay >= graceSeconds) {
-    const because = `${shell.name} runs its trap only after the sleep in the foreground, which is longer than the grace period`;
+  { signal, graceSeconds, toGroup }: Context,
+): Reaction {
+  const { name } = shell;
+  const sleeps = standing.kind === 'foreground' && isSleep(standing.words);
+  if (standing.kind === 'foreground' && !sleeps) {
+    if (toGroup) return { does: 'forwards' };
+    const because = `${name} runs its trap only after the command in the foreground has ended`;
     return {
-      ...never,
-      reachesApp: 'no',
+      does: 'ignores',
+      because,
+      remedy: trapRemedy('Run the command in the background and wait for it: `app & wait $!`'),
+    };
+  }
+  const delay = sleeps && !shell.sleepsItself ? secondsOf(standing.words[1]?.text ?? '') : 0;
+  if (delay >= graceSeconds) {
+    const because = `${name} runs its trap only after the sleep in the foreground, which is longer than the grace period`;
+    return {
+      does: 'ignores',
       because,
       remedy: trapRemedy('Sleep in the background and wait for it: `sleep 60 & wait $!`'),
     };
   }
-  if (ran.isUnknown)
-    return {
-      ...notKnown(shell.name, app, context),
-      handles: 'yes',
-      because: `${shell.name} has a trap for SIG${signal} that runs commands of its own`,
-      decidedBy: 'what the commands of the trap do',
-    };
-  if (!ran.exits && !(ran.signals && ran.waits))
-    return {
-      ...never,
-      because: `${shell.name} has a trap for SIG${signal} that does not end it`,
-      remedy: trapRemedy('Let the trap stop the application, wait for it, and exit'),
-    };
-  const limitSeconds = delay > 0 ? delay : undefined;
-  if (ran.signals && ran.waits && !ran.kills) {
-    const codes = ran.codes ?? app.exitCodes.good;
-    return {
-      ...app,
-      limitSeconds: app.limitSeconds,
-      exitCodes: { good: codes, cut: ran.codes ?? app.exitCodes.cut },
-      because: `${shell.name} passes the signal on with a trap, and waits`,
-      remedy: app.remedy,
-    };
+  const run = runOf(action, standing, shell);
+  const text = `runs its trap for SIG${signal}`;
+  if (run === undefined)
+    return { does: 'unknown', text, note: `${name} has a trap for SIG${signal} that runs commands of its own` };
+  const { signals, kills, waits, code } = run;
+  const own = { text, codes: code === undefined ? [] : [code] };
+  if (signals && waits && !kills)
+    return { does: 'forwards', ...own, because: `${name} passes the signal on with a trap, and waits` };
+  if (!run.exits && (standing.inLoop || (waits && !signals))) {
+    const because = `${name} has a trap for SIG${signal} that does not end it`;
+    const remedy = trapRemedy('Let the trap stop the application, wait for it, and exit');
+    return { does: 'ignores', text, isSent: signals, because, remedy };
   }
-  const codes = ran.kills ? [137] : (ran.codes ?? [shell.interruptedCode ?? codeOf(signal)]);
+  if (standing.job === undefined)
+    return { does: 'cuts', ...own, limit: delay || undefined, because: `${name} ends by its trap for SIG${signal}` };
+  const because = `${name} ends as soon as its trap has run, and the application with it`;
   return {
-    ...app,
-    limitSeconds,
-    reachesApp: ran.signals || !hasApp ? 'yes' : 'no',
-    handles: 'yes',
-    drains: hasApp ? 'no' : 'yes',
-    exitCodes: hasApp ? { good: [], cut: codes } : { good: codes, cut: [] },
-    because: hasApp
-      ? `${shell.name} ends as soon as its trap has run, and the application with it`
-      : `${shell.name} ends by its trap for SIG${signal}`,
-    decidedBy: undefined,
-    remedy: hasApp ? trapRemedy('Wait for the application in the trap, before the shell ends') : undefined,
+    does: 'leaves',
+    ...own,
+    isSent: signals,
+    because,
+    remedy: trapRemedy('Wait for the application in the trap, before the shell ends'),
   };
+}
+
+/** The shell ends by the signal, after its trap for EXIT. */
+function exitTrapReaction(shell: Shell, standing: Standing, signal: string): Reaction {
+  const run = runOf(standing.traps.get('EXIT') ?? '', { ...standing, rest: [] }, shell);
+  const [text, codes] = ['runs its trap for EXIT', [codeOf(signal)]];
+  if (run === undefined)
+    return { does: 'unknown', note: `${shell.name} has a trap for EXIT that runs commands of its own` };
+  return run.signals && run.waits
+    ? { does: 'forwards', text, codes }
+    : { does: 'leaves', text, codes, isSent: run.signals };
 }
 
 interface TrapRun {
-  /** It sends the application a signal. */
+  /** It sends the application a signal, SIGKILL if `kills`. */
   signals: boolean;
-  /** It sends it SIGKILL. */
   kills: boolean;
-  /** It then waits until the application has ended. */
+  /** It waits until the application has ended. */
   waits: boolean;
   /** The shell ends after it. */
   exits: boolean;
-  /** The exit codes of the shell then. Undefined: the status of its last command. */
-  codes?: readonly number[];
-  isUnknown: boolean;
-  /** The signal goes to the shell's process group: the shell gets it too. */
-  isGroup?: boolean;
+  /** Its exit code then, if the script says it. */
+  code?: number;
 }
 
-const harmless = /^(:|true|echo|printf|trap|kill|sleep|set|log|date|rm|touch|)$/;
+const harmless = /^(:|\[|true|echo|printf|trap|sleep|set|log|date|rm|touch|)$/;
 
-/** Follows the action of the trap, and then what comes after the `wait` that it interrupted. */
-function runTrap(action: string, standing: Standing, shell: Shell): TrapRun {
-  let run: TrapRun = { signals: false, kills: false, waits: false, exits: false, isUnknown: false };
-  const inTrap = parseScript(action)?.items;
-  if (inTrap === undefined) return { ...run, isUnknown: true };
-  const ended = (codes: readonly number[] | undefined): TrapRun => {
-    const atExit = standing.traps.get('EXIT');
-    if (atExit === undefined || atExit === action) return { ...run, exits: true, codes };
-    const last = runTrap(atExit, { ...standing, traps: new Map(), rest: [] }, shell);
-    return {
-      ...run,
-      signals: run.signals || last.signals,
-      waits: run.waits || last.waits,
-      isUnknown: last.isUnknown,
-      exits: true,
-      codes,
-    };
-  };
-  let waitCodes: readonly number[] | undefined = shell.keepsWaitCode ? [] : [shell.interruptedCode ?? 143];
-  for (const [index, { command }] of [...inTrap, ...standing.rest].entries()) {
-    const words = command.kind === 'simple' ? command.words.map(({ text }) => text) : [];
-    const [name = '', first = ''] = words;
-    const isInTrap = index < inTrap.length;
-    if (command.kind === 'while' && standing.rest.length > 0 && !isInTrap && run.signals) {
-      run = { ...run, waits: true };
-      waitCodes = [];
-      continue;
-    }
-    if (!isInTrap && standing.stopsOnError && !run.waits) return ended(undefined);
-    if (!isInTrap && standing.inLoop) return run.waits ? ended(waitCodes) : run;
-    if (name === 'kill') {
-      run = killed(run, words, standing, shell);
-      if (run.exits) return { ...run, waits: false };
-    } else if (name === 'wait') {
-      if (!run.signals) return run;
-      run = { ...run, waits: true };
-      if (run.isGroup) waitCodes = [];
-      else if (!isInTrap && waitCodes?.length !== 0) waitCodes = first === '' ? [0] : undefined;
-    } else if (name === 'exit')
-      return ended(
-        /^\d+$/.test(first) ? [Number(first)] : run.waits && first === '' ? [0] : run.waits ? waitCodes : undefined,
-      );
-    else if (name === 'exec') return { ...run, exits: true, codes: [0] };
-    else if (isInTrap && !harmless.test(name)) return { ...run, isUnknown: true };
+/** Follows the action of a trap, and then what comes after the `wait` that it interrupted. Undefined: not known. */
+function runOf(
+  action: string,
+  { kind, job, traps, rest, inLoop, stopsOnError, functions }: Standing,
+  shell: Shell,
+): TrapRun | undefined {
+  const inTrap = readScript(action);
+  const atExit = readScript(traps.get('EXIT') ?? '');
+  if (inTrap === undefined || atExit === undefined) return undefined;
+  const [own, last] = [inTrap, atExit].map(({ commands }) => withCalls(commands, functions)) as [
+    ShellCommand[],
+    ShellCommand[],
+  ];
+  const exits = own.some(isExit);
+  const stops = exits || inLoop || (kind === 'wait' && stopsOnError && rest[0]?.beside === undefined);
+  const after = stops ? [] : rest.filter(({ isJob }) => !isJob);
+  const run: TrapRun = { signals: false, kills: false, waits: false, exits };
+  for (const command of [...own, ...after, ...(inLoop && !exits ? [] : last)]) {
+    const texts = command.words.map(({ text }) => text);
+    const [name = '', first = ''] = texts;
+    // A loop that asks whether the job still runs waits for it.
+    if (name === 'kill' && command.forms.has('while condition')) run.waits = true;
+    else if (name === 'kill') {
+      const sent = killOf(texts, job, shell);
+      if (sent === 'unknown') return undefined;
+      run.signals ||= sent !== 'nothing';
+      run.kills ||= sent === 'KILL';
+    } else if (name === 'wait') run.waits = true;
+    else if (isExit(command)) run.code ??= /^\d+$/.test(first) ? Number(first) : undefined;
+    else if (!after.includes(command) && !harmless.test(name)) return undefined;
   }
-  return ended(run.waits ? waitCodes : undefined);
+  return run;
 }
 
-function killed(run: TrapRun, words: readonly string[], { job, traps }: Standing, shell: Shell): TrapRun {
+const isExit = ({ words }: ShellCommand): boolean => /^(exit|exec)$/.test(words[0]?.text ?? '');
+
+/** What `kill` sends the application. */
+function killOf(
+  words: readonly string[],
+  job: ShellCommand | undefined,
+  shell: Shell,
+): 'TERM' | 'KILL' | 'nothing' | 'unknown' {
   const [target = ''] = words.slice(-1);
-  const missesJob = (/^%/.test(target) && shell.killsJobs === false) || (target === '$!' && job?.isPipeline === true);
-  if (words.includes('-0') || missesJob) return run;
-  const toGroup = /^(0|-.*\$)/.test(target);
-  // Jobs ignore SIGINT and SIGQUIT from their start (POSIX, 2.11).
-  const isUnknown = run.isUnknown || words.some((word) => /^-?(SIG)?(INT|QUIT|2|3)$/.test(word));
-  const kills = words.some((word) => /^-?(SIG)?(KILL|9)$/.test(word));
-  const endsShell = toGroup && (shell.postpones === true || (traps.has('EXIT') && shell.exitTrapCode !== undefined));
-  return { ...run, signals: true, kills, isUnknown, exits: endsShell, isGroup: toGroup };
+  const missesJob =
+    (target.startsWith('%') && shell.killsJobs === false) || (target === '$!' && job?.forms.has('pipeline'));
+  if (words.includes('-0') || missesJob) return 'nothing';
+  // A process group has the shell in it; jobs ignore SIGINT and SIGQUIT from their start (POSIX, 2.11).
+  const isGroup = /^(0|-.*\$|-1)$/.test(target) || target.startsWith('-');
+  if (isGroup || words.some((word) => /^-?(SIG)?(INT|QUIT|2|3)$/.test(word))) return 'unknown';
+  return words.some((word) => /^-?(SIG)?(KILL|9)$/.test(word)) ? 'KILL' : 'TERM';
 }
 
+/** Of the argument of `sleep`. */
 function secondsOf(text: string): number {
-  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?|inf\w*)([smhd]?)$/.exec(text) ?? [];
-  if (count === undefined) return Infinity;
-  return /^inf/.test(count) ? Infinity : Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1);
+  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(text) ?? [];
+  return count === undefined ? Infinity : Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1);
 }

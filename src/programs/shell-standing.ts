@@ -2,272 +2,169 @@
  * Where a shell stands once its script has started the application: it waits for a command or for its jobs, it became the
  * command (exec), or the script is over. This decides what a signal to the shell does.
  */
-import type { Command, ScriptItem, Script, Word } from './shell-script.ts';
-
-/** What a shell does in ways that differ between shells; measured (data/shells.json). */
-export interface Shell {
-  name: string;
-  /** The forms of a script's last command in which it replaces itself by that command. Absent: in none. */
-  handsOver?: readonly string[];
-  /** Without a trap, a signal waits for the foreground command, and ends the shell at once in `wait`. */
-  postpones?: boolean;
-  /** It catches the signal as soon as there is a trap for EXIT: its exit code then. */
-  exitTrapCode?: number;
-  /** Signals, and EXIT for any with such a trap, that it treats in ways that differ between versions or commands. */
-  unsure?: readonly string[];
-  /** `trap … SIGTERM` works, not only `trap … TERM`. */
-  knowsSigPrefix?: boolean;
-  /** `kill %1` works in a script. */
-  killsJobs?: boolean;
-  /** `sleep` is part of the shell, so that a trap interrupts it. */
-  sleepsItself?: boolean;
-  /** Its exit code after a `wait` that a signal interrupted, if not 128 + the signal. */
-  interruptedCode?: number;
-  /** After a trap its exit code is that of the job, not of the interrupted `wait`. */
-  keepsWaitCode?: boolean;
-  /** Systems whose /bin/sh it is. */
-  on?: string;
-  /** Signals that end it at once in `wait`, though it has no trap. */
-  endsAt?: readonly string[];
-  source: string;
-}
-
-/** A command in the background. */
-export interface Job {
-  words: readonly Word[];
-  /** `$!` is the last part of a pipeline. */
-  isPipeline: boolean;
-}
+import type { Shell } from './rows.ts';
+import type { Script, ShellCommand } from './shell-script.ts';
+import type { Word } from './shell-words.ts';
+import { signalOfExitCode } from './signals.ts';
+import commandNames from './data/commands.json' with { type: 'json' };
 
 /** One way in which the script may stand. */
 export interface Standing {
   kind: 'became' | 'foreground' | 'wait' | 'over';
   /** The command that it became or waits for in the foreground. */
   words: readonly Word[];
-  /** The last job that is more than a sleep: for a shell that waits for jobs, the application. */
-  job?: Job;
-  /** All that describes how the command stands in the script: see `handsOver`. */
   forms: ReadonlySet<string>;
-  /** What comes after the command or the `wait`, in the order in which it runs. */
-  rest: readonly ScriptItem[];
-  /** With `set -e`, a `wait` that a signal interrupts ends the script. */
-  stopsOnError: boolean;
-  /** The rest is run again and again. */
+  /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
+  job?: ShellCommand;
+  /** What comes after the command or the `wait`: in a loop, the loop and what comes after it. */
+  rest: readonly ShellCommand[];
+  /** It is run again and again. */
   inLoop: boolean;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal. */
   traps: ReadonlyMap<string, string>;
-  /** Commands run in the foreground before it, which may take time. */
-  hasPreparation: boolean;
+  /** With `set -e`, a `wait` that a signal interrupts ends the script. */
+  stopsOnError: boolean;
+  functions: Script['functions'];
   /** Another command of the script could be the application instead. */
   isGuess: boolean;
 }
 
-/** Built into a shell, or a program that ends within moments. */
-const instant = new Set(
-  (
-    ': [ [[ alias awk basename bind break cat cd chmod chown chgrp command continue cp cut date declare dirname echo ' +
-    'envsubst eval export expr false find getopts grep hash hostname id install jobs kill ldconfig let ln local ls ' +
-    'md5sum mkdir mkfifo mktemp mv popd printenv printf ps pushd pwd read readonly realpath return rm rmdir sed seq ' +
-    'set sha256sum shift shopt sort stat stty sync sysctl tee test touch tr true type typeset ulimit umask unalias ' +
-    'uname unset update-ca-certificates which whoami whereis'
-  ).split(' '),
-);
-const waitsForInput = new Set(['cat', 'read', 'tee', 'awk', 'sed', 'grep']);
-
-interface Place {
-  standing: Omit<Standing, 'traps' | 'job' | 'stopsOnError' | 'hasPreparation' | 'isGuess'>;
-  isFinal: boolean;
-}
-
-// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
-export function standingsOf(script: Script, shell: Shell, variables: Map<string, Word>): Standing[] {
-  const [traps, functions] = [new Map<string, string>(), new Map<string, Command>()];
-  const jobs: Job[] = [];
-  let [before, depth, stopsOnError] = [0, 0, false];
-  const ends = [...(script.end === 'nothing' ? [] : [script.end]), ...(script.startsLine ? ['list'] : [])];
-  const found = inList(script.items, new Set(ends));
-  const all = found.length > 0 ? found : [{ standing: standing('over', [], new Set(), []), isFinal: true }];
-  return all.map((one) => ({
-    ...one.standing,
-    traps,
-    stopsOnError,
-    job: jobs.findLast(({ words }) => !isSleep(words)),
-    hasPreparation: before > all.length,
-    isGuess: all.length === 1 && one.standing.forms.has('guess'),
-  }));
-
-  function standing(
-    kind: Standing['kind'],
-    words: readonly Word[],
-    forms: ReadonlySet<string>,
-    rest: readonly ScriptItem[],
-  ) {
-    return { kind, words, forms, rest, inLoop: false };
-  }
-
-  /** The last place of the list where the shell stands for long, and every conditional exec before it. */
-  function inList(items: readonly ScriptItem[], forms: ReadonlySet<string>): Place[] {
-    let [places, hasBackground]: [Place[], boolean] = [[], false];
-    const formsOf = (index: number): string[] => [
-      ...(index > 0 ? ['list'] : []),
-      ...(items[index - 1]?.after === '&' ? ['after-background'] : hasBackground ? ['background'] : []),
-      ...(index < items.length - 1 || items[index]?.after !== '' ? ['not-last'] : []),
-    ];
-    for (const [index, { command, after }] of items.entries()) {
-      if (after === '&') {
-        jobs.push(jobOf(command));
-        hasBackground = true;
-        continue;
-      }
-      const own = inCommand(command, new Set([...forms, ...formsOf(index)]), items.slice(index + 1));
-      if (own.length === 0) continue;
-      // The first `wait` lasts until the jobs have ended: a second one comes after that.
-      if (own.every(isWait) && places.some(isWait)) continue;
-      before += 1;
-      const kept = places.filter(({ isFinal }) => isFinal);
-      const isGuess = items[index - 1]?.after === ';' && places.some(({ standing: { kind } }) => kind === 'foreground');
-      places = [...kept, ...own.map((one) => (isGuess ? withForm(one, 'guess') : one))];
-      const isCertain = own.every(({ isFinal }) => isFinal) && !['if', 'case'].includes(command.kind);
-      if (isCertain || after === '||') break;
-    }
-    return places;
-  }
-
-  function inCommand(command: Command, forms: ReadonlySet<string>, rest: readonly ScriptItem[]): Place[] {
-    const add = (form: string) => new Set([...forms, form]);
-    if ((depth += 1) > 400) return [];
-    switch (command.kind) {
-      case 'simple':
-        return inSimple(command, forms, rest);
-      case 'subshell':
-        if (!shell.handsOver?.includes('subshell')) return inSubshell(command.body, add(command.kind), rest);
-        return continued(inList(command.body, redirected(command.hasRedirect, add(command.kind))), rest);
-      case 'brace':
-        return continued(inList(command.body, redirected(command.hasRedirect, add(command.kind))), rest);
-      case 'if':
-      case 'case': {
-        const of = redirected(command.hasRedirect, add(command.kind));
-        const branches = command.branches.map((branch) => inList(branch, of));
-        const places = continued(branches.flat(), rest);
-        return branches.every((one) => one.length > 0) ? places : places.map((one) => withForm(one, 'conditional'));
-      }
-      case 'while':
-      case 'for': {
-        const inside = add(command.kind);
-        const items = [...command.condition.map((item) => ({ ...item, after: ';' as const })), ...command.body];
-        const places = inList(items, inside);
-        if (places.length === 0)
-          return isEndless(command)
-            ? [{ standing: { ...standing('wait', [], inside, items), inLoop: true }, isFinal: false }]
-            : [];
-        return places.map(({ standing: one, isFinal }) => ({
-          standing: {
-            ...one,
-            rest: [...one.rest, ...(keepsRunning(command) ? [] : rest)],
-            inLoop: keepsRunning(command),
-          },
-          isFinal,
-        }));
-      }
-      case 'function':
-        functions.set(command.name, command.body);
-        return [];
-      case 'pipeline': {
-        const last = command.parts.map((part) => inCommand(part, add('pipeline'), rest)).find((one) => one.length > 0);
-        return last ?? [];
-      }
-      case 'not':
-      case 'time':
-        return inCommand(command.command, add(command.kind), rest);
-    }
-  }
-
-  /** The shell waits for the subshell as for a command. Its traps are its own. */
-  function inSubshell(body: readonly ScriptItem[], forms: ReadonlySet<string>, rest: readonly ScriptItem[]): Place[] {
-    const outer = new Map(traps);
-    const places = continued(inList(body, forms), rest);
-    traps.clear();
-    for (const [name, action] of outer) traps.set(name, action);
-    const inFront = (one: Place['standing']): Place['standing'] => ({
-      ...one,
-      kind: 'foreground',
-      words: one.kind === 'wait' ? (jobs.at(-1)?.words ?? []) : one.words,
-    });
-    return places.map(({ standing: one, isFinal }) => ({ standing: inFront(one), isFinal }));
-  }
-
-  function inSimple(
-    command: Command & { kind: 'simple' },
-    forms: ReadonlySet<string>,
-    rest: readonly ScriptItem[],
-  ): Place[] {
-    const { assignments, words } = command;
-    const [first, ...others] = words;
-    for (const { text, isDynamic } of words.length === 0 || first?.text === 'export' ? [...assignments, ...others] : [])
-      setVariable(text, isDynamic);
-    if (first === undefined) return [];
-    const name = first.text;
-    const body = functions.get(name);
-    if (body !== undefined) return continued(inCommand(body, new Set([...forms, 'function']), []), rest);
-    if (name === 'trap') setTrap(others);
-    if (name === 'set') stopsOnError ||= others.some(({ text }) => /^-\w*e/.test(text));
-    if (name === 'exec' && others.length > 0)
-      return [{ standing: standing('became', afterOptions(others), forms, rest), isFinal: true }];
-    if (name === 'exit') return [];
-    if (name === 'wait') {
-      return jobs.length > 0 ? [{ standing: standing('wait', [], forms, rest), isFinal: false }] : [];
-    }
-    const own = new Set(forms);
-    if (first.isDynamic) own.add('dynamic');
-    if (name === 'command' || name === 'builtin') own.add('command');
-    if (name === 'eval') own.add('eval');
-    if (assignments.length > 0) own.add('assignment');
-    if (command.hasHereDoc) own.add('here-doc');
-    else if (command.hasRedirect) own.add('redirect');
-    if (name === 'eval' && others[0]?.text.startsWith('exec '))
-      return [{ standing: standing('became', split(others[0].text).slice(1), own, rest), isFinal: true }];
-    const run = name === 'command' || name === 'eval' ? afterOptions(others) : words;
-    const isInstant =
-      instant.has(run[0]?.text ?? ':') &&
-      !(waitsForInput.has(run[0]?.text ?? '') && run.length === 1 && name !== 'read');
-    return isInstant || name === '.' || name === 'source'
-      ? []
-      : [{ standing: standing('foreground', run, own, rest), isFinal: false }];
-  }
-
-  function setVariable(text: string, isDynamic: boolean): void {
-    const [, name = '', value = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
-    if (isDynamic) variables.delete(name);
-    else variables.set(name, { text: value, isDynamic: false, isQuoted: false });
-  }
-
-  function setTrap(words: readonly Word[]): void {
-    const [action, ...names] = words.filter(({ text }, index) => index > 0 || text !== '--');
-    for (const { text } of names) {
-      if (/^SIG/.test(text) && shell.knowsSigPrefix === false) continue;
-      const name = text === '0' ? 'EXIT' : (numbers[text] ?? text.replace(/^SIG/, '').toUpperCase());
-      if (action?.text !== '-') traps.set(name, action?.text.trim() ?? '');
-      else if (traps.delete(name)) traps.set('-', name);
-    }
-  }
-}
-
-const numbers: Record<string, string> = {
-  '1': 'HUP',
-  '2': 'INT',
-  '3': 'QUIT',
-  '10': 'USR1',
-  '12': 'USR2',
-  '15': 'TERM',
+type Place = Pick<Standing, 'kind' | 'words' | 'forms' | 'isGuess'> & {
+  index: number;
+  command: ShellCommand & { at: number };
 };
 
-/** A loop that asks whether a job still runs ends with it. */
-const keepsRunning = (loop: Command & { kind: 'while' | 'for' }): boolean =>
-  !loop.condition.some(({ command }) => command.kind === 'simple' && command.words[0]?.text === 'kill');
+const instant = new Set(commandNames.instant);
+const waitForInput = new Set(commandNames.waitForInput);
+const mostCommands = 2_000;
 
-const isEndless = (loop: Command & { kind: 'while' | 'for' }): boolean =>
-  loop.condition.some(
-    ({ command }) => command.kind === 'simple' && /^(true|:|read)$/.test(command.words[0]?.text ?? ''),
+/** Several: a condition decides between them. Empty: not known. Sets the variables that the script sets. */
+export function standingsOf(script: Script, shell: Shell, variables: Map<string, Word>): Standing[] {
+  // The places that `beside` and `follows` name are those of the script itself.
+  const commands = script.commands.flatMap(({ beside, follows, ...command }, at) =>
+    withCalls([command], script.functions).map((inner) => ({ ...inner, beside, follows, at })),
+  );
+  if (commands.length > mostCommands) return [];
+  const traps = new Map<string, string>();
+  const jobs: ShellCommand[] = [];
+  let places: Place[] = [];
+  /** What an `if` waits for: only without anything else it is the application. */
+  let tested: Place[] = [];
+  let stopsOnError = false;
+  for (const [index, command] of commands.entries()) {
+    const { words, forms } = command;
+    const isInChild =
+      command.isJob ||
+      forms.has('pipeline') ||
+      (forms.has('subshell') && shell.handsOver?.includes('subshell') !== true);
+    const [name = '', first = ''] = words.map(({ text }) => text);
+    if (!isInChild) setVariables(command, variables);
+    if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
+    stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
+    if (name === 'exit' && !command.isConditional && !isInChild) break;
+    if (command.isJob && !isInstant(words)) jobs.push(command);
+    const place = command.isJob ? undefined : placeOf(command, isInChild, jobs);
+    if (place === undefined || isPassing(place, command, places)) continue;
+    if (forms.has('if condition')) {
+      tested = [{ ...place, index, command, isGuess: true }];
+      continue;
+    }
+    const kept = places.filter((one) => one.kind === 'became' || areAlternatives(one.command, command));
+    const replaced = places.filter((one) => !kept.includes(one) && one.kind === 'foreground');
+    const isGuess = replaced.some((one) => one.command.at < (command.follows ?? Infinity));
+    places = [...kept, { ...place, index, command, isGuess }];
+    if (place.kind === 'became' && !command.isConditional) break;
+  }
+  const loops = new Set(commands.filter(({ forms }) => forms.has('while condition')).flatMap((one) => one.loops));
+  const found = places.length > 0 ? places : tested;
+  if (found.length === 0 && loops.size > 0) return [];
+  const ways = found.length > 0 ? found : [over];
+  return ways.map(({ kind, words, forms, index, command, isGuess }) => ({
+    ...{ kind, words, forms, traps, stopsOnError, isGuess, functions: script.functions },
+    job: jobs.findLast((one) => !isSleep(one.words)),
+    rest: commands.slice(restOf(index, command, commands)),
+    inLoop: command.loops.some((loop) => !endsWithJob(commands, loop)),
+  }));
+}
+
+const none = { assignments: [], words: [], forms: new Set<string>(), isJob: false, at: 0 };
+const nowhere = { ...none, branches: new Map<number, number>(), loops: [], isConditional: false };
+const over: Place = { kind: 'over', words: [], forms: none.forms, index: 0, command: nowhere, isGuess: false };
+
+/** The shell does not stand there: it is over by then, runs beside what was found before, or takes a moment. */
+function isPassing(
+  { kind, words }: Pick<Place, 'kind' | 'words'>,
+  command: ShellCommand,
+  places: readonly Place[],
+): boolean {
+  if (kind === 'became') return false;
+  const isBrief = isSleep(words) && command.loops.length === 0 && /^[\d.]+[sm]?$/.test(words[1]?.text ?? '');
+  return places.some(
+    (one) => one.command.at >= (command.beside ?? Infinity) || (kind === one.kind && (kind === 'wait' || isBrief)),
+  );
+}
+
+/** The index of what comes after the place: in a loop, that is the loop. */
+const restOf = (index: number, { loops: [loop] }: ShellCommand, commands: readonly ShellCommand[]): number =>
+  loop === undefined ? index + 1 : commands.findIndex(({ loops }) => loops.includes(loop));
+
+/** The commands with those of the functions that they call. */
+export function withCalls(
+  commands: readonly ShellCommand[],
+  functions: Script['functions'],
+  within: ReadonlySet<string> = new Set(),
+): ShellCommand[] {
+  return commands.flatMap((command) => {
+    const name = command.words[0]?.text ?? '';
+    const body = within.has(name) || within.size > maxCalls ? undefined : functions.get(name);
+    if (body === undefined) return [command];
+    return withCalls(body, functions, new Set([...within, name])).map((inner) => ({
+      ...inner,
+      forms: new Set([...command.forms, ...inner.forms, 'function']),
+      isJob: command.isJob || inner.isJob,
+      isConditional: command.isConditional || inner.isConditional,
+      beside: undefined,
+    }));
+  });
+}
+
+const maxCalls = 4;
+
+function placeOf(
+  command: ShellCommand,
+  isInChild: boolean,
+  jobs: readonly ShellCommand[],
+): Pick<Place, 'kind' | 'words' | 'forms'> | undefined {
+  const { words } = command;
+  const [name = '', ...others] = words.map(({ text }) => text);
+  const forms = new Set(command.forms);
+  if (words[0]?.isDynamic) forms.add('dynamic');
+  if (command.assignments.length > 0) forms.add('assignment');
+  if (/^(command|builtin|eval)$/.test(name)) forms.add(name === 'eval' ? name : 'command');
+  const exec = name === 'eval' && others[0]?.startsWith('exec ') ? splitWords(others[0]).slice(1) : undefined;
+  if ((name === 'exec' && others.length > 0) || exec)
+    return { kind: isInChild ? 'foreground' : 'became', words: exec ?? afterOptions(words.slice(1)), forms };
+  if (name === 'wait') {
+    const job = jobs.at(-1);
+    return job && { kind: isInChild ? 'foreground' : 'wait', words: isInChild ? job.words : [], forms };
+  }
+  if (name === '.' || name === 'source' || name === 'exit' || name === 'exec') return undefined;
+  const run = name === 'command' || name === 'builtin' || name === 'eval' ? afterOptions(words.slice(1)) : words;
+  return isInstant(run) ? undefined : { kind: 'foreground', words: run, forms };
+}
+
+const isInstant = (words: readonly Word[]): boolean =>
+  words[0] === undefined || (instant.has(words[0].text) && !(words.length === 1 && waitForInput.has(words[0].text)));
+
+export const isSleep = (words: readonly Word[]): boolean => /(^|\/)sleep$/.test(words[0]?.text ?? '');
+
+const areAlternatives = (one: ShellCommand, other: ShellCommand): boolean =>
+  [...one.branches].some(([frame, branch]) => (other.branches.get(frame) ?? branch) !== branch);
+
+/** A loop that asks whether a job still runs ends with it. */
+const endsWithJob = (commands: readonly ShellCommand[], loop: number): boolean =>
+  commands.some(
+    ({ loops, forms, words }) => loops.includes(loop) && forms.has('while condition') && words[0]?.text === 'kill',
   );
 
 const afterOptions = (words: readonly Word[]): readonly Word[] => {
@@ -275,25 +172,25 @@ const afterOptions = (words: readonly Word[]): readonly Word[] => {
   return from === -1 ? [] : words.slice(words[from - 1]?.text === '-a' ? from + 1 : from);
 };
 
-const split = (text: string): Word[] =>
+const splitWords = (text: string): Word[] =>
   text.split(/\s+/).map((word) => ({ text: word, isDynamic: word.includes('$'), isQuoted: false }));
 
-const withForm = ({ standing: one, isFinal }: Place, form: string): Place => ({
-  standing: { ...one, forms: new Set([...one.forms, form]) },
-  isFinal,
-});
+function setVariables({ assignments, words }: ShellCommand, variables: Map<string, Word>): void {
+  const set = words.length === 0 ? assignments : words[0]?.text === 'export' ? words.slice(1) : [];
+  for (const { text, isDynamic } of set) {
+    const [, name = '', value = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
+    if (isDynamic) variables.delete(name);
+    else variables.set(name, { text: value, isDynamic: false, isQuoted: false });
+  }
+}
 
-const redirected = (is: boolean, forms: ReadonlySet<string>) => (is ? new Set([...forms, 'redirect']) : forms);
-
-const continued = (places: readonly Place[], rest: readonly ScriptItem[]): Place[] =>
-  places.map(({ standing: one, isFinal }) => ({ standing: { ...one, rest: [...one.rest, ...rest] }, isFinal }));
-
-const isWait = ({ standing: { kind } }: Place): boolean => kind === 'wait';
-export const isSleep = (words: readonly Word[]): boolean => /(^|\/)sleep$/.test(words[0]?.text ?? '');
-
-const jobOf = (command: Command): Job => {
-  const last = command.kind === 'pipeline' ? command.parts.at(-1) : command;
-  const words = last?.kind === 'simple' ? last.words : [];
-  const isExec = words[0]?.text === 'exec' || words[0]?.text === 'nohup';
-  return { words: isExec ? words.slice(1) : words, isPipeline: command.kind === 'pipeline' };
-};
+function setTraps(words: readonly Word[], traps: Map<string, string>, knowsSigPrefix: boolean): void {
+  const [action, ...names] = words.filter(({ text }, index) => index > 0 || text !== '--');
+  for (const { text } of names) {
+    if (text.startsWith('SIG') && !knowsSigPrefix) continue;
+    const signal =
+      text === '0' ? 'EXIT' : (signalOfExitCode(128 + Number(text)) ?? text).replace(/^SIG/, '').toUpperCase();
+    if (action?.text !== '-') traps.set(signal, action?.text.trim() ?? '');
+    else if (traps.delete(signal)) traps.set('-', '');
+  }
+}

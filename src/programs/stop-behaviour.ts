@@ -4,11 +4,10 @@
  */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
 import { effectOf, maxWords } from './chain.ts';
-import { baseOf, commandOfImage } from './images.ts';
+import { baseOf, commandOfImage, imageName } from './images.ts';
 import { scriptUnknown, unknownApp, type Context } from './links.ts';
 import { rowOf } from './rows.ts';
-import { plainWord } from './shell-arguments.ts';
-import { imageName } from './signals.ts';
+import { plainWord } from './shell-words.ts';
 
 /**
  * `signal` with or without SIG; `graceSeconds`: how long after the signal SIGKILL comes. An unknown part makes everything
@@ -29,8 +28,7 @@ export function stopBehaviour(container: ProgramContainer, signal: string, grace
   };
   if (container.os === 'windows') return unknownApp('the application', context);
   const words = wordsOf(command, args, image);
-  const found = words ? effectOf(words.slice(0, maxWords).map(plainWord), context) : ofEntryPoint(args, context);
-  return withOwnLimit(found, [...command, ...args].slice(0, maxWords), env);
+  return words ? effectOf(words.slice(0, maxWords).map(plainWord), context) : ofEntryPoint(args, context);
 }
 
 /** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
@@ -53,33 +51,4 @@ function ofEntryPoint(args: readonly string[], context: Context): StopBehaviour 
     remedy: undefined,
     decidedBy: `${name}: an init or a program that handles SIG${context.signal} can stop in time, a shell that stays PID 1 cannot`,
   };
-}
-
-const isOptionOfLimit = (name: string): boolean =>
-  name.length < 100 &&
-  /graceful|shutdown|drain|terminat/i.test(name) &&
-  /timeout|period|delay|limit|duration|seconds|wait/i.test(name);
-
-/** An option or variable that sets a limit for the stop, by its name: of a program that is not known, it is all there is. */
-function withOwnLimit(
-  found: StopBehaviour,
-  words: readonly string[],
-  env: Readonly<Record<string, string>>,
-): StopBehaviour {
-  if (found.limitSeconds !== undefined || found.reachesApp === 'no') return found;
-  const pairs = [
-    ...words.flatMap((word, index) => [word.split('=', 2), [word, words[index + 1] ?? '']]),
-    ...Object.entries(env),
-  ];
-  for (const [name = '', value = ''] of pairs) {
-    const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(value) ?? [];
-    if (count === undefined || !isOptionOfLimit(name)) continue;
-    const isMilliseconds = unit === 'ms' || /ms$|millis/i.test(name);
-    return {
-      ...found,
-      limitSeconds: (Number(count) * (unit === 'm' ? 60 : 1)) / (isMilliseconds ? 1000 : 1),
-      limitFrom: name,
-    };
-  }
-  return found;
 }

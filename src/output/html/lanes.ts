@@ -26,7 +26,7 @@ export const lookTexts = {
   own: 'the pod itself did not answer',
 };
 
-type Look = keyof typeof lookTexts;
+export type Look = keyof typeof lookTexts;
 
 export const looks = Object.keys(lookTexts) as Look[];
 

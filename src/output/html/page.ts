@@ -20,10 +20,10 @@ import { tablesOf } from './tables.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
 import { drawTimeline, type Picture } from './timeline.ts';
 import { penFor, plainStyle } from '../palette.ts';
-import { dateText, deletedByText, deletedText, graceText, ownerText, podText } from '../pod-facts.ts';
+import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
 import { forJson, forTerminal } from '../safe-text.ts';
-import { yamlText } from '../machine/yaml.ts';
+import { printYaml } from '../machine/yaml.ts';
 
 const pen = penFor(plainStyle);
 
@@ -156,7 +156,7 @@ function factsOf(report: Report): Facts {
     ['node', pod.spec.nodeName],
     ['deleted by', deletedBy(report)[0]],
     ['total', deletedText(report)],
-    ['grace period', graceText(timeline)],
+    ['grace period', podGraceText(timeline)],
     ['containers', containers.map((container) => `${container.name} ${exitText(container)}`).join(', ') || undefined],
     ['image', imageText([report])],
     ['exit code', String(verdict.exitCode)],
@@ -202,7 +202,7 @@ function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Htm
       <li>
         <p>${advice.length > 0 ? 'then ' : ''}${reason}</p>
         ${copied('command', command)}
-        <details><summary>As YAML</summary>${copied('YAML', yamlText(patch).trimEnd())}</details>
+        <details><summary>As YAML</summary>${copied('YAML', printYaml(patch).trimEnd())}</details>
       </li>`,
   );
   return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${sentences}${items}</ul></section>`;

@@ -2,7 +2,7 @@
 import { phaseNames } from '../../model/report.ts';
 import { looks } from './lanes.ts';
 
-const light = `
+export const light = `
   --paper: #fcfbf9; --card: #ffffff; --ink: #1b1d22; --muted: #5a6070; --line: #e3e0da; --faint: #f1efea;
   --good: #1c6e46; --bad: #b0261c; --doubt: #7d5200; --info: #2a5f9e; --link: #1f5fae; --on-bar: #ffffff;
   --accept: #596780; --notice: #6d7486; --route-removal: #1f6f8b; --prestop: #6d4fa8; --sidecar-wait: #7a7199;
@@ -10,7 +10,7 @@ const light = `
   --routed: #cfe0e6; --listed: #e6ecee; --starting: #d5e8dd; --ready: #bcdccb; --on-state: #24363d;
   --answered: #dbe9df; --failed: #b0261c; --own: #a9adb5;`;
 
-const dark = `
+export const dark = `
   --paper: #131519; --card: #1a1d22; --ink: #e9e7e2; --muted: #a0a7b4; --line: #2d3138; --faint: #1f2329;
   --good: #63cf9b; --bad: #ff8d82; --doubt: #efb956; --info: #8bbcf2; --link: #8bbcf2; --on-bar: #0f1114;
   --accept: #94a3be; --notice: #a3aabb; --route-removal: #5fb7d3; --prestop: #b79bec; --sidecar-wait: #aba1cc;
@@ -25,6 +25,21 @@ const bars = looks
 .track .on-${look} { fill: var(--on-${phaseNames.some((name) => name === look) ? 'bar' : 'state'}); }`,
   )
   .join('');
+
+/** What is drawn in the lanes, here and in an SVG file. */
+export const chart = `.track { display: block; overflow: visible; } .defs { position: absolute; }
+.track text { font-size: 11.5px; fill: var(--muted); } .track .label { font-weight: 550; pointer-events: none; }
+.tick line { stroke: var(--muted); }
+.grace { fill: var(--muted); opacity: 0.45; } .grace-end { stroke: var(--muted); stroke-dasharray: 3 3; }
+.kill-line { stroke: var(--bad); stroke-width: 1.5; }
+.item { cursor: default; outline: none; } .maybe { opacity: 0.35; } .target { fill: transparent; }
+.whisker { fill: var(--muted); opacity: 0.55; }
+.point { stroke: var(--ink); stroke-width: 1.6; fill: var(--card); } .point.observed { fill: var(--ink); }
+.point.kill { stroke: var(--bad); stroke-width: 2.6; fill: none; }
+.item:hover rect:not(.whisker), .item:focus-visible rect:not(.whisker) { stroke: var(--ink); stroke-width: 1; }
+.item:focus-visible .target, .item:hover .target { stroke: var(--link); stroke-width: 2; }
+.gap { fill: url(#hatch); stroke: var(--line); } .hatch { stroke: var(--muted); stroke-width: 1.2; }
+${bars}`;
 
 export const style = `
 :root { color-scheme: light dark; ${light} --zoom: 1; }
@@ -70,19 +85,7 @@ button:hover { border-color: var(--muted); } button:disabled { color: var(--mute
   justify-content: center; padding: 0.35rem 1rem; background: var(--card); line-height: 1.3; min-width: 0; }
 .lane-name b { display: block; font-weight: 550; font-size: 0.84rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .lane-name span { display: block; color: var(--muted); font-size: 0.78rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.track { display: block; overflow: visible; } .defs { position: absolute; }
-.track text { font-size: 11.5px; fill: var(--muted); } .track .label { font-weight: 550; pointer-events: none; }
-.tick line { stroke: var(--muted); }
-.grace { fill: var(--muted); opacity: 0.45; } .grace-end { stroke: var(--muted); stroke-dasharray: 3 3; }
-.kill-line { stroke: var(--bad); stroke-width: 1.5; }
-.item { cursor: default; outline: none; } .maybe { opacity: 0.35; } .target { fill: transparent; }
-.whisker { fill: var(--muted); opacity: 0.55; }
-.point { stroke: var(--ink); stroke-width: 1.6; fill: var(--card); } .point.observed { fill: var(--ink); }
-.point.kill { stroke: var(--bad); stroke-width: 2.6; fill: none; }
-.item:hover rect:not(.whisker), .item:focus-visible rect:not(.whisker) { stroke: var(--ink); stroke-width: 1; }
-.item:focus-visible .target, .item:hover .target { stroke: var(--link); stroke-width: 2; }
-.gap { fill: url(#hatch); stroke: var(--line); } .hatch { stroke: var(--muted); stroke-width: 1.2; }
-${bars}
+${chart}
 .legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.25rem; list-style: none; padding: 0; margin-top: 0.75rem; color: var(--muted); font-size: 0.83rem; }
 .chip { display: inline-block; width: 0.7em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; }
 .legend .chip { width: 1.1em; }

@@ -1,13 +1,25 @@
 /** The picture: one row per lane, each an SVG with positions in percent, so that zooming only widens the page. */
 import type { Timeline } from '../../infer/timeline.ts';
-import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Point } from './lanes.ts';
+import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
 import { markup, type Child, type Html } from './markup.ts';
+
+/** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
+export interface LaneRow {
+  readonly name: string;
+  readonly detail: string;
+  readonly label: string;
+  readonly height: number;
+  readonly drawn: readonly Child[];
+}
 
 export interface Picture {
   readonly html: Html;
+  readonly rows: readonly LaneRow[];
   /** The hover text of everything drawn; `data-item` is the index. */
   readonly items: readonly Item[];
   readonly legend: Html;
+  /** The kinds of bars in it. */
+  readonly looks: ReadonlySet<Look>;
 }
 
 export function drawTimeline(timeline: Timeline): Picture {
@@ -22,23 +34,38 @@ export function pictureOf(
   look: string,
   lanes: readonly Lane[],
   scale: Scale,
-  { axis, height, pointY, guides, gaps }: { axis: Html; height: number; pointY: number; guides?: Html; gaps?: Html[] },
+  {
+    axis,
+    height,
+    pointY,
+    guides,
+    gaps = [],
+  }: { axis: LaneRow; height: number; pointY: number; guides?: Html; gaps?: LaneRow[] },
 ): Picture {
   const items: Item[] = [];
   const remember = (item: Item): number => items.push(item) - 1;
-  const rows = lanes.map(({ name, detail, bars, points }) =>
+  const drawn = lanes.map(({ name, detail, bars, points }) =>
     row(name, detail, `${detail} ${name}`, height, [
       guides,
       ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
       ...points.map((point) => drawPoint(scale, point, remember(point), pointY)),
     ]),
   );
-  const html = markup`${definitions}<div class="${look}">${axis}${rows}${gaps}</div>`;
-  return { html, items, legend: legend(lanes.flatMap(({ bars }) => bars)) };
+  const rows = [axis, ...drawn, ...gaps];
+  const html = markup`${definitions}<div class="${look}">${rows.map(rowHtml)}</div>`;
+  const present = new Set(lanes.flatMap(({ bars }) => bars.map((bar) => bar.look)));
+  return { html, rows, items, legend: legend(present), looks: present };
 }
 
-/** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
-export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): Html =>
+export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): LaneRow => ({
+  name,
+  detail,
+  label,
+  height,
+  drawn,
+});
+
+const rowHtml = ({ name, detail, label, height, drawn }: LaneRow): Html =>
   markup`
     <div class="lane">
       <div class="lane-name"><b title="${name}">${name}</b><span>${detail}</span></div>
@@ -103,7 +130,7 @@ function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
 }
 
 /** The row of seconds, with the grace period as the kubelet counts it. */
-function ruler(timeline: Timeline, scale: Scale, guides: Html): Html {
+function ruler(timeline: Timeline, scale: Scale, guides: Html): LaneRow {
   const drawn = [guides, ...ticks(scale), ...graceBand(timeline, scale)];
   return row('seconds', `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`, 'time axis', 56, drawn);
 }
@@ -137,7 +164,7 @@ function guidesOf(timeline: Timeline, scale: Scale): Html {
 }
 
 /** Hatched gaps, in which something may have been missed; one row per resource. */
-function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
+function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[] {
   return [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
     const own = gaps.filter((gap) => gap.resource === resource);
     const boxes = own.map(({ from, to = now, cause }) => {
@@ -150,16 +177,22 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
 }
 
 /** Explains signs and colours, also on paper, where nothing can be hovered. */
-function legend(bars: readonly Bar[]): Html {
-  const present = new Set(bars.map(({ look }) => look));
-  const signs = ['◆ observed', '◇ inferred, with the interval it lies in', '✗ SIGKILL', '┊ end of the grace period'];
+function legend(present: ReadonlySet<Look>): Html {
   const colours = looks.map(
     (look) => present.has(look) && markup`<li><i class="chip ${look}"></i>${lookTexts[look]}</li>`,
   );
   return markup`<ul class="legend" aria-label="Legend">${signs.map((sign) => markup`<li>${sign}</li>`)}${colours}</ul>`;
 }
 
-const definitions = markup`
+export const signs = [
+  '◆ observed',
+  '◇ inferred, with the interval it lies in',
+  '✗ SIGKILL',
+  '┊ end of the grace period',
+] as const;
+
+/** The hatching of gaps. */
+export const definitions = markup`
   <svg width="0" height="0" class="defs" aria-hidden="true">
     <defs>
       <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">

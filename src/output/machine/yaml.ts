@@ -6,7 +6,7 @@ import { forYaml, hasUnseen } from '../safe-text.ts';
  * YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does. One line
  * per value, for grep.
  */
-export function yamlText(value: unknown): string {
+export function printYaml(value: unknown): string {
   const text = dump(value, {
     lineWidth: -1,
     noRefs: true,

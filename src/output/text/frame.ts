@@ -7,10 +7,10 @@
 import type { Timeline } from '../../infer/timeline.ts';
 import type { CardFlags } from './card.ts';
 import { podText } from '../pod-facts.ts';
-import { containerLanes, probeLanes, replacementLane, serviceLanes, type Lane } from './live-lanes.ts';
-import { nodeTrouble, statusOf } from './status.ts';
+import { containerLanes, probeLanes, replacementLane, serviceLanes, type LiveLane } from './live-lanes.ts';
+import { nodeTrouble, liveStatus } from './status.ts';
 import type { Pen } from '../palette.ts';
-import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from '../prose.ts';
+import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import type { Line } from './screen.ts';
 
@@ -72,12 +72,12 @@ const logLine = (pen: Pen, { container, text }: LogText, { name }: Widths): Piec
 
 /** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout` */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {
-  const { word, ink, facts } = statusOf(timeline, now);
+  const { word, ink, facts } = liveStatus(timeline, now);
   const piecesOf = (isBrief: boolean): Piece[] =>
     facts.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
   // The countdown says more than the word.
   const shownWord = width < narrowColumns && facts.length > 1 ? '' : word;
-  const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - widthOf(pieces);
+  const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - piecesWidth(pieces);
   const whole = piecesOf(false);
   const rest = leftBy(whole) < minPodColumns ? piecesOf(true) : whole;
   const least = shownWord === '' ? minNarrowPodColumns : minPodColumns;
@@ -99,7 +99,7 @@ const maxNameColumns = 20;
 const maxBarCells = 60;
 
 /** Names get a fifth, words up to 46 columns, the bar the rest. In a narrow window words matter more than the bar. */
-function widthsFor(width: number, lanes: readonly Lane[]): Widths {
+function widthsFor(width: number, lanes: readonly LiveLane[]): Widths {
   const longest = Math.max(8, ...lanes.map(({ name }) => textWidth(forTerminal(name))));
   const name = Math.min(longest, maxNameColumns, Math.max(6, Math.floor(width / 5)));
   const rest = width - name - 4;
@@ -107,7 +107,7 @@ function widthsFor(width: number, lanes: readonly Lane[]): Widths {
   return { name, bar: bar < 8 ? 0 : bar };
 }
 
-function laneLine(pen: Pen, lane: Lane, { name, bar }: Widths): Piece[] {
+function laneLine(pen: Pen, lane: LiveLane, { name, bar }: Widths): Piece[] {
   const label = padTo(shorten(pen, forTerminal(lane.name), name), name);
   return [
     plain('  '),
@@ -119,7 +119,7 @@ function laneLine(pen: Pen, lane: Lane, { name, bar }: Widths): Piece[] {
 }
 
 /** Draws the stretches one after the other, and the rest of the scale dim. */
-function barPieces(pen: Pen, { stretches, isTrack }: Lane, cells: number): Piece[] {
+function barPieces(pen: Pen, { stretches, isTrack }: LiveLane, cells: number): Piece[] {
   let used = 0;
   const pieces = stretches.map(({ look, ink, until }) => {
     const end = Math.min(cells, Math.max(used, Math.round(until * cells)));
@@ -131,7 +131,7 @@ function barPieces(pen: Pen, { stretches, isTrack }: Lane, cells: number): Piece
 }
 
 /** Keeps the order, and drops the lanes that matter least now. */
-function fitLanes(lanes: readonly Lane[], room: number): Lane[] {
+function fitLanes(lanes: readonly LiveLane[], room: number): LiveLane[] {
   if (lanes.length <= room) return [...lanes];
   const kept = new Set([...lanes].sort((a, b) => a.rank - b.rank).slice(0, Math.max(0, room)));
   return lanes.filter((lane) => kept.has(lane));

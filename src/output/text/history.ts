@@ -7,8 +7,8 @@ import { stopSignalName } from '../../verdict/rule-input.ts';
 import { exitText, hookText, markText, type MarkText } from '../mark-text.ts';
 import { createMarkPrinter, worthPrinting, type PrintEvent } from './next-to-print.ts';
 import type { Pen } from '../palette.ts';
-import { graceText, ownerText, podText } from '../pod-facts.ts';
-import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from '../prose.ts';
+import { podGraceText, ownerText, podText } from '../pod-facts.ts';
+import { dim, flow, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import { clockColumn, dayText, exactly, offsetColumn, offsetText, type Timestamps } from '../time-text.ts';
 
@@ -21,7 +21,7 @@ export interface HistoryOptions {
 }
 
 /** Its functions return lines without line feeds. */
-export function createHistory(pen: Pen, { timestamps, logs, columns }: HistoryOptions) {
+export function createChangeLines(pen: Pen, { timestamps, logs, columns }: HistoryOptions) {
   const nextToPrint = createMarkPrinter();
   let zero: number | undefined;
   /** ms: when the run first saw the pod; undefined before that. */
@@ -98,7 +98,7 @@ function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout
   const facts = [
     ownerText(timeline),
     pod.spec.nodeName === undefined ? 'not scheduled' : `node ${pod.spec.nodeName}`,
-    `grace period ${graceText(timeline)}`,
+    `grace period ${podGraceText(timeline)}`,
     pod.spec.runtimeClassName === undefined ? undefined : `runtime class ${pod.spec.runtimeClassName}`,
     timestamps === 'relative' ? undefined : dayText(now, timestamps),
   ];
@@ -217,7 +217,7 @@ function line(
   const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetColumn(at, zero));
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);
   const head = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
-  const hang = widthOf(head);
+  const hang = piecesWidth(head);
   if (width - hang >= minTextColumns) return flow(pen, [...head, ...words], { width, hang });
   return [...flow(pen, head, { width, hang: 4 }), ...flow(pen, [plain('    '), ...words], { width, hang: 4 })];
 }

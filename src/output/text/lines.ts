@@ -4,7 +4,7 @@ import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
 import { cardLines, type CardFlags } from './card.ts';
 import { detailLines } from './details.ts';
-import { createHistory, sortedLines, lineLayout, type HistoryOptions, type LoggedLine } from './history.ts';
+import { createChangeLines, sortedLines, lineLayout, type HistoryOptions, type LoggedLine } from './history.ts';
 import { penFor, plainStyle, type Pen, type Style } from '../palette.ts';
 import type { Timestamps } from '../time-text.ts';
 
@@ -19,7 +19,7 @@ export interface LinesOptions extends CardFlags, Omit<HistoryOptions, 'columns'>
 export function createLines(options: LinesOptions) {
   const { write, columns = () => Infinity } = options;
   const pen = penFor(options.style);
-  const history = createHistory(pen, { ...options, columns });
+  const history = createChangeLines(pen, { ...options, columns });
   const put = (lines: readonly string[]): void => {
     if (lines.length > 0) write(lines.map((line) => `${line}\n`).join(''));
   };

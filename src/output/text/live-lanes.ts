@@ -7,7 +7,7 @@ import type { Ink, SymbolName } from '../palette.ts';
 import { offsetText } from '../time-text.ts';
 import { countedGrace, durationText, usedText } from './status.ts';
 
-export interface Lane {
+export interface LiveLane {
   readonly name: string;
   /** One after the other from the left; `until`: ratio of the whole bar. */
   readonly stretches: readonly { readonly look: SymbolName; readonly ink: Ink; readonly until: number }[];
@@ -19,12 +19,12 @@ export interface Lane {
   readonly rank: number;
 }
 
-export const containerLanes = (timeline: Timeline, now: number): Lane[] =>
+export const containerLanes = (timeline: Timeline, now: number): LiveLane[] =>
   timeline.containers
     .filter(({ ran, kind }) => ran || kind === 'container')
     .map((container) => containerLane(container, timeline, now));
 
-function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): Lane {
+function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): LiveLane {
   const { name, ran, exit, preStop, outcome } = container;
   const counted = countedGrace(container, timeline);
   const shareAt = (at: number): number =>
@@ -97,10 +97,10 @@ function signalSentBy(container: ContainerTimeline, timeline: Timeline): number 
 }
 
 /** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
-export const serviceLanes = (timeline: Timeline, now: number): Lane[] =>
+export const serviceLanes = (timeline: Timeline, now: number): LiveLane[] =>
   byService(timeline.endpoints).map(({ service, own }) => serviceLane(service, own, timeline, now));
 
-function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): Lane {
+function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): LiveLane {
   const { zero } = timeline;
   const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));
   const others = Math.min(...slices.map(({ otherReady: count }) => count));
@@ -126,7 +126,7 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
 }
 
 /** A tick for each half second in which requests failed. Failed requests to the pod itself are not lost traffic. */
-export function probeLanes(timeline: Timeline): Lane[] {
+export function probeLanes(timeline: Timeline): LiveLane[] {
   const { probes, zero, now: seen } = timeline;
   const length = Math.max(graceMs(timeline), seen - zero);
   return probes.map(({ via, sent, failed, slices }, index) => {
@@ -151,7 +151,7 @@ function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined 
   return known.length < times.length ? undefined : known.sort((a, b) => a.shown - b.shown).at(-1);
 }
 
-export function replacementLane({ replacement, zero }: Timeline): Lane[] {
+export function replacementLane({ replacement, zero }: Timeline): LiveLane[] {
   if (!replacement) return [];
   const { name, createdAt, scheduledAt, startedAt, readyAt } = replacement;
   const steps = [

@@ -6,7 +6,7 @@ import type { Timeline } from '../../infer/timeline.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
 import { frame, type LogText } from './frame.ts';
-import { createHistory } from './history.ts';
+import { createChangeLines } from './history.ts';
 import { endLines, type LinesOptions } from './lines.ts';
 import { penFor, type Pen } from '../palette.ts';
 import { clipPieces, flow, piece, plain } from '../prose.ts';
@@ -22,14 +22,14 @@ export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 
 }
 
 /** Without `logs`, the frame shows the newest log lines. */
-export type LiveOptions = TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>;
+export type LiveViewOptions = TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>;
 
-export type Live = ReturnType<typeof createLive>;
+export type LiveView = ReturnType<typeof createLive>;
 
-export function createLive(options: LiveOptions) {
+export function createLive(options: LiveViewOptions) {
   const { columns, rows, clock, logs = false, flags } = options;
   const pen = penFor(options.style);
-  const history = createHistory(pen, { ...options, logs });
+  const history = createChangeLines(pen, { ...options, logs });
   let timeline: Timeline | undefined;
   let log: readonly LogText[] = [];
   const { add, leave, ...painting } = createPainting(options, pen, () =>
@@ -70,8 +70,8 @@ const idleRepaintMs = 1000;
 const spinnerMs = 100;
 
 /** A region that is repainted, lines that scroll by above it, and a spinner before there is either. */
-export function createPainting({ write, columns, rows, clock }: TerminalOptions, pen: Pen, region: () => Line[]) {
-  const screen = createScreen(write, { columns, rows }, pen);
+export function createPainting({ write, columns, clock }: TerminalOptions, pen: Pen, region: () => Line[]) {
+  const screen = createScreen(write, columns, pen);
   let above: string[] = [];
   let hasContent = false;
   let closed = false;

@@ -2,7 +2,7 @@
  * The live view of several pods: a table with a row for each pod that is still terminating, and one line that counts the
  * ended ones. The frame is a pure function of the state, the time (ms, client's clock) and the window.
  */
-import { isStillRunning, killDueIn, durationText, nodeTrouble, statusOf } from './status.ts';
+import { isStillRunning, killDueIn, durationText, nodeTrouble, liveStatus } from './status.ts';
 import type { Timeline } from '../../infer/timeline.ts';
 import { shareText } from '../../verdict/length-text.ts';
 import { graceMs } from '../../verdict/rule-input.ts';
@@ -94,7 +94,7 @@ function stepOf(timeline: Timeline, now: number): string {
   if (running.some(({ stopSignal }) => stopSignal && stopSignal.shown <= now)) return 'draining';
   if (running.some(({ preStop }) => preStop !== undefined && preStop.end === undefined)) return 'preStop';
   if (running.length === 0 && timeline.containers.some(({ exit }) => exit !== undefined)) return 'exited';
-  return has('acknowledged') || has('stopping') ? 'stopping' : statusOf(timeline, now).word;
+  return has('acknowledged') || has('stopping') ? 'stopping' : liveStatus(timeline, now).word;
 }
 
 function tableLines(pen: Pen, rows: readonly Row[], width: number): Piece[][] {

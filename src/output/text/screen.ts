@@ -1,66 +1,58 @@
 /**
- * Prints lines that stay and, below them, a region that is repainted in place. Only changed columns are written, each run
- * of one colour once, and nothing is erased before it is drawn, except after a resize. New lines push the region down with
- * the terminal's own line insertion, so that they scroll into its history as usual. Between paintings the hidden cursor
- * stays at the start of the region's last line. Terminals that rewrap lines on a resize keep it there, so the new width
- * tells how far up the region begins.
+ * Prints lines that stay and, below them, a region that is repainted in place. Only changed lines are written, each over
+ * its older state, so that nothing flickers. New lines take the region's place and push it down, so that they scroll into
+ * the terminal's history as usual. Between paintings the hidden cursor stays at the start of the region's last line.
+ * Terminals that rewrap lines on a resize keep it there, so the new width tells how far up the region begins.
  */
-import stringWidth from 'string-width';
-import type { Ink, Pen } from '../palette.ts';
-import { graphemesOf, type Piece } from '../prose.ts';
+import type { Pen } from '../palette.ts';
+import { piecesWidth, type Piece } from '../prose.ts';
 
 /** One line of the region, narrower than the window. */
 export type Line = readonly Piece[];
 
-interface Window {
-  readonly columns: () => number;
-  readonly rows: () => number;
-}
-
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
-/** Synchronised output: a terminal that knows it shows a larger painting at once; others ignore it. */
+/** Synchronised output: a terminal that knows it shows a painting at once; others ignore it. */
 const [beginSync, endSync] = ['\u001b[?2026h', '\u001b[?2026l'];
 const eraseBelow = '\u001b[J';
 const eraseLine = '\u001b[2K';
 const eraseRest = '\u001b[K';
 
-export function createScreen(write: (text: string) => void, window: Window, pen: Pen) {
-  let region: readonly Cells[] = [];
+export function createScreen(write: (text: string) => void, columns: () => number, pen: Pen) {
+  let region: readonly { readonly text: string; readonly width: number }[] = [];
   let isKnown = true;
   let isCursorHidden = false;
 
-  const send = (text: string): void => {
-    write(`${isCursorHidden ? '' : hideCursor}${text}\r`);
-    isCursorHidden = true;
-  };
   /**
    * Erases the region, wherever a resize has put it, and moves to its first column. Each row is erased as a whole: else
    * some terminals go on to take it for one line with the next row, and rewrap both at the next resize.
    */
   const erased = (): string => {
-    const columns = Math.max(1, window.columns());
-    const rows = region.slice(0, -1).reduce((sum, { length }) => sum + Math.max(1, Math.ceil(length / columns)), 0);
+    const most = Math.max(1, columns());
+    const rows = region.slice(0, -1).reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / most)), 0);
     return `\r${eraseBelow}${`\u001b[A${eraseLine}`.repeat(rows)}`;
   };
-  const whole = (above: readonly string[], next: readonly Cells[]): string =>
-    erased() + above.map((line) => `${line}\r\n`).join('') + next.map((cells) => written(pen, cells, 0)).join('\r\n');
+  const firstLine = (): string => (region.length > 1 ? `\u001b[${region.length - 1}A` : '');
 
   return {
     /** Returns whether it wrote anything. `lines`, the new region, must be fewer than those of the window. */
     paint: (above: readonly string[], lines: readonly Line[]): boolean => {
-      const next = lines.map((line) => cellsOf(line));
-      const fits = above.length + Math.max(region.length, next.length) < window.rows();
-      const text =
-        isKnown && region.length > 0 && next.length > 0 && fits
-          ? inserted(above, region.length) + changed(pen, region, next)
-          : isKnown && above.length + region.length + next.length === 0
-            ? ''
-            : beginSync + whole(above, next) + endSync;
+      const next = lines.map((line) => ({ text: paintedLine(pen, line), width: piecesWidth(line) }));
+      const isSame = (at: number): boolean =>
+        isKnown && above.length === 0 && region[at] !== undefined && region[at].text === next[at]?.text;
+      if (isKnown && above.length === 0 && next.length === region.length && next.every((_, at) => isSame(at)))
+        return false;
+      const start = isKnown ? firstLine() : erased();
+      // A line that fills the window is erased before it is written: behind it, the last letter would be erased.
+      const scrolled = above.map((line) => `${eraseLine}${line}\r\n`).join('');
+      const painted = next.map(({ text }, at) => (isSame(at) ? '' : `${text}${eraseRest}`)).join('\r\n');
+      const rest = next.length < region.length ? eraseBelow : '';
+      const text = `${start}${scrolled}${painted}${rest}`;
+      const isLarge = !isKnown || above.length > 0;
+      write(`${isCursorHidden ? '' : hideCursor}${isLarge ? `${beginSync}${text}${endSync}` : text}\r`);
       region = next;
       isKnown = true;
-      if (text === '') return false;
-      send(text);
+      isCursorHidden = true;
       return true;
     },
     /** Call this after a resize: the screen may no longer show what was painted. */
@@ -78,76 +70,13 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
   };
 }
 
-/** One cell per column; the second cell of a wide character is empty. */
-type Cells = readonly { readonly ink: Ink; readonly text: string }[];
-
-const cellsOf = (line: Line): Cells =>
-  line.flatMap(({ ink, text }) =>
-    graphemesOf(text).flatMap((character) => {
-      const width = stringWidth(character);
-      return width === 0 ? [] : [{ ink, text: character }, ...(width > 1 ? [{ ink, text: '' }] : [])];
-    }),
-  );
-
-const isSameCell = (a: Cells[number] | undefined, b: Cells[number] | undefined): boolean =>
-  a?.text === b?.text && (a?.ink === b?.ink || (a?.text === ' ' && b !== undefined));
-
-/** Inserts lines above the region. The cursor starts and ends in the region's last line. */
-function inserted(above: readonly string[], height: number): string {
-  if (above.length === 0) return '';
-  const count = above.length;
-  const toFirst = `\u001b[${count + height - 1}A`;
-  const back = height > 1 ? `\u001b[${height - 1}B` : '';
-  return `${'\n'.repeat(count)}${toFirst}\r\u001b[${count}L${above.map((line) => `${line}\r\n`).join('')}${back}`;
-}
-
-/** Turns the region `before` into `next`. The cursor ends in the last line of `next`. */
-function changed(pen: Pen, before: readonly Cells[], next: readonly Cells[]): string {
-  let row = before.length - 1;
-  let text = '';
-  const goTo = (target: number): void => {
-    if (target !== row) text += target < row ? `\u001b[${row - target}A` : `\u001b[${target - row}B`;
-    row = target;
-  };
-  next.slice(0, before.length).forEach((cells, index) => {
-    const update = changedLine(pen, before[index] ?? [], cells);
-    if (update === '') return;
-    goTo(index);
-    text += update;
-  });
-  if (next.length < before.length) {
-    goTo(next.length);
-    text += `\r${eraseBelow}`;
+/** Each run of one ink is painted once. */
+function paintedLine(pen: Pen, line: Line): string {
+  const runs: { ink: Piece['ink']; text: string }[] = [];
+  for (const { ink, text } of line) {
+    const last = runs.at(-1);
+    if (last?.ink === ink) last.text += text;
+    else runs.push({ ink, text });
   }
-  goTo(Math.min(before.length, next.length) - 1);
-  for (const cells of next.slice(before.length)) text += `\r\n${written(pen, cells, 0)}`;
-  return text;
-}
-
-/** Rewrites the columns from the first to the last change. */
-function changedLine(pen: Pen, before: Cells, next: Cells): string {
-  const isChanged = (_: unknown, at: number): boolean => !isSameCell(before[at], next[at]);
-  let from = next.findIndex(isChanged);
-  // Half of a wide character cannot be written.
-  while (from > 0 && (next[from]?.text === '' || before[from]?.text === '')) from--;
-  let end = next.findLastIndex(isChanged) + 1;
-  while (next[end]?.text === '') end++;
-  const text = from < 0 ? '' : `\u001b[${from + 1}G${written(pen, next, from, end)}`;
-  return next.length < before.length ? `${text}\u001b[${next.length + 1}G${eraseRest}` : text;
-}
-
-/** Runs of one ink, each painted once. */
-function written(pen: Pen, cells: Cells, from: number, to = cells.length): string {
-  let text = '';
-  let run = '';
-  let ink: Ink | undefined;
-  for (const cell of cells.slice(from, to)) {
-    if (cell.ink !== ink && ink !== undefined) {
-      text += pen.paint(ink, run);
-      run = '';
-    }
-    ink = cell.ink;
-    run += cell.text;
-  }
-  return text + (ink === undefined ? '' : pen.paint(ink, run));
+  return runs.map(({ ink, text }) => pen.paint(ink, text)).join('');
 }

@@ -24,7 +24,7 @@ export interface Status {
 }
 
 /** `now`: ms, client's clock. */
-export function statusOf(timeline: Timeline, now: number): Status {
+export function liveStatus(timeline: Timeline, now: number): Status {
   if (!timeline.deleted) return waitingStatus(timeline);
   if (markOf(timeline, 'removed'))
     return {

@@ -2,7 +2,7 @@
 import type { Timeline } from '../../infer/timeline.ts';
 import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
 import { createLines, createSortedLines } from './lines.ts';
-import { createLive, type Live } from './live.ts';
+import { createLive, type LiveView } from './live.ts';
 import { canRepaint, styleOf } from '../palette.ts';
 import type { Format } from '../formats.ts';
 import type { LookOptions, View } from '../view.ts';
@@ -33,7 +33,10 @@ export const viewOptions = (look: LookOptions, { stdout, env, platform, clock }:
 });
 
 /** What an output does with a view that repaints. */
-export function repainting({ stdout, stderr }: OutputPorts, view: Pick<Live, 'resize' | 'suspend' | 'say' | 'close'>) {
+export function repainting(
+  { stdout, stderr }: OutputPorts,
+  view: Pick<LiveView, 'resize' | 'suspend' | 'say' | 'close'>,
+) {
   const unsubscribe = [stdout.onResize(() => view.resize()), stdout.onSuspend(() => view.suspend())];
   return {
     say(text: string): boolean {
@@ -48,7 +51,7 @@ export function repainting({ stdout, stderr }: OutputPorts, view: Pick<Live, 're
 }
 
 /** Shows the timeline after each observation. During a burst of log lines, which narrow little, it is rarely recomputed. */
-function withTimelines(view: Pick<Live, 'step' | 'end'>): View {
+function withTimelines(view: Pick<LiveView, 'step' | 'end'>): View {
   const isWorthIt = createChatterLimit();
   let timeline: Timeline | undefined;
   return {

@@ -1,8 +1,13 @@
-/** `-o wide`: exits as rows like kubectl's, for people and `column`; `-o name`: the pod as kubectl names it. */
+/** The short formats: `-o wide` has exits as rows like kubectl's, `-o name` the pod as kubectl names it, `-o sentence` the answer. */
 import { lengthText, shareText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { graceMs, shareOfGrace } from '../../verdict/rule-input.ts';
+import type { RolloutNumbers } from '../../verdict/rollout.ts';
+import { iconOf } from './card.ts';
+import { penFor, plainStyle } from '../palette.ts';
+import { ownerText, podText } from '../pod-facts.ts';
 import { columnsOf } from '../prose.ts';
+import { rolloutIcon } from './rollout-card.ts';
 import { forTerminal } from '../safe-text.ts';
 
 const columns: readonly (readonly [string, (report: Report) => string | undefined])[] = [
@@ -43,3 +48,15 @@ const gateWord = ({ passed, judged }: Report['verdict']['gates'][number]): strin
   judged === false ? 'not-judged' : passed ? 'passed' : 'failed';
 
 export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;
+
+const pen = penFor(plainStyle);
+
+/** `✖ shop/checkout-6677656c54-258qr (deployment/checkout): SIGKILLed: app ignored SIGTERM …` */
+export function exitSentence(report: Report): string {
+  const owner = ownerText(report.timeline);
+  const place = `${podText(report.timeline)}${owner === undefined ? '' : ` (${owner})`}`;
+  return `${pen.symbol(iconOf(report).symbol)} ${place}: ${report.answer.summary}`;
+}
+
+export const rolloutSentence = (numbers: RolloutNumbers): string =>
+  `${pen.symbol(rolloutIcon(numbers).symbol)} ${numbers.target}: ${numbers.sentence}`;

@@ -11,7 +11,7 @@ import { readGroup } from './read-group.ts';
 import { unlessAborted } from '../ending/leaving.ts';
 import { ask, canAsk, type Session } from '../session.ts';
 import type { FoundPod } from '../group/group.ts';
-import { conditionOf, isFinishedPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
+import { rawConditionOf, isFinishedPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
 
 /**
  * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
@@ -127,7 +127,7 @@ function age(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-const isReady = (pod: JsonObject): boolean => conditionOf(pod, 'Ready', 'True') !== undefined;
+const isReady = (pod: JsonObject): boolean => rawConditionOf(pod, 'Ready', 'True') !== undefined;
 
 /** ms since the epoch; NaN if the server did not say. */
 const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));

@@ -9,7 +9,7 @@ import type { Ports } from '../ports.ts';
 import { defaultReadSeconds } from '../ending/time-limit.ts';
 import { exitViews } from '../../output/documents.ts';
 import type { ReportFile } from '../../output/formats.ts';
-import { publish } from '../../output/publish.ts';
+import { publishReport } from '../../output/publish.ts';
 import { fileOfPod, writeReports } from '../../output/report-files.ts';
 import { isForEachPod } from '../../output/writable.ts';
 import type { TraceOptions } from '../options.ts';
@@ -37,7 +37,7 @@ export async function finish(
   // If stdout is closed, the files are still written.
   await shown.catch(() => undefined);
   const files = await writeReports(exitViews, report, filesOf(report, options.reports), ports);
-  await publish(report, options.publish, options.format, ports);
+  await publishReport(report, options.publish, options.format, ports);
   await shown;
   return worstCode([report.verdict.exitCode, files, ...codes]);
 }

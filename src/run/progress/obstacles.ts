@@ -1,7 +1,7 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
 import { asArray, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import { forTerminal } from '../../output/safe-text.ts';
-import { conditionOf, isTerminatingPod, nameOf, namespaceOf } from '../streams/watched.ts';
+import { rawConditionOf, isTerminatingPod, nameOf, namespaceOf } from '../streams/watched.ts';
 
 export type Obstacles = ReturnType<typeof createObstacles>;
 
@@ -23,7 +23,7 @@ export function createObstacles(say: (sentence: string) => void) {
     pod(uid: string, pod: JsonObject | undefined): void {
       const found = pod && podObstacle(pod);
       // A crashing container is not waiting between two attempts: only a Ready pod has recovered.
-      if (pod && !found && !isTerminatingPod(pod) && conditionOf(pod, 'Ready', 'True') === undefined) return;
+      if (pod && !found && !isTerminatingPod(pod) && rawConditionOf(pod, 'Ready', 'True') === undefined) return;
       // If a hundred pods cannot pull one image, only one is reported.
       update(uid, found?.sentence, found?.kind);
     },
@@ -37,7 +37,7 @@ function workloadObstacle(name: string, object: JsonObject): string | undefined 
   if (asObject(object['spec'])['paused'] === true)
     return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceOf(object) ?? 'default'}`;
   // A quota, an admission webhook, a missing service account (Deployment and ReplicaSet controllers: FailedCreate).
-  const failure = conditionOf(object, 'ReplicaFailure', 'True');
+  const failure = rawConditionOf(object, 'ReplicaFailure', 'True');
   return failure && `${name} cannot create pods: ${textOf(failure['message'], 'its condition is ReplicaFailure')}`;
 }
 
@@ -56,7 +56,7 @@ const failedStartReasons = new Set([
 function podObstacle(pod: JsonObject): { kind: string; sentence: string } | undefined {
   if (isTerminatingPod(pod)) return undefined;
   const name = nameOf(pod);
-  const unscheduled = conditionOf(pod, 'PodScheduled', 'False');
+  const unscheduled = rawConditionOf(pod, 'PodScheduled', 'False');
   if (unscheduled?.['reason'] === 'Unschedulable')
     return {
       kind: 'Unschedulable',

@@ -118,7 +118,7 @@ export const isFinishedPod = (pod: JsonObject): boolean =>
   ['Succeeded', 'Failed'].includes(String(asObject(pod['status'])['phase']));
 
 /** The condition of this type, if it has this status. */
-export const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
+export const rawConditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
   asArray(asObject(object['status'])['conditions'])
     .map(asObject)
     .find((one) => one['type'] === type && one['status'] === status);

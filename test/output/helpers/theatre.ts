@@ -1,6 +1,6 @@
 /** Plays observations into the live view in virtual time, and records each write with its time. */
 import { createLive } from '../../../src/output/text/live.ts';
-import type { Live } from '../../../src/output/text/live.ts';
+import type { LiveView } from '../../../src/output/text/live.ts';
 import type { Style } from '../../../src/output/palette.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import type { Observation } from '../../../src/model/observation.ts';
@@ -23,7 +23,7 @@ export interface Played {
   happenings: Happening[];
   /** The time of each write, ms. */
   writtenAt: number[];
-  live: Live;
+  live: LiveView;
 }
 
 export function play(observations: readonly Observation[], { columns, rows, style, until, resize }: Play): Played {

@@ -1,22 +1,41 @@
-/** When a change of the API was written: no later than it arrived, and normally not long before. */
+/** When a change of the API was written: no later than it arrived, and normally not long before. Client ms. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import { resumesAt } from '../model/reduce/gaps.ts';
-import { second } from '../model/span.ts';
-import type { Fact, Trace } from '../model/trace.ts';
-import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
+import { second, type Span } from '../model/span.ts';
+import type { Fact, Seen, Trace } from '../model/trace.ts';
+import type { PodNetwork } from './pod-network.ts';
 
 /**
- * When a change that arrived on `stream` was written: after its `cause`, at most the delivery lag ago. If the stream
- * was just resumed: at any time since the cut. In the first state that was seen: at any time since the cause.
+ * When a change that arrived on `stream` was written: at most the delivery lag before. If the stream was just resumed: at
+ * any time since the cut. In the first state that was seen: at any time before.
  */
-export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
-  const lo = isOldNews(trace, fact, stream)
-    ? -Infinity
-    : deliverableSince(trace, stream, fact.at) - deliveryLagOf(trace);
-  const arrived = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
-  return narrowedByCause(arrived, cause);
+export const writtenAt = (trace: Trace, fact: Fact<unknown>, stream: StreamName): Span => ({
+  lo: isOldNews(trace, fact, stream) ? -Infinity : deliverableSince(trace, stream, fact.at) - deliveryLagOf(trace),
+  hi: fact.at + 1,
+});
+
+/** A change of the API as a moment of the network. */
+export interface ApiChange {
+  /** The observation that showed it. */
+  readonly fact: Seen;
+  /** Client ms. */
+  readonly written: Span;
+  /** The moments that it came after. */
+  readonly after?: readonly string[];
+  /** Its timestamp, by the API server's clock or another one. */
+  readonly stamp?: Span | undefined;
+  readonly clock?: 'node' | 'api';
+}
+
+/** Constrains when a change was written: by its arrival, then by its causes and its timestamp. */
+export function constrainChange(network: PodNetwork, name: string, change: ApiChange): void {
+  const { fact, written, after = [], stamp, clock = 'api' } = change;
+  const evidence = [fact.seq];
+  network.within(name, { client: written }, { because: 'delivery-lag', evidence });
+  for (const cause of after) network.follows(cause, name, {}, { because: 'an effect follows its cause' });
+  if (stamp) network.stamp(clock, name, stamp, { because: 'the timestamp of the write', evidence });
 }
 
 /** If the deletion was already under way when the run started, the first state of the pod does not show since when. */

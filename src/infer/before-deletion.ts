@@ -2,7 +2,6 @@
  * The container before the deletion. Did it still run? A late list may show its exit, or only an Event its start. Was the
  * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
  */
-import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import {
   conditionOf,
@@ -14,10 +13,9 @@ import {
   type ContainerSpec,
 } from '../model/pod.ts';
 import { noContainerFacts } from '../model/reduce/notes.ts';
-import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { eventsAbout, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
-import { minimumGrace, type ContainerContext, type DeletionContext } from './context.ts';
+import type { ContainerContext, DeletionContext } from './context.ts';
 import { ranAtDeletion, type Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 
@@ -183,30 +181,20 @@ function isOlderKill({ killings }: ContainerContext, event: Occurrence): boolean
 
 /**
  * Whether a Killing may be of the container's last run. A fast restart starts the next run in the same second: then the
- * order of the Events decides, or that the run went on for longer than such a kill takes.
+ * order of the Events decides.
  */
-function mayBeOfLastRun(
-  { trace, network, spec, status, ended, ...container }: ContainerContext,
-  killing: Occurrence,
-): boolean {
+function mayBeOfLastRun({ trace, spec, status }: ContainerContext, killing: Occurrence): boolean {
   // The status of the exit may be that of a later run.
   const started = [
     status?.state.running?.startedAt,
     trace.containers.get(spec.name)?.terminated?.value.startedAt,
   ].flatMap((stamp) => parseFloor(stamp) ?? []);
-  if (started.some(({ lo }) => killing.time.lo < lo && killing.time.hi <= lo)) return false;
-  if (started.every(({ hi }) => killing.time.lo >= hi)) return true;
-  const alive = Math.max(network.read('accepted').node.lo, ended?.node.lo ?? -Infinity);
-  return !wasStartedAfter(trace, spec, killing) && alive <= killing.time.hi + longestKill(container);
+  return (
+    !started.some(({ lo }) => killing.time.lo < lo && killing.time.hi <= lo) && !wasStartedAfter(trace, spec, killing)
+  );
 }
 
 const wasStartedAfter = (trace: Trace, { name }: ContainerSpec, killing: Occurrence): boolean =>
   eventsAbout(trace, 'Started', name).some(
     ({ time, isOld, seq }) => time.lo > killing.time.hi || (!isOld && seq > killing.seq),
   );
-
-/** The longest that a kill by the kubelet takes, ms. The grace of a probe is not observed: the pod's is assumed. */
-function longestKill({ deletion, lag }: Pick<ContainerContext, 'deletion' | 'lag'>): number {
-  const { terminationGracePeriodSeconds: grace = 30 } = deletion.pod.spec;
-  return Math.max(minimumGrace, grace * second) + minimumGrace + second + millisecondsOf(lag);
-}

@@ -68,16 +68,9 @@ export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: De
     const post = postOf(trace, network, event, deletion);
     if (post) constrainByPost(network, post, earlySigns);
   }
-  const renewals = trace.nodeSigns.renewals
-    .filter(({ at }) => !isNotReadyBy(trace, deletion, at))
-    .map((renewal) => renewalOf(trace, renewal));
-  const isAnyLate = renewals.some(
-    (post) =>
-      post.storedSince + deliveryLagOf(trace) >= deletion.accepted.client.lo &&
-      constraintsOf(network, post).some((constraint) => !network.allows(constraint)),
-  );
-  if (isAnyLate) return;
-  for (const post of renewals) constrainByPost(network, post, { ...earlySigns, arrivals: trace.clocks.node.lower });
+  const signs = { ...earlySigns, arrivals: trace.clocks.node.lower };
+  for (const renewal of trace.nodeSigns.renewals)
+    if (!isNotReadyBy(trace, deletion, renewal.at)) constrainByPost(network, renewalOf(trace, renewal), signs);
 }
 
 function constrainByPost(network: PodNetwork, post: Post, signs: NodeSigns): void {

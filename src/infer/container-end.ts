@@ -8,7 +8,7 @@ import { parseFloor } from '../model/stamps.ts';
 import { stopSignalOfImage } from '../programs/images.ts';
 import { numberOfSignal } from '../programs/signals.ts';
 import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
-import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
+import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
@@ -149,9 +149,9 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
  * was stopped before: only an end before the removal counts.
  */
 function wasLeftRunning(stop: Stop): boolean {
-  const { trace, deletion } = stop;
+  const { trace, network } = stop;
   if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(stop)) return false;
-  const since = isRemovedAtOnce(stop) ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
+  const since = isRemovedAtOnce(stop) ? network.read('removed').client.lo : trace.gone.at;
   const logEnd = exitLogEnd(stop);
   return !(logEnd && logEnd.at < since);
 }

@@ -210,7 +210,7 @@ export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>
   loweredGraces(trace, deletion).some(({ seq }) => isAfterNotice(trace, seq));
 
 /** Whether a state of the pod (`seq`) came after the status in which the kubelet acknowledged the deletion. */
-export const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
+const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
   acknowledged !== undefined && acknowledged.seq < seq;
 
 const isLastDelete = (trace: Trace, seq: number): boolean =>

@@ -1,9 +1,9 @@
 /** When each EndpointSlice stopped routing to the pod, and how many other ready endpoints there were (SIGNALS.md §3). */
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
-import { arrival } from './arrival.ts';
+import { constrainChange, writtenAt } from './arrival.ts';
 import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit, type PodExit } from './context.ts';
 import type { Deletion } from './deletion.ts';
-import { isBefore, narrowedByCause, unbounded, type Estimate } from './estimate.ts';
+import type { Estimate } from './estimate.ts';
 
 export function endpointsOf(context: DeletionContext, exits: readonly ContainerExit[]): EndpointExit[] {
   return [...context.trace.slices]
@@ -33,7 +33,10 @@ function endpointExit(
   const unready = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
   const gone = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
   const at = unready ?? facts.states.at(-1);
-  const unroutedAt = unready && { ...changeOf(context, unready), serving: unready.value.own?.serving ?? false };
+  const unroutedAt = unready && {
+    ...changeAt(context, `unrouted/${slice}`, unready),
+    serving: unready.value.own?.serving ?? false,
+  };
   return {
     slice,
     service: facts.service,
@@ -41,7 +44,7 @@ function endpointExit(
     staysReady: staysReady(trace, facts.service),
     wasReady,
     unroutedAt,
-    removedAt: gone && afterContainers(trace, changeOf(context, gone), exits),
+    removedAt: gone && removedAt(context, `endpoint-removed/${slice}`, gone, exits),
     otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
     counted: at ? [at.seq] : [],
   };
@@ -58,7 +61,7 @@ export const unroutedBefore = (exit: Pick<PodExit, 'trace' | 'deletion' | 'netwo
         one.wasReady && (one.slice === slice || (one.service === service && one.addressType === facts.addressType)),
     );
     const unready = isElsewhere || staysReady(exit.trace, service) ? undefined : lostBefore(exit.deletion, states);
-    return unready ? [{ slice, service, unroutedAt: changeOf(exit, unready, unbounded) }] : [];
+    return unready ? [{ slice, service, unroutedAt: changeAt(exit, `lost-ready/${slice}`, unready, []) }] : [];
   });
 
 /** publishNotReadyAddresses: the endpoint is ready until it is removed (trap 15). */
@@ -78,22 +81,33 @@ function lostBefore(deletion: Deletion, allStates: SliceFacts['states']): Fact<S
 const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefined): boolean =>
   value.own ? value.own.terminating : before?.value.own !== undefined;
 
-/** When a slice was written: between the cause, or the slice's own timestamp, and the arrival. */
-function changeOf(
-  { trace, deletion, network }: DeletionContext,
+/** When a slice was written. */
+function changeAt(
+  { trace, network }: DeletionContext,
+  name: string,
   state: Fact<SliceState>,
-  cause = deletion.accepted,
+  after: readonly string[] = ['accepted'],
 ): Estimate {
-  const arrived = arrival(trace, state, 'endpointslices', cause);
-  return network.narrowedByStamp(arrived, 'api', state.value.written, state);
+  const written = writtenAt(trace, state, 'endpointslices');
+  constrainChange(network, name, { fact: state, written, after, stamp: state.value.written });
+  return network.read(name, 'observed');
 }
 
-/** An endpoint is removed on the terminal phase, so after the last exit, unless the pod was removed first (trap 16). */
-function afterContainers(trace: Trace, removed: Estimate, exits: readonly ContainerExit[]): Estimate {
-  if (!trace.terminal) return removed;
-  const ends = exits.flatMap((exit) => reportedExit(exit) ?? []);
-  // If it was certainly removed earlier, the cause is another one (a label, a selector, the slice itself).
-  return ends.reduce((next, end) => (isBefore(removed, end) ? next : narrowedByCause(next, end)), removed);
+/**
+ * An endpoint is removed on the terminal phase, so after the last exit, unless the pod was removed first (trap 16). If it
+ * was certainly removed earlier, the cause is another one (a label, a selector, the slice itself).
+ */
+function removedAt(
+  context: DeletionContext,
+  name: string,
+  state: Fact<SliceState>,
+  exits: readonly ContainerExit[],
+): Estimate {
+  const { trace, network } = context;
+  changeAt(context, name, state);
+  for (const end of trace.terminal ? exits.flatMap((exit) => reportedExit(exit) ?? []) : [])
+    network.notBefore(name, end);
+  return network.read(name, 'observed');
 }
 
 function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fact<SliceState>): number {

@@ -1,11 +1,9 @@
 /**
  * What is known of one moment: its bounds on the client's clock and on the node's. A duration between two timestamps of
  * the node is exact even if the offset of its clock is unknown.
- *
- * Law: an estimate can narrow but never widen, and it cites the evidence for each narrowing.
  */
 import type { Instant } from '../model/report.ts';
-import { anyTime, atLeast, atMost, lapse, meet, type Span } from '../model/span.ts';
+import { anyTime, atLeast, atMost, lapse, type Span } from '../model/span.ts';
 
 export interface Estimate {
   readonly client: Span;
@@ -22,23 +20,6 @@ export const onClient = (
   evidence: readonly number[],
   basis: Instant['basis'] = 'inferred',
 ): Estimate => ({ client, node: anyTime, basis, evidence });
-
-/** Combines two estimates of one moment. Cites the evidence of `other` only if it narrows the first one. */
-export function narrowed(estimate: Estimate, other: Estimate): Estimate {
-  const { client, node } = onBothClocks((clock) => meet(estimate[clock], other[clock]));
-  const narrows = [
-    client.lo > estimate.client.lo,
-    client.hi < estimate.client.hi,
-    node.lo > estimate.node.lo,
-    node.hi < estimate.node.hi,
-  ];
-  if (!narrows.includes(true)) return estimate;
-  return { ...estimate, client, node, evidence: cite(estimate.evidence, other.evidence) };
-}
-
-/** Narrows an estimate to no earlier than its cause, without citing evidence of the cause. */
-export const narrowedByCause = (estimate: Estimate, cause: Estimate): Estimate =>
-  narrowed(estimate, { ...noEarlierThan(cause), evidence: [] });
 
 export const onBothClocks = (spanOn: (clock: 'client' | 'node') => Span): Pick<Estimate, 'client' | 'node'> => ({
   client: spanOn('client'),

@@ -3,11 +3,11 @@ import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
-import { arrival } from './arrival.ts';
+import { constrainChange, writtenAt } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
 import { unusableNodeClock } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
-import { belongs, isAfterNotice, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
+import { belongs, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
@@ -85,7 +85,12 @@ function constrainNoticed(
   killings: Kubelet['killings'],
 ): Estimate | undefined {
   const stops = [...killings.keys()].map((name) => network.read(moment('stopping', name), 'observed'));
-  const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
+  const { acknowledged } = trace;
+  if (acknowledged) {
+    const written = writtenAt(trace, acknowledged, 'pod');
+    constrainChange(network, 'acknowledged', { fact: acknowledged, written, after: ['accepted'] });
+  }
+  const statuses = acknowledged ? [network.read('acknowledged', 'observed')] : [];
   const signs = stops.length + statuses.length > 0 ? [...stops, ...statuses] : lateSigns(trace, deletion);
   const [first, ...others] = signs;
   if (!first) return undefined;
@@ -118,28 +123,17 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
  */
 function graceOf(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
-  const all = [...killings.values()].flat();
-  const isRetried = all.length > killings.size || trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
+  const isRetried =
+    [...killings.values()].flat().length > killings.size ||
+    trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
   const first = Math.max(1, deletion.grace);
   const lowered = loweredGraces(trace, deletion);
   const since = noticed.client;
-  const mayCount = (grace: Grace): boolean =>
-    !isAfterStart(context, all, grace) && loweredSince(context, grace) <= since.hi;
-  const possible = lowered.filter((grace) => isRetried || mayCount(grace));
+  const possible = lowered.filter((grace) => isRetried || loweredSince(context, grace) <= since.hi);
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
   const likely = Math.max(minOf(certain), unseenGrace(deletion));
   return { min: minOf(possible), max: mayHaveBeenLonger(deletion) ? Infinity : likely, likely };
-}
-
-/**
- * Whether a grace was lowered after the kubelet had started: after the acknowledging status and, as a probe can write that
- * earlier (S3), after a Killing. The write must be later than the Killing's arrival, as each stream can be late by itself.
- */
-function isAfterStart(context: DeletionContext, killings: readonly Occurrence[], grace: Grace): boolean {
-  const { trace, deletion } = context;
-  const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(context, grace));
-  return isAfterNotice(trace, grace.seq) && killings.some((killing) => killing.at + 1 <= written);
 }
 
 /** The pod's own grace (s), if it may have been in force before the first one that we saw (trap 2). Else 0. */

@@ -1,14 +1,14 @@
 /** Marks: the points of the timeline, with stable ids. Phases: the time between two known marks. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
+import type { StreamName } from '../model/observation.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
-import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
-import { removalOf } from './removal.ts';
-import { arrival } from './arrival.ts';
+import { constrainChange, writtenAt } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
+import { heldSince } from './removal.ts';
 import type { Interval, Mark, Phase } from './timeline.ts';
 
 export function marksOf(exit: PodExit): TimelineMark[] {
@@ -44,7 +44,7 @@ const requestMarks = ({ deletion: { ours, requested, accepted, pod } }: PodExit)
 const requestMark = ({ verb }: RequestFacts, at: Estimate | undefined): TimelineMark[] =>
   mark('requested', at, { note: `${verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
 
-function containerMarks({ trace, deletion }: PodExit, container: ContainerExit): TimelineMark[] {
+function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
   // The Event of a failed hook may still arrive, and show that no signal was sent.
@@ -62,7 +62,7 @@ function containerMarks({ trace, deletion }: PodExit, container: ContainerExit):
       note: exitNote(container),
       provisional: !reportedExit(container),
     }),
-    ...mark('ready-lost', lost && arrival(trace, lost, 'pod', deletion.accepted), { subject }),
+    ...mark('ready-lost', lost && seenAt(exit, `ready-lost/${subject}`, lost, 'pod'), { subject }),
   ];
 }
 
@@ -84,7 +84,8 @@ const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
   ]);
 
 /** The node's changes since the deletion. */
-function nodeMarks({ trace, deletion }: PodExit): TimelineMark[] {
+function nodeMarks(exit: PodExit): TimelineMark[] {
+  const { trace, deletion } = exit;
   const name = trace.node?.value.metadata.name;
   const since = deletion.accepted.client.lo;
   // A node that goes from Unknown to False was not Ready before either.
@@ -95,18 +96,27 @@ function nodeMarks({ trace, deletion }: PodExit): TimelineMark[] {
   const down = changes.find((ready) => ready.value !== 'True');
   const up = changes.find((ready) => ready.value === 'True' && (!down || ready.seq > down.seq));
   return [
-    ...mark('node-not-ready', down && arrival(trace, down, 'node', deletion.accepted), { subject: name }),
-    ...mark('node-ready', up && arrival(trace, up, 'node', deletion.accepted), { subject: name }),
+    ...mark('node-not-ready', down && seenAt(exit, 'node-not-ready', down, 'node'), { subject: name }),
+    ...mark('node-ready', up && seenAt(exit, 'node-ready', up, 'node'), { subject: name }),
   ];
 }
 
+/** When a change since the deletion was written, whatever caused it. */
+function seenAt({ trace, network, deletion }: PodExit, name: string, fact: Fact<unknown>, stream: StreamName) {
+  constrainChange(network, name, { fact, written: writtenAt(trace, fact, stream) });
+  network.notBefore(name, deletion.accepted);
+  return network.observed(name);
+}
+
 function removalMarks(exit: PodExit): TimelineMark[] {
-  const { done, finalDelete, finalizers, held, removed } = removalOf(exit, exit.containers);
+  const { network, trace } = exit;
+  const held = heldSince(exit);
   return [
-    ...mark('containers-done', done),
-    ...mark('final-delete', finalDelete),
-    ...mark('finalizing', held, { note: finalizers.join(', ') }),
-    ...mark('removed', removed),
+    ...mark('containers-done', network.observed('containers-done')),
+    ...mark('final-delete', network.observed('final-delete')),
+    // A copy, as the schedule knows each mark by its moment.
+    ...mark('finalizing', held && { ...held }, { note: trace.finalizing?.value.join(', ') }),
+    ...mark('removed', network.observed('removed')),
   ];
 }
 
@@ -142,12 +152,12 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   if (!gone || !pod) return [];
   const request = requests.findLast(mayHaveCounted);
   const requested = request && sentAt(request);
-  const removed = arrival(trace, gone, 'pod', requested && isExecuted(request) ? requested : aliveAt(pod));
+  // The pod existed when its last state was written.
+  const since = request && isExecuted(request) ? request.sent.at : pod.at - millisecondsOf('delivery-lag');
+  const { lo, hi } = writtenAt(trace, gone, 'pod');
+  const removed = onClient({ lo: Math.max(lo, since), hi }, [gone.seq], 'observed');
   return [...(request ? requestMark(request, requested) : []), ...mark('removed', removed)];
 }
-
-/** The pod existed when its last state was written, at most `delivery-lag` before the state arrived. */
-const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);
 
 /** A phase without its length. */
 interface PhaseEnds {

@@ -13,6 +13,7 @@ import { requestTime, type Deletion } from './deletion.ts';
 import { kubeletOf, stopsOf, type Stops } from './kubelet.ts';
 import { moment, PodNetwork } from './pod-network.ts';
 import { probeResultsOf } from './probes.ts';
+import { constrainRemoval } from './removal.ts';
 import { outlivedDeadline } from './stop.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
@@ -29,6 +30,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   for (const { name } of specs) constrainExit(network, name, factsOfLastRun(context, name));
   for (const { name } of specs) constrainStart(network, name, factsOfLastRun(context, name));
   constrainServed(context);
+  constrainRemoval(context);
   constrainByStorage(network, trace);
   constrainByPosts(network, trace, deletion);
   const kubelet = kubeletOf(context, stops.killings);

@@ -5,9 +5,8 @@
  */
 import { driftOver } from '../model/assumptions.ts';
 import type { Instant } from '../model/report.ts';
-import { anyTime, type Span } from '../model/span.ts';
-import type { Seen } from '../model/trace.ts';
-import { narrowed, noLaterThan, onClient, type Estimate } from './estimate.ts';
+import { anyTime, atLeast, type Span } from '../model/span.ts';
+import { noLaterThan, type Estimate } from './estimate.ts';
 import { Network, type Constraint } from './network.ts';
 
 /**
@@ -66,11 +65,6 @@ export class PodNetwork extends Network {
     return { lo: reference.lo + lo, hi: reference.hi + hi };
   }
 
-  /** Narrows an estimate by a clock's timestamp of the same moment, if there is one. */
-  narrowedByStamp(estimate: Estimate, clock: 'node' | 'api', stamp: Span | undefined, { seq }: Seen): Estimate {
-    return stamp ? narrowed(estimate, onClient(this.toClient(clock, stamp), [seq])) : estimate;
-  }
-
   /** How far a clock is ahead of the client's at a client time (ms). */
   offset(clock: 'node' | 'api', at: number): Span {
     if (this.unusable[clock]) return anyTime;
@@ -94,6 +88,11 @@ export class PodNetwork extends Network {
     return this.within(name, noLaterThan(later), { because, evidence: later.evidence });
   }
 
+  /** The moment is no earlier than another one, by the client's clock only: the other one may rest on an assumption. */
+  notBefore(name: string, { client }: Estimate): boolean {
+    return this.within(name, { client: atLeast(client.lo) }, { because: 'no earlier than what came before' });
+  }
+
   /** `to` comes `min` to `max` ms after `from`. */
   follows(from: string, to: string, { min = 0, max }: { min?: number; max?: number }, proof: Proof): boolean {
     return this.add({ from, to, min, max, ...proof });
@@ -108,6 +107,11 @@ export class PodNetwork extends Network {
       basis,
       evidence: this.evidenceOf(name, 'client'),
     };
+  }
+
+  /** A moment whose observation has arrived. Undefined if there is none. */
+  observed(name: string): Estimate | undefined {
+    return this.has(name) ? this.read(name, 'observed') : undefined;
   }
 
   /** How long after its reference time a clock showed a stamp (ms), give or take the drift. */

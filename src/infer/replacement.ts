@@ -9,10 +9,10 @@ import type { TriggerKind } from '../model/report.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
-import { arrival } from './arrival.ts';
+import { constrainChange, writtenAt, type ApiChange } from './arrival.ts';
 import type { DeletionContext, Replacement } from './context.ts';
 import { requestTime } from './deletion.ts';
-import { narrowed, narrowedByCause, noEarlierThan, onClient, unbounded, type Estimate } from './estimate.ts';
+import type { Estimate } from './estimate.ts';
 import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 
 export function replacementOf(context: DeletionContext, trigger: TriggerKind): Replacement | undefined {
@@ -69,32 +69,43 @@ const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): bool
 
 function replacement(context: DeletionContext, uid: string, facts: SiblingFacts): Replacement {
   const { trace, deletion, network } = context;
-  const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
-  const firstSeen = network.narrowedByStamp(arrivalOf(trace, facts, facts.seen, unbounded), 'api', stamp, facts.seen);
+  const { pod, seen, scheduled, started, ready } = facts;
+  const [created, bound] = ['replacement-created', 'replacement-scheduled'];
   // Of a pod that the watch brought as new, a higher resourceVersion means that it was created later. In a list it need not.
   const isNewByList = facts.listedFirst && agesByEarlierList(trace)(facts) === 'new';
   const isAfterDeletion = facts.listedFirst
     ? !isNewByList
-    : isOlder(deletion.pod.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
-  const since =
-    isNewByList && trace.siblingUids
-      ? onClient(atLeast(trace.siblingUids.value.sentAt), [trace.siblingUids.seq])
-      : firstSeen;
-  const created = isAfterDeletion
-    ? narrowed(firstSeen, { ...noEarlierThan(deletion.accepted), evidence: [deletion.facts.seenSeq] })
-    : narrowed(firstSeen, since);
-  // The API server sets the condition's timestamp as it binds the pod to its node.
-  const bound = facts.scheduled;
-  const scheduled =
-    bound && network.narrowedByStamp(arrivalOf(trace, facts, bound, created), 'api', parseFloor(bound.value), bound);
+    : isOlder(deletion.pod.metadata.resourceVersion, pod.metadata.resourceVersion);
+  const after = isAfterDeletion ? ['accepted'] : [];
+  if (isNewByList && trace.siblingUids) {
+    const proof = { because: 'an earlier list does not have it', evidence: [trace.siblingUids.seq] };
+    network.within(created, { client: atLeast(trace.siblingUids.value.sentAt) }, proof);
+  }
+  const createdAt = stepAt(context, facts, created, seen, { after, stamp: parseFloor(pod.metadata.creationTimestamp) });
   return {
-    name: facts.pod.metadata.name,
+    name: pod.metadata.name,
     uid,
-    createdAt: created,
-    scheduledAt: scheduled,
-    startedAt: facts.started && startedAt(context, facts.started, scheduled ?? created),
-    readyAt: facts.ready && arrivalOf(trace, facts, facts.ready, created),
+    createdAt,
+    // The API server sets the condition's timestamp as it binds the pod to its node.
+    scheduledAt:
+      scheduled && stepAt(context, facts, bound, scheduled, { after: [created], stamp: parseFloor(scheduled.value) }),
+    startedAt: started && startedAt(context, started, scheduled ? bound : created),
+    readyAt: ready && stepAt(context, facts, 'replacement-ready', ready, { after: [created] }),
   };
+}
+/** When the replacement took a step. What the first list shows may be old. */
+function stepAt(
+  { trace, network }: DeletionContext,
+  { listedFirst, seen, onPodStream = [] }: SiblingFacts,
+  name: string,
+  fact: Fact<unknown>,
+  causes: Pick<ApiChange, 'after' | 'stamp'>,
+): Estimate {
+  const isOld = listedFirst && fact.seq === seen.seq;
+  const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';
+  const written = isOld ? atMost(fact.at + 1) : writtenAt(trace, fact, stream);
+  constrainChange(network, name, { fact, written, ...causes });
+  return network.read(name, 'observed');
 }
 
 /**
@@ -104,24 +115,15 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
 function startedAt(
   { deletion, network }: DeletionContext,
   fact: NonNullable<SiblingFacts['started']>,
-  scheduled: Estimate,
+  cause: string,
 ): Estimate {
-  const arrived = arrivedBy(fact, scheduled);
   const { at, node } = fact.value;
   const isSameNode = node !== undefined && node === deletion.pod.spec.nodeName;
-  return isSameNode ? network.narrowedByStamp(arrived, 'node', parseFloor(at), fact) : arrived;
+  const stamp = isSameNode ? parseFloor(at) : undefined;
+  const name = 'replacement-started';
+  constrainChange(network, name, { fact, written: atMost(fact.at + 1), after: [cause], stamp, clock: 'node' });
+  return network.read(name, 'observed');
 }
-
-/** What the first list shows may be old. */
-function arrivalOf(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
-  const { listedFirst, seen, onPodStream = [] } = facts;
-  const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';
-  if (!listedFirst || fact.seq !== seen.seq) return arrival(trace, fact, stream, cause);
-  return arrivedBy(fact, cause);
-}
-
-const arrivedBy = ({ at, seq }: Fact<unknown>, cause: Estimate): Estimate =>
-  narrowedByCause(onClient(atMost(at + 1), [seq], 'observed'), cause);
 
 /** Created before or after the deletion. `unknown` (the same second, say): neither old nor a replacement. */
 export type Age = 'old' | 'new' | 'unknown';

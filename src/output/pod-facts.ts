@@ -34,8 +34,7 @@ export function deletedText({ timeline, answer, ledger }: Report): string | unde
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const isUnnamed = trigger.kind === 'unknown' && trigger.note === undefined;
   const by = trigger.kind === 'this-command' || isUnnamed ? '' : ` (${deletedByText(timeline)})`;
-  if (!total) return `still terminating${by}`;
-  return `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}${by}`;
+  return `${total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating'}${by}`;
 }
 
 /** Who held the pod, as words between a length and the owner's name. A container's own time has a bar. */
@@ -50,10 +49,9 @@ const heldBy: Partial<Record<LedgerOwner, { by: string; saidBy?: readonly Findin
 
 /** What bars and cause leave of the total: `: ≈10s waiting for the API server`. Less than 2 s need no owner. */
 export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): string {
-  const texts = [...new Set(ledger.map(({ owner }) => owner))].flatMap((owner) => {
+  const texts = Object.entries(heldBy).flatMap(([owner, { by, saidBy = [] }]) => {
     const own = ledger.filter((entry) => entry.owner === owner);
-    const { by, saidBy = [] } = heldBy[owner] ?? {};
-    if (!by || own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
+    if (own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
     const isRough = own.some(({ approximate }) => approximate);
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${own[0]?.subject ?? ''}`];

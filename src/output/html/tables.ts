@@ -23,12 +23,8 @@ function findings({ verdict, timeline }: Report): Child {
   return folded('Findings', ['code', 'severity', 'what', 'evidence'], rows);
 }
 
-function ledger({ ledger: entries }: Report): Child {
-  const rows = entries
-    .map(ledgerTexts)
-    .map(({ seconds, owner, what }) => [seconds, markup`<code>${owner}</code>`, what]);
-  return folded('Who held it up', ['#length', 'owner', 'what'], rows);
-}
+const ledger = ({ ledger: entries }: Report): Child =>
+  folded('Who held it up', ['#length', 'owner', 'what'], entries.map(ledgerTexts));
 
 function marks({ timeline }: Report): Child {
   const listed = listedIn(timeline);

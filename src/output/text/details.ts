@@ -23,21 +23,21 @@ export function detailLines(pen: Pen, report: Report, width: number): string[] {
 
 /** `3.1s  application  app shut down after SIGTERM`: who held up the deletion, in the order of time. */
 const ledgerLines = (pen: Pen, { ledger }: Report, width: number): string[] =>
-  ledger.flatMap((entry) => {
-    const { seconds, owner, what } = ledgerTexts(entry);
-    const pieces = [
-      plain(`  ${seconds.padStart(7)}  `),
-      piece('accent', owner.padEnd(13)),
-      plain(`  ${forTerminal(what)}`),
-    ];
+  ledger.map(ledgerTexts).flatMap(([length, owner, what]) => {
+    const pieces = [piece('accent', `  ${length.padStart(7)}  ${owner.padEnd(13)}`), plain(`  ${forTerminal(what)}`)];
     return flow(pen, pieces, { width, hang: 26 });
   });
 
-export const ledgerTexts = ({ owner, subject, what, seconds, approximate }: LedgerEntry) => ({
-  seconds: `${approximate ? '≈' : ''}${secondsText(seconds * 1000, approximate ? 0 : 2)}`,
+export function ledgerTexts({
   owner,
-  what: subject === undefined ? what : `${subject} ${what}`,
-});
+  subject = '',
+  what,
+  seconds,
+  approximate,
+}: LedgerEntry): [string, string, string] {
+  const length = approximate ? `≈${secondsText(seconds * 1000, 0)}` : secondsText(seconds * 1000, 2);
+  return [length, owner, `${subject} ${what}`.trim()];
+}
 
 /** `drain  app  3.1s  31% of the grace period  (+0.10 to +3.22)` */
 function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {

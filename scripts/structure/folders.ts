@@ -12,8 +12,8 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2814, mostFiles: 29, longestChain: 9 },
-  run: { targetLines: 5000, mostLines: 5391, mostFiles: 51, longestChain: 10 },
+  cli: { targetLines: 2250, mostLines: 2902, mostFiles: 30, longestChain: 9 },
+  run: { targetLines: 5000, mostLines: 5524, mostFiles: 52, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4941, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3457, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1770, mostFiles: 13, longestChain: 6 },

@@ -293,9 +293,18 @@ export interface GapReport {
 
 export type TrafficJudgement = 'safe' | 'at-risk' | 'lost' | 'not-judged';
 
+/**
+ * What clients feel, the worst first: a probe lost requests; a Service had no ready backend; a Service still listed the
+ * pod after its container had exited; requests may still have come after the stop signal; none of these; not known.
+ */
+export const trafficGrades = ['lost', 'outage', 'misrouted', 'race', 'safe', 'not-judged'] as const;
+export type TrafficGrade = (typeof trafficGrades)[number];
+
 /** Whether clients lost requests because of this exit. */
 export interface TrafficReport {
   judgement: TrafficJudgement;
+  /** Reports of older versions have none. */
+  grade?: TrafficGrade;
   reason: string;
   services: {
     name: string;

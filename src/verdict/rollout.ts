@@ -1,6 +1,6 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
 import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
-import type { FixReport, Outcome, ProbeReport } from '../model/report.ts';
+import { trafficGrades, type FixReport, type Outcome, type ProbeReport } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';
@@ -142,9 +142,9 @@ function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quanti
 
 /** `reason`: what these pods have in common, or the most frequent reason. */
 const trafficOf = (answers: readonly TrafficAnswer[]) =>
-  (['lost', 'at-risk', 'safe', 'not-judged'] as const).flatMap((judgement) => {
-    const own = answers.filter((answer) => answer.judgement === judgement);
-    return own.length === 0 ? [] : [{ judgement, pods: own.length, reason: sharedReason(own) }];
+  trafficGrades.flatMap((grade) => {
+    const own = answers.filter((answer) => answer.grade === grade);
+    return own.length === 0 ? [] : [{ grade, pods: own.length, reason: sharedReason(own) }];
   });
 
 /** If all are drain races, one interval that contains them all; else the most frequent reason, as an example if several. */

@@ -291,20 +291,11 @@ export interface GapReport {
   cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful';
 }
 
-export type TrafficJudgement = 'safe' | 'at-risk' | 'lost' | 'not-judged';
-
-/**
- * What clients feel, the worst first: a probe lost requests; a Service had no ready backend; a Service still listed the
- * pod after its container had exited; requests may still have come after the stop signal; none of these; not known.
- */
-export const trafficGrades = ['lost', 'outage', 'misrouted', 'race', 'safe', 'not-judged'] as const;
-export type TrafficGrade = (typeof trafficGrades)[number];
-
 /** Whether clients lost requests because of this exit. */
 export interface TrafficReport {
-  judgement: TrafficJudgement;
-  /** Reports of older versions have none. */
-  grade?: TrafficGrade;
+  judgement: 'safe' | 'at-risk' | 'lost' | 'not-judged';
+  /** What clients feel, explained in docs/traffic.md "Grades". Reports of older versions have none. */
+  grade?: 'lost' | 'outage' | 'misrouted' | 'race' | 'safe' | 'not-judged';
   reason: string;
   services: {
     name: string;

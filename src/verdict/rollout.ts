@@ -1,6 +1,6 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
 import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
-import { trafficGrades, type FixReport, type Outcome, type ProbeReport } from '../model/report.ts';
+import type { FixReport, Outcome, ProbeReport } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';
@@ -9,7 +9,7 @@ import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
 import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
-import type { TrafficAnswer } from './traffic.ts';
+import { trafficGrades, type TrafficAnswer } from './traffic.ts';
 import { byFrequency, list, plural } from './words.ts';
 
 /** Quantiles over all pods. */

@@ -18,7 +18,7 @@ import {
   type Race,
 } from './drain-lead.ts';
 import { noReadyPeriods, periodLength, type NoReadyPeriod } from './no-ready-periods.ts';
-import type { FindingCode, TrafficGrade, TrafficJudgement } from '../model/report.ts';
+import type { FindingCode, TrafficReport } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
@@ -33,8 +33,12 @@ import {
 } from './rule-input.ts';
 import { list, plural, servicesNamed } from './words.ts';
 
+/** The worst first. */
+export const trafficGrades = ['lost', 'outage', 'misrouted', 'race', 'safe', 'not-judged'] as const;
+export type TrafficGrade = (typeof trafficGrades)[number];
+
 export interface TrafficAnswer {
-  readonly judgement: TrafficJudgement;
+  readonly judgement: TrafficReport['judgement'];
   readonly grade: TrafficGrade;
   readonly reason: string;
   /** `no loss measured (412 requests)`. A few requests a second can miss a gap of milliseconds, so a risk stays a risk. */
@@ -82,7 +86,11 @@ function withCapacity(reason: string, grade: TrafficGrade, capacity: string | un
   return (grade === 'outage' ? [capacity, reason] : [reason, capacity]).join('; ');
 }
 
-function gradeOf(judgement: TrafficJudgement, findings: readonly JudgedFinding[], isOutage: boolean): TrafficGrade {
+function gradeOf(
+  judgement: TrafficReport['judgement'],
+  findings: readonly JudgedFinding[],
+  isOutage: boolean,
+): TrafficGrade {
   if (judgement !== 'at-risk') return judgement;
   if (isOutage) return 'outage';
   return findings.some(({ code }) => code === 'endpoint-not-removed') ? 'misrouted' : 'race';

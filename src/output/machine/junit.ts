@@ -85,7 +85,6 @@ function properties({ timeline, verdict, answer }: Report): XmlElement[] {
     'grace-seconds': grace.effectiveSeconds,
     deadline: isCheck ? undefined : new Date(grace.deadline).toISOString(),
     traffic: isCheck ? undefined : answer.traffic.judgement,
-    'traffic-grade': isCheck ? undefined : answer.traffic.grade,
     cause: answer.cause?.code,
   };
   return propertiesOf(values);

@@ -6,8 +6,9 @@
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
 import { worstOf, requestsText } from '../../verdict/loss.ts';
 import { isFinished } from '../../model/pod.ts';
-import type { Finding, FixReport, Severity, TrafficGrade } from '../../model/report.ts';
+import type { Finding, FixReport, Severity } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
+import type { TrafficGrade } from '../../verdict/traffic.ts';
 import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { deletedText, ownerText, podText } from '../pod-facts.ts';

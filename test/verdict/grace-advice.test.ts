@@ -98,7 +98,9 @@ describe('a sidecar', () => {
       containers: [plainContainer({ app: ignoresSignal }), held],
       ...pod({ graceSeconds: 7 }),
     });
-    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(/^Once its signal is handled: grace period 15s \(6s preStop \+ /);
+    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(
+      /^Once its signal is handled: grace period 15s \(6s preStop \+ /,
+    );
   });
 
   it('that used the grace period for its own hook gets one that fits both', () => {

@@ -6,6 +6,7 @@ import { statusOf } from '../model/pod.ts';
 import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
 import { isVague } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
+import { ignoresItsSignal } from '../verdict/rule-input.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containersOf, type MeasuredContainer } from './container-spec.ts';
 import { limitsOf } from './limits.ts';
@@ -121,16 +122,18 @@ function signalProblem(
     return {
       ...about,
       code: 'no-signal-handling',
-      advice: `SIGTERM came while ${container} was starting, when PID 1 was its start script: use an init such as tini as PID 1, or a trap in the script.`,
+      advice: `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`,
     };
   return { ...about, code: needsGrace ? code : 'no-signal-handling', advice };
 }
 
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
-const startingMs = 10_000;
+const startingSeconds = 10;
 
-function wasStarting({ pod, containers }: Timeline, name: string): boolean {
-  const startedAt = Date.parse(statusOf(pod, name)?.state.running?.startedAt ?? '');
-  const { stopSignal, drain } = containers.find((one) => one.name === name) ?? {};
-  return stopSignal !== undefined && drain !== undefined && stopSignal.shown - startedAt < startingMs;
+/** Its command may also show another reason why the signal had no effect. */
+function wasStarting(timeline: Timeline, name: string): boolean {
+  const startedAt = Date.parse(statusOf(timeline.pod, name)?.state.running?.startedAt ?? '');
+  const container = timeline.containers.find((one) => one.name === name);
+  if (!container?.stopSignal || !container.drain || ignoresItsSignal(timeline, container)) return false;
+  return container.stopSignal.shown - startedAt < startingSeconds * 1000;
 }

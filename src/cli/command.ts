@@ -81,6 +81,10 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   from?: string[];
   auditLog?: string[];
 
+  // Of `watch`.
+  allNamespaces?: boolean;
+  shard?: string;
+
   // Of `rollout` and `demo`.
   restart?: boolean;
   image?: string;

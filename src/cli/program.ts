@@ -110,6 +110,7 @@ const exampleLines = [
   ['node/n1 -- kubectl drain n1 …', 'follow the pods it evicts'],
   ['check deployment/checkout', 'predict, delete nothing'],
   ['why web-0', 'explain a past exit'],
+  ['watch -A', 'every exit, all day'],
   ['web-0 -o json > exit.json', 'for programs'],
   ['demo', 'try it without a cluster'],
 ] as const;
@@ -144,6 +145,7 @@ const commands: Record<string, () => Promise<AddCommand>> = {
   compare: async () => (await import('./history.ts')).addCompare,
   recommend: async () => (await import('./history.ts')).addRecommend,
   signals: async () => (await import('./signals.ts')).addSignals,
+  watch: async () => (await import('./watch.ts')).addWatch,
   rollout: async () => (await import('./rollout.ts')).addRollout,
   replay: async () => (await import('./replay.ts')).addReplay,
   demo: async () => (await import('./demo-flags.ts')).addDemo,

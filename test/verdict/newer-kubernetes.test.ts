@@ -43,7 +43,7 @@ it.each([
 ])('blames the controller of a budget whose status is invalid, %s (kubernetes#138003)', (_, message, causes) => {
   const cluster = { server: 'https://x', contextName: 'x', clean: (text: string) => text };
   const refusal = { status: 403, reason: 'Forbidden', message, causes, isPage: false };
-  const error = refusedDelete(cluster as never, { namespace: 'shop', name: 'web-0', evict: true }, refusal as never);
+  const error = refusedDelete(cluster, { namespace: 'shop', name: 'web-0', evict: true }, refusal);
   expect(error.code).toBe('evict.disruption-budget');
   expect(error.hint).toContain('kube-controller-manager');
 });

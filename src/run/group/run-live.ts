@@ -35,7 +35,8 @@ export async function runLive<T>(session: Session, options: TraceOptions, setUp:
     options.record === undefined
       ? undefined
       : (await import('../recorder.ts')).recorderFor(options.record, options.logText, ports, warn);
-  const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
+  const defaultMs = stdout.isTty && !group.isEndless ? null : 'by-grace';
+  const timeoutMs = options.timeoutMs === undefined ? defaultMs : options.timeoutMs;
   const { until } = deadline;
   const live = liveSource({ ...options, cluster, clock, group, listener, timeoutMs, until, version, warn });
   setUp.onLive?.(live);

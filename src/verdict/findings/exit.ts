@@ -1,6 +1,7 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
 import { controllerOf, runtimeOf } from '../../model/pod.ts';
+import { knownEnd } from '../../programs/stop-behaviour.ts';
 import type { ContainerRules } from '../finding.ts';
 import { graceAdvice, loweredGraceText } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
@@ -11,6 +12,7 @@ import {
   longestGraceMs,
   ranContainers,
   signalName,
+  stopSignalName,
   type RuleInput,
 } from '../rule-input.ts';
 
@@ -66,14 +68,14 @@ export const exitRules: ContainerRules = {
     };
   },
 
-  'exit-nonzero': ({ timeline: { pod } }, container) => {
+  'exit-nonzero': ({ timeline }, container) => {
     const { name, outcome, exit, kind } = container;
     if (outcome !== 'failed' || exit?.code === undefined) return undefined;
     const is137 = exit.code === 137;
     const early = `${afterSignal(container)}${is137 ? ", before the kubelet's SIGKILL was due" : ''}`;
     const isOomKilled = exit.reason === 'OOMKilled';
     // CRI-O before 1.36.0 may lose the code of a very fast exit (cri-o commit 88e8f422b5).
-    const isLost = exit.code === 255 && runtimeOf(pod) === 'cri-o';
+    const isLost = exit.code === 255 && runtimeOf(timeline.pod) === 'cri-o';
     const lost = isLost ? ' (its real code may be lost: CRI-O before 1.36 stores 255 for a very fast exit)' : '';
     const label = kind === 'sidecar' ? `sidecar ${name}` : name;
     return {
@@ -81,10 +83,12 @@ export const exitRules: ContainerRules = {
       severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
       message: `${label} exited with code ${exit.code}${lost}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
       clause: `${label} exited ${exit.code}${lost}${early}`,
-      why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
+      why: is137
+        ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}`
+        : cutText(timeline, container, exit.code),
       advice: isOomKilled
         ? `Raise the memory limit of ${name}, or use less memory: this may have happened before the shutdown.`
-        : `Look at the last log lines of ${name}${controllerOf(pod)?.kind === 'Job' ? '' : ": a clean shutdown exits with 0, or with 128 plus the signal's number"}.`,
+        : `Look at the last log lines of ${name}${controllerOf(timeline.pod)?.kind === 'Job' ? '' : ": a clean shutdown exits with 0, or with 128 plus the signal's number"}.`,
     };
   },
 
@@ -154,6 +158,12 @@ function killAdvice(input: RuleInput, container: ContainerTimeline): string {
     usual: `Make ${name} exit sooner after ${signal}, or set terminationGracePeriodSeconds above what it needs.`,
     faster: `make ${name} exit sooner after ${signal}`,
   });
+}
+
+/** What in front of the application ended by the stop signal and cut it off; its own script may say otherwise. */
+function cutText({ pod }: Timeline, container: ContainerTimeline, code: number): string | undefined {
+  const end = knownEnd(containerSpec(pod, container.name) ?? {}, stopSignalName(container), code);
+  return end?.isNormal === false ? `probably ${end.because}` : undefined;
 }
 
 /** What the container's command does with signals, if that explains a SIGKILL. */

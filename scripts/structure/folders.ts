@@ -12,8 +12,8 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2902, mostFiles: 30, longestChain: 9 },
-  run: { targetLines: 5000, mostLines: 5524, mostFiles: 52, longestChain: 10 },
+  cli: { targetLines: 2250, mostLines: 3009, mostFiles: 31, longestChain: 9 },
+  run: { targetLines: 5000, mostLines: 5527, mostFiles: 52, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4941, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3457, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1770, mostFiles: 13, longestChain: 6 },
@@ -25,7 +25,8 @@ export const folders: Record<string, FolderLimits> = {
   probe: { targetLines: 1500, mostLines: 1508, mostFiles: 16, longestChain: 5 },
   advice: { targetLines: 4500, mostLines: 7727, mostFiles: 57, longestChain: 9 },
   watch: { targetLines: 1500, mostLines: 1500, mostFiles: 24, longestChain: 6 },
-  demo: { targetLines: 2460, mostLines: 2816, mostFiles: 27, longestChain: 6 },
+  try: { targetLines: 750, mostLines: 1506, mostFiles: 11, longestChain: 5 },
+  demo: { targetLines: 2460, mostLines: 2818, mostFiles: 27, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

@@ -87,6 +87,7 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   const { seconds: added, solves, sentences } = hooksFor(plan);
+  const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
   // The probe of a container that gets a longer hook is set with it.
   const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
@@ -112,7 +113,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
     ...(grace && isLonger(grace, situation) ? [`grace period ${grace.seconds}s (${grace.sum})`] : []),
   ];
   const after = unhandled.length > 0 ? { after: unhandled } : {};
-  const adjust = added.size > 0 ? adjustText(situation) : '';
+  const adjust = added.size === 0 ? '' : isForClients ? adjustText(situation) : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}`,
@@ -298,10 +299,11 @@ function graceFor(
       };
     }
     const own = ownTimeout && ownTimeout.seconds > drain ? ownTimeout : undefined;
+    const asToday = drain === today - hookToday ? 'to stop, as today' : 'to stop';
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : 'to stop, as today',
+      drainWords: own ? `to stop (${own.from})` : asToday,
     };
   });
   return graceSize(needs, from, limits);

@@ -24,8 +24,6 @@ export interface Answer {
   /** What else went wrong with the exit, most severe first. */
   readonly also: readonly JudgedFinding[];
   readonly traffic: TrafficAnswer;
-  /** Says that new connections had no ready backend, if `traffic` does not say so. */
-  readonly capacity?: string;
   /** What to change if no patch can: the command of the image, the node, a pod without a template. */
   readonly advice: readonly string[];
   /** Patches, the most useful first; empty where nothing can be patched. */
@@ -50,9 +48,9 @@ export function answerOf(
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why: whyOf(cause, aggravations, [brief, traffic.traffic.reason]),
+    why: whyOf(cause, aggravations, [brief, traffic.reason]),
     also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
-    ...traffic,
+    traffic,
   };
 }
 

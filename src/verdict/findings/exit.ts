@@ -140,20 +140,13 @@ const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';
 
 /** A longer grace period helps only an application that reacts to its signal. */
-function killAdvice(input: RuleInput, container: ContainerTimeline): string {
+function killAdvice(input: RuleInput, container: ContainerTimeline): string | undefined {
   const { name, kind, reaction } = container;
-  if (kind === 'sidecar' && reaction !== 'none')
-    return graceAdvice(input, {
-      usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
-      faster: `let ${name} stop faster`,
-    });
+  if (kind === 'sidecar' && reaction !== 'none') return graceAdvice(input, `let ${name} stop faster`);
   if (ignoresItsSignal(input.timeline, container)) return handlingAdvice(input.timeline, container);
   const signal = signalName(container);
   if (reaction === 'none') return `Make ${name} handle ${signal}; a longer grace period would only delay the SIGKILL.`;
-  return graceAdvice(input, {
-    usual: `Make ${name} exit sooner after ${signal}, or set terminationGracePeriodSeconds above what it needs.`,
-    faster: `make ${name} exit sooner after ${signal}`,
-  });
+  return graceAdvice(input, `make ${name} exit sooner after ${signal}`);
 }
 
 /** What in front of the application ended by the stop signal and cut it off; its own script may say otherwise. */
@@ -198,17 +191,13 @@ function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: Container
 const usedText = ({ kind, graceUsed }: ContainerTimeline, least: number): string =>
   lengthText(kind !== 'sidecar' && graceUsed ? graceUsed : { min: least, max: least, shown: least });
 
-function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string {
+function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string | undefined {
   const blocking = blockingContainer(input.timeline, container);
   const neededSeconds = used / 1000 / nearlySpentShare;
   const isHook = (container.preStop?.length?.min ?? 0) * 2 >= used;
   const faster =
     isHook && blocking === undefined ? 'shorten the preStop hook' : `make ${blocking ?? container.name} exit sooner`;
-  const usual =
-    blocking === undefined
-      ? `Raise terminationGracePeriodSeconds, or ${faster}.`
-      : `${container.name} stops after ${blocking}: ${faster}, or raise terminationGracePeriodSeconds.`;
-  return graceAdvice(input, { usual, faster, neededSeconds });
+  return graceAdvice(input, faster, neededSeconds);
 }
 
 /** The last main container that a sidecar still waited for when its own hook was certainly over (SIGNALS.md §2 S7). */

@@ -155,6 +155,7 @@ export const findingCodes = [
   'deleted-before',
   'evidence-lost',
   'unmanaged-pod',
+  'job-counts-exit',
   'endpoint-not-removed',
   'runtime-unavailable',
   'api-server-silent',

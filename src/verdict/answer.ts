@@ -39,7 +39,7 @@ export function answerOf(
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
-  const { brief, full } = headlineOf({ timeline, verdict, cause });
+  const { brief, full } = headlineOf({ timeline, verdict, cause, ownReason: input && ownReasonIn(input) });
   const others = findings.filter(({ code }) => code !== cause?.code);
   const aggravations = others.filter(({ code }) => aggravating.has(code));
   const traffic = trafficOf(input, findings);
@@ -53,6 +53,13 @@ export function answerOf(
     traffic,
   };
 }
+
+/** The kubelet evicts, preempts and ends pods past their deadline without a deletion (SIGNALS.md §4). */
+const ownReasonIn = ({ trace, deletion }: RuleInput): string | undefined =>
+  trace.events.find(
+    ({ reason, about, seq }) =>
+      about.kind === 'Pod' && /^(Evicted|Preempting|DeadlineExceeded)$/.test(reason) && seq < deletion.facts.seenSeq,
+  )?.reason;
 
 /** Causes of a bad exit. If several hold, an earlier one explains a later one. */
 const badExitCauses: readonly FindingCode[] = [
@@ -72,6 +79,7 @@ const noteworthy: readonly FindingCode[] = [
   'requests-lost',
   'endpoint-not-removed',
   'oom-in-container',
+  'job-counts-exit',
   'sidecar-killed',
   'prestop-failed',
   'grace-nearly-spent',
@@ -100,6 +108,7 @@ function findingsOfBadExits({ containers }: Timeline, findings: readonly JudgedF
 
 /** What made a bad exit worse than its cause alone. */
 const aggravating: ReadonlySet<FindingCode> = new Set([
+  'job-counts-exit',
   'api-server-silent',
   'runtime-unavailable',
   'kubelet-restarted',

@@ -81,6 +81,17 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   from?: string[];
   auditLog?: string[];
 
+  // Of `try`, which also has `image`.
+  patch?: string;
+  runs?: string;
+  rate?: string;
+  path?: string;
+  cleanup?: boolean;
+
+  // Of `watch`.
+  allNamespaces?: boolean;
+  shard?: string;
+
   // Of `rollout` and `demo`.
   restart?: boolean;
   image?: string;

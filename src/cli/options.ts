@@ -125,10 +125,10 @@ export function addTraceFlags(command: Command): Command {
 }
 
 /** The same for every command that prints. */
-const addLook = (command: Command): Command =>
+export const addLook = (command: Command): Command =>
   command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
 
-const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
+export const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
 
 /** The help for `--logs` and `--no-logs` of a trace. */
 const logHelp = {

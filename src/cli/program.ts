@@ -110,6 +110,7 @@ const exampleLines = [
   ['node/n1 -- kubectl drain n1 …', 'follow the pods it evicts'],
   ['check deployment/checkout', 'predict, delete nothing'],
   ['why web-0', 'explain a past exit'],
+  ['watch -A', 'every exit, all day'],
   ['web-0 -o json > exit.json', 'for programs'],
   ['demo', 'try it without a cluster'],
 ] as const;
@@ -140,10 +141,12 @@ export const commandName = (env: Ports['env']): string =>
 const commands: Record<string, () => Promise<AddCommand>> = {
   check: async () => (await import('./check.ts')).addCheck,
   fix: async () => (await import('./fix.ts')).addFix,
+  try: async () => (await import('./try.ts')).addTry,
   why: async () => (await import('./why.ts')).addWhy,
   compare: async () => (await import('./history.ts')).addCompare,
   recommend: async () => (await import('./history.ts')).addRecommend,
   signals: async () => (await import('./signals.ts')).addSignals,
+  watch: async () => (await import('./watch.ts')).addWatch,
   rollout: async () => (await import('./rollout.ts')).addRollout,
   replay: async () => (await import('./replay.ts')).addReplay,
   demo: async () => (await import('./demo-flags.ts')).addDemo,

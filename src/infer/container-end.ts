@@ -7,6 +7,7 @@ import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { stopSignalOfImage } from '../programs/images.ts';
 import { numberOfSignal } from '../programs/signals.ts';
+import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
@@ -144,6 +145,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
   if (fitsStopSignal(end.exitCode, namedStopSignal(spec, status))) return 'signalled';
+  if (knownEnd(spec.container, knownStopSignal({ spec, status }), end.exitCode)?.isNormal) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (!isLateEnough(killSince, ended)) return 'failed';
   return isDoubtfulKill ? 'unknown' : 'killed';

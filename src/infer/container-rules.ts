@@ -189,8 +189,9 @@ function readExit(
   };
 }
 
+/** A command that ignores SIGTERM leaves nothing but the SIGKILL at the end of its grace period. */
 const isOnlyProbable = (kill: Decision['kill'], stop: Stop): boolean =>
-  kill === 'probable' || (kill === 'silent' && !isLogRead(stop));
+  stop.spec.container.ignoresTerm !== true && (kill === 'probable' || (kill === 'silent' && !isLogRead(stop)));
 
 /**
  * Whether an abandoned container may have ended before the pod was removed: the kubelet reports no exit before the last

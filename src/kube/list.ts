@@ -66,7 +66,8 @@ async function listPages(
     if (answer.status !== 200) return refusedList(answer);
     const resourceVersion = versionOf(answer.body);
     if (resourceVersion === undefined) return failedList({ kind: isList(answer.body) ? 'cut' : 'foreign' });
-    objects.push(...itemsOf(answer.body));
+    const items = itemsOf(answer.body);
+    objects.push(...(target.keep ? items.map(target.keep) : items));
     const previous = next;
     next = continueOf(answer.body);
     if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at };

@@ -36,6 +36,8 @@ export interface WatchTarget {
   name?: string;
   fieldSelector?: string;
   labelSelector?: string;
+  /** What is kept of each object as it arrives; absent: the whole object. Its name and version must stay. */
+  keep?: ((this: void, object: unknown) => unknown) | undefined;
 }
 
 /**

@@ -11,19 +11,16 @@ import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from '
 export type Time = string;
 
 /** Who can hold up a deletion. `unexplained`: no observation shows who did. */
-// eslint-disable-next-line @typescript-eslint/no-unused-vars -- its type is the list of owners
-const ledgerOwners = [
-  'api-server',
-  'kubelet',
-  'post-start',
-  'pre-stop',
-  'application',
-  'sidecar-order',
-  'runtime',
-  'finalizers',
-  'unexplained',
-] as const;
-export type LedgerOwner = (typeof ledgerOwners)[number];
+export type LedgerOwner =
+  | 'api-server'
+  | 'kubelet'
+  | 'post-start'
+  | 'pre-stop'
+  | 'application'
+  | 'sidecar-order'
+  | 'runtime'
+  | 'finalizers'
+  | 'unexplained';
 
 /** A stretch of a deletion. `subject`: the container, the node, or the finalizers. `what` completes "SUBJECT …". */
 export interface LedgerEntry {
@@ -160,6 +157,7 @@ export const findingCodes = [
   'unmanaged-pod',
   'endpoint-not-removed',
   'runtime-unavailable',
+  'api-server-silent',
   'oom-in-container',
   'requests-lost',
   'no-signal-handler',

@@ -12,6 +12,7 @@ import type { OutputPorts } from './ports.ts';
 import { render } from './render.ts';
 import { summaryLine, type RolloutResult } from './rollout-report.ts';
 import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
+import { createRolloutFacts } from './text/rollout-facts.ts';
 import { createRolloutLive } from './text/rollout-table.ts';
 import { isRepainted, repainting, viewOptions } from './text/views.ts';
 import type { LookOptions } from './view.ts';
@@ -24,11 +25,14 @@ export interface SoFar {
   readonly traces: { keys(): readonly string[]; get(key: string): Trace | undefined };
   /** The pods that have ended. */
   readonly reports: readonly Report[];
+  /** Why pods that must leave their node are still there: a refused eviction; by namespace and name. */
+  readonly held?: ReadonlyMap<string, string>;
 }
 
 export interface SeveralView {
-  /** Called with each observation and its trace, for output that is kept up to date. */
-  step?(soFar: SoFar, trace: Trace, observation: Observation): void;
+  /** Called with all that arrived together, for output that is kept up to date; then with each trace that it concerns. */
+  take?(soFar: SoFar, observations: readonly Observation[]): void;
+  step?(trace: Trace, observation: Observation): void;
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say?(text: string): boolean;
   /** Restores the terminal, whatever happened. */
@@ -53,7 +57,7 @@ function ndjsonView(ports: OutputPorts): SeveralView {
     return lines;
   };
   return {
-    step(_soFar, trace, observation) {
+    step(trace, observation) {
       if (trace.pod && trace.deletion) linesOf(trace.pod.value.metadata).step(trace, observation);
     },
     ended: (report) => linesOf(report.timeline.pod.metadata).end(report),
@@ -78,8 +82,12 @@ function linesView(look: LookOptions, ports: OutputPorts): SeveralView {
 function liveView(look: LookOptions, ports: OutputPorts): SeveralView {
   const live = createRolloutLive(viewOptions(look, ports));
   const { say, close } = repainting(ports, live);
+  const { take, facts } = createRolloutFacts();
   return {
-    step: (soFar) => live.show(() => tableOf(soFar)),
+    take(soFar, observations) {
+      take(observations);
+      live.show(() => ({ ...tableOf(soFar), ...facts() }));
+    },
     say,
     close,
     ended: live.ended,
@@ -91,7 +99,7 @@ function liveView(look: LookOptions, ports: OutputPorts): SeveralView {
 }
 
 /** The table of all pods: first those that have ended. */
-function tableOf({ target, traces, reports }: SoFar) {
+function tableOf({ target, traces, reports, held = new Map() }: SoFar) {
   const ended = reports.map((report) => ({ timeline: report.timeline, report }));
   const open = traces.keys().flatMap((key) => {
     const trace = traces.get(key);
@@ -99,5 +107,5 @@ function tableOf({ target, traces, reports }: SoFar) {
     return timeline?.deleted ? [{ timeline }] : [];
   });
   const namespace = (open[0] ?? ended[0])?.timeline.pod.metadata.namespace ?? '';
-  return { target, namespace, pods: [...ended, ...open] };
+  return { target, namespace, pods: [...ended, ...open], held };
 }

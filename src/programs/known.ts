@@ -51,20 +51,18 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
     return { command: isPlain && commands.length === 1 && commands[0] ? commands[0] : ['sh', '-c', word] };
   }
   const isProgram = rowOf([word]) !== undefined || shellsByName.has(word);
-  const isImage = isProgram ? /^[^./][^/]*\/|:/.test(word) : /^[^./].*[/:@]/.test(word) || isOfficial(word);
+  const isImage = isProgram
+    ? /^[^./][^/]*\/|:/.test(word)
+    : /^[^./].*[/:@]/.test(word) || commandOfImage(word).cmd !== undefined;
   return isImage ? { image: word } : { command: [word] };
 }
 
-const isOfficial = (image: string): boolean => commandOfImage(image).cmd !== undefined;
-
+const defaultGraceSeconds = 30;
 const asked = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'RTMIN+3'].map((name) => `SIG${name}`);
-
-/** With the pod's default grace period. */
-const graceSeconds = 30;
 
 export function knownStop(what: Asked): KnownStop {
   const stopSignal = stopSignalOfImage(what.image) ?? 'SIGTERM';
-  const of = (signal: string): StopBehaviour => stopBehaviour(what, signal, graceSeconds);
+  const of = (signal: string): StopBehaviour => stopBehaviour(what, signal, defaultGraceSeconds);
   const { chain, rightSignal } = of(stopSignal);
   const signals = [...new Set([stopSignal, ...(rightSignal ? [rightSignal] : []), ...asked])].flatMap((signal) => {
     const { chain: _, ...behaviour } = of(signal);

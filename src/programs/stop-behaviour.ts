@@ -52,3 +52,23 @@ function ofEntryPoint(args: readonly string[], context: Context): StopBehaviour 
     decidedBy: `${name}: an init or a program that handles SIG${context.signal} can stop in time, a shell that stays PID 1 cannot`,
   };
 }
+
+/**
+ * How a container ended by its stop signal, if its exit code and the name of its program make that certain. `isNormal`: as
+ * this program does when it stops; else something in front of the application ended and cut it off.
+ */
+export function knownEnd(
+  { program = '', image }: { program?: string; image?: string },
+  signal: string | undefined,
+  code: number,
+): { isNormal: boolean; because: string } | undefined {
+  // Its arguments are not known; a manager of scripts needs one.
+  const [command, name] = [[program, 'start'], signal ?? 'SIGTERM'];
+  const { reachesApp, handles, exitCodes, probably, because, chain } = stopBehaviour({ command, image }, name, 30);
+  const { variants = [] } = rowOf(command) ?? {};
+  const codes = variants.flatMap(({ signals }) => signals?.[name.replace(/^SIG/, '')]?.code ?? []);
+  if (program === '' || probably || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;
+  if (reachesApp === 'no' && exitCodes.cut.includes(code)) return { isNormal: false, because };
+  const isNormal = reachesApp === 'yes' && chain.at(-1)?.kind === 'program' && exitCodes.good.includes(code);
+  return isNormal ? { isNormal, because } : undefined;
+}

@@ -49,7 +49,7 @@ const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
 async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {
   const { createResults } = await import('./group/output.ts');
   const { severalView } = await import('../output/several.ts');
-  const results = createResults(shown, target, source.traces, severalView(shown.format, shown.look, ports), ports);
+  const results = createResults(shown, { target }, source.traces, severalView(shown.format, shown.look, ports), ports);
   await run({ ...source, audience: results });
   results.takeRest();
   await results.written();

@@ -18,7 +18,10 @@ export interface RunOptions {
   traces: Traces;
   /** Receives all observations of a turn, even if showing them failed. */
   record?: (observations: readonly Observation[]) => void;
-  audience?: Audience;
+  audience?: Audience & {
+    /** Receives, before the steps, all that arrived together, also what concerns no trace. */
+    take?(observations: readonly Observation[]): void;
+  };
   /** Calls back when all input that has arrived is read. Absent in a replay: the log marks what arrived together. */
   afterInput?: (callback: () => void) => void;
   /** Lets the source decide by the newest trace what to do next: what to watch, when to end. */
@@ -69,6 +72,7 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
     const [written, shown] = [observations, steps];
     [observations, steps] = [[], []];
     if (written.length > 0) record?.(written);
+    if (written.length > 0) audience?.take?.(written);
     for (const step of newestOf(shown)) audience?.step(...step);
   };
   const end = (): void => {
@@ -98,7 +102,7 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
       isOpen = true;
       return joins;
     },
-    record: (observation: Observation): void => void (record && observations.push(observation)),
+    record: (observation: Observation): void => void observations.push(observation),
     show(...step: Step): void {
       steps.push(step);
       // The end of a trace is shown at once.

@@ -70,6 +70,7 @@ const badExitCauses: readonly FindingCode[] = [
 /** Worth a mention even if they cost no time. */
 const noteworthy: readonly FindingCode[] = [
   'runtime-unavailable',
+  'prestop-cut-off',
   'requests-lost',
   'endpoint-not-removed',
   'oom-in-container',
@@ -101,6 +102,7 @@ function findingsOfBadExits({ containers }: Timeline, findings: readonly JudgedF
 
 /** What made a bad exit worse than its cause alone. */
 const aggravating: ReadonlySet<FindingCode> = new Set([
+  'api-server-silent',
   'runtime-unavailable',
   'kubelet-restarted',
   'node-silent',
@@ -143,8 +145,14 @@ const inOtherRows: ReadonlySet<FindingCode> = new Set([
 ]);
 
 /** Neither the headline nor another row of the card says it. */
-function isNew({ code, severity, clause }: JudgedFinding, cause: JudgedFinding | undefined, headline: string): boolean {
+function isNew(
+  { code, severity, clause, container }: JudgedFinding,
+  cause: JudgedFinding | undefined,
+  headline: string,
+): boolean {
   if (severity === 'info' || inOtherRows.has(code)) return false;
-  if (cause && sameCause.some((group) => group.includes(code) && group.includes(cause.code))) return false;
+  const isSameContainer = cause?.container === container;
+  if (cause && isSameContainer && sameCause.some((group) => group.includes(code) && group.includes(cause.code)))
+    return false;
   return clause === undefined || !headline.includes(clause);
 }

@@ -98,7 +98,7 @@ function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: Container
   const min = call.earliest - unroutedAt.latest;
   const max = Math.max(min, call.latest - unroutedAt.earliest);
   const shown = Math.min(Math.max(call.shown - unroutedAt.shown, min), max);
-  const stoppedAtOnce = [container.exit?.at.latest, container.servedUntil?.latest, portClosedBy(input, container)].some(
+  const stoppedAtOnce = [container.exit?.at.latest, container.servedUntil?.latest].some(
     (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
   );
   const evidence = [unroutedAt.evidence, call.evidence];
@@ -118,23 +118,6 @@ function stopRequestedAt(input: RuleInput, container: ContainerTimeline): Interv
   if (!call) return undefined;
   const latest = Math.min(call.latest, signal?.latest ?? Infinity);
   return { ...call, latest, shown: Math.min(call.shown, latest) };
-}
-
-/** Client ms by which a readiness probe had found the port closed after the deletion. */
-function portClosedBy(input: RuleInput, { name, stopping }: ContainerTimeline): number | undefined {
-  const { trace, deletion, network } = input;
-  const since = deletion.accepted.client.lo;
-  const refused = trace.events.find(
-    (event) =>
-      event.reason === 'Unhealthy' &&
-      event.about.container === name &&
-      (event.time.lo >= (stopping?.estimate.node.lo ?? Infinity) || network.toClient('node', event.time).lo >= since) &&
-      event.message.includes('Readiness') &&
-      event.message.includes('connection refused') &&
-      !event.isOld &&
-      event.count === 1,
-  );
-  return refused && refused.at + 1;
 }
 
 /** The gate result for a pod without endpoints: passes only if endpoints could be watched. */

@@ -4,14 +4,12 @@
  * A gate passes only if the evidence proves that its limit was kept. If the measured interval reaches beyond the limit,
  * the gate fails and says that this is not proven: a gate that passes the unknown protects nothing.
  */
-import { millisecondsOf } from '../model/assumptions.ts';
-import { factsOfLastRun } from '../infer/before-deletion.ts';
 import { reportedExit } from '../infer/context.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
 import type { ContainerTimeline, ProbeResult, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
-import { anyTime, atLeast, type Span } from '../model/span.ts';
+import { anyTime, type Span } from '../model/span.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import {
   graceText,
@@ -60,7 +58,7 @@ function duration({ timeline, deletion }: RuleInput, limit: number): Result {
 
 /** Judges the container that used most. Sidecars share the grace period, so the time before their turn counts. */
 function graceUsed(input: RuleInput, limit: number): Result {
-  const used = ranContainers(input.timeline).map((container) => ({ container, ...usedBy(input, container) }));
+  const used = ranContainers(input.timeline).map((container) => ({ container, ...usedBy(container) }));
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most) return { passed: true, message: 'no container was running, so none of the grace period was used' };
   const share = { lo: most.lo / longestGraceMs(input.timeline), hi: most.hi / shortestGraceMs(input.timeline) };
@@ -83,28 +81,10 @@ function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerT
   return `${shareText({ min: lo, max: hi, shown }, longestGraceMs(timeline))} of its ${grace}`;
 }
 
-function usedBy(input: RuleInput, container: ContainerTimeline): Span {
-  const { stopping, preStop, stopSignal } = container;
-  const start = stopping ?? preStop?.start ?? stopSignal;
-  const end = endOf(input, container);
-  const longest = between(input.deletion.accepted, end).hi;
-  if (!start) return { lo: 0, hi: longest };
-  const span = between(start.estimate, end);
-  return { lo: span.lo, hi: stopping ? span.hi : longest };
-}
-
-/**
- * The container's end. If none is certain: after the last sign that it ran, and before the status that ends the pod. A
- * removed object proves no end (SIGNALS.md §2 "Force"), and the status may come long after it ("No earlier status").
- */
-function endOf(input: RuleInput, container: ContainerTimeline): Estimate {
-  const reported = reportedExit(container);
-  if (reported) return reported.estimate;
-  const { lastLine } = factsOfLastRun(input, container.name).log;
-  const value = lastLine?.value ?? -Infinity;
-  const spoke = input.network.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')));
-  const lo = Math.max(container.bounds.exit?.client.lo ?? -Infinity, spoke.lo);
-  return onClient({ lo, hi: markOf(input.timeline, 'containers-done')?.at.estimate.client.hi ?? Infinity }, []);
+/** As a length, ms. Only a reported exit bounds it: the end of a log or the removal of the object proves no end. */
+function usedBy(container: ContainerTimeline): Span {
+  const { min, max } = (reportedExit(container) && container.graceUsed) ?? { min: 0, max: Infinity };
+  return { lo: min, hi: max };
 }
 
 /** Judges the shortest lead of all pairs of a readiness-based endpoint and a container that serves it. */

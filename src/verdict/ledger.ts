@@ -3,6 +3,7 @@
  * with one owner; their lengths add up to the total. Cuts are the moments that the timeline shows. Pure.
  */
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
+import { retryMs, waitWithin } from './api-silence.ts';
 import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';
 import { list } from './words.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner, MarkName } from '../model/report.ts';
@@ -32,7 +33,7 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const part of split(stretch, { from, until }, outageIn(input.timeline))) {
+    for (const part of split(input.timeline, stretch, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       if (seconds > 0)
         addTo(entries, { ...entryOf(part), seconds, ...((wasVague || isVague) && { approximate: true }) });
@@ -74,17 +75,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
     { at: at('accepted'), owner: 'api-server', what: 'accepted the deletion', isProved: true },
     startOf(input, main ?? side, codes),
     ...(main ? stopOf(main, codes) : []),
-    ...(side && side !== main
-      ? [
-          {
-            at: side.exit?.at,
-            owner: 'sidecar-order',
-            subject: side.name,
-            what: 'stops after the containers before it',
-            isProved: true,
-          } as const,
-        ]
-      : []),
+    ...(side && side !== main ? stopOf(side, codes) : []),
     kubeletStep(timeline, 'ended the sandbox and reported the exits', at('containers-done'), (side ?? main)?.exit?.at),
     ...(abandoned
       ? [
@@ -110,9 +101,6 @@ function kubeletStep({ pod }: Timeline, what: string, at: Interval | undefined, 
   const isProved = at !== undefined && since !== undefined && at.shown - since.shown < retryMs;
   return { at, owner: 'kubelet', subject: pod.spec.nodeName, what, isProved };
 }
-
-/** The kubelet repeats what the API server did not answer or refused after this time (SIGNALS.md §2 S15). */
-const retryMs = 10 * second;
 
 /** The container that ended last, if that is known of all. */
 function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | undefined {
@@ -143,37 +131,30 @@ function startOf(input: RuleInput, container: ContainerTimeline | undefined, cod
 
 /** From there to the exit of the container. */
 function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): Stretch[] {
-  const { name, preStop, stopSignal, outcome, exit, reaction } = container;
+  const { name: subject, kind, preStop, stopSignal, outcome, exit, reaction } = container;
+  const signal = signalName(container);
   const isRuntime = codes.has('runtime-unavailable');
+  const hook = {
+    owner: 'pre-stop',
+    subject,
+    what: `its preStop hook (${preStop?.kind ?? ''})`,
+    isProved: true,
+  } as const;
+  const turn = {
+    owner: 'sidecar-order',
+    subject,
+    what: 'stops after the containers before it',
+    isProved: true,
+  } as const;
+  const call = isRuntime ? 'could not stop the container at first' : `got ${signal}`;
+  const isStubborn = reaction === 'none' || outcome === 'killed';
+  const app = isStubborn ? `did not exit on ${signal}` : `shut down after ${signal}`;
   return [
-    ...(preStop
-      ? [
-          {
-            at: preStop.end ?? stopSignal,
-            owner: 'pre-stop',
-            subject: name,
-            what: `its preStop hook (${preStop.kind})`,
-            isProved: true,
-          } as const,
-        ]
-      : []),
-    {
-      at: stopSignal,
-      owner: 'runtime',
-      subject: name,
-      what: isRuntime ? 'could not stop the container at first' : `got ${signalName(container)}`,
-      isProved: isRuntime,
-    },
-    {
-      at: exit?.at,
-      owner: 'application',
-      subject: name,
-      what:
-        reaction === 'none' || outcome === 'killed'
-          ? `did not exit on ${signalName(container)}`
-          : `shut down after ${signalName(container)}`,
-      isProved: stopSignal !== undefined,
-    },
+    ...(preStop ? [{ ...hook, at: preStop.end ?? stopSignal }] : []),
+    kind === 'sidecar' && !preStop
+      ? { ...turn, at: stopSignal ?? exit?.at }
+      : { at: stopSignal, owner: 'runtime', subject, what: call, isProved: isRuntime },
+    { at: exit?.at, owner: 'application', subject, what: app, isProved: stopSignal !== undefined },
   ];
 }
 
@@ -198,17 +179,19 @@ interface Part extends Stretch {
 }
 
 /** What is not proved and takes long belongs to the API server as far as that did not answer; the rest has no owner. */
-function split(stretch: Stretch, { from, until }: { from: number; until: number }, outage: Outage | undefined): Part[] {
-  if (stretch.isProved && stretch.owner !== 'api-server' && stretch.owner !== 'kubelet')
-    return [{ ...stretch, from, until }];
-  const start = Math.max(from, outage?.from ?? Infinity);
-  const end = Math.min(until, (outage?.to ?? -Infinity) + retryMs);
-  if (end - start < second) return [withProof({ ...stretch, from, until })];
-  const silent = { owner: 'api-server', what: 'did not answer in time', subject: undefined } as const;
+function split(timeline: Timeline, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
+  const mayWait = !stretch.isProved || stretch.owner === 'api-server' || stretch.owner === 'kubelet';
+  const wait = mayWait ? waitWithin(timeline, { lo: from, hi: until }) : undefined;
+  if (!wait) return [withProof({ ...stretch, from, until })];
+  const silent = {
+    owner: 'api-server',
+    what: 'did not answer, and others try again up to 10s later',
+    subject: undefined,
+  } as const;
   return [
-    withProof({ ...stretch, from, until: start }),
-    { ...stretch, ...silent, from: start, until: end },
-    withProof({ ...stretch, from: end, until }),
+    withProof({ ...stretch, from, until: wait.lo }),
+    { ...stretch, ...silent, from: wait.lo, until: wait.hi },
+    withProof({ ...stretch, from: wait.hi, until }),
   ];
 }
 
@@ -216,20 +199,3 @@ const withProof = (part: Part): Part =>
   part.isProved || part.until - part.from <= longWaitMs
     ? part
     : { ...part, owner: 'unexplained', subject: undefined, what: `until ${part.what}` };
-
-interface Outage {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** When the API server sent nothing on any stream that broke: several broke, and none was back. */
-function outageIn({ gaps }: Timeline): Outage | undefined {
-  const broken = gaps.filter(
-    ({ cause, to }) => to !== undefined && (cause === 'disconnected' || cause === 'expired' || cause === 'late'),
-  );
-  const resources = new Set(broken.map(({ resource }) => resource));
-  if (!resources.has('pods') || resources.size < 3) return undefined;
-  const from = Math.max(...broken.map((gap) => gap.from));
-  const to = Math.min(...broken.map((gap) => gap.to ?? Infinity));
-  return to - from > second ? { from, to } : undefined;
-}

@@ -62,7 +62,7 @@ function numbersOf(
     killed: timelines.filter(wasKilled).map(nameOf),
     /** From the first request (or acceptance) to the last removal. */
     total: totalOf(timelines),
-    slowest: slowestOf(timelines),
+    slowest: slowestOf(reports),
     /** SIGTERM to exit of the slowest container of each pod. */
     drain: quantilesOf(timelines, drainOf),
     /** Ratios to the grace period; 1 is all of it. */
@@ -101,10 +101,10 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
 }
 
 /** The pod that took longest, with the drain of its slowest container. */
-function slowestOf(timelines: readonly Timeline[]) {
-  const gone = timelines.flatMap((timeline) => {
+function slowestOf(reports: readonly Report[]) {
+  const gone = reports.flatMap(({ timeline, ledger }) => {
     const { total } = timeline;
-    return total ? [{ timeline, total, drain: greatest(timeline, drainOf) }] : [];
+    return total ? [{ timeline, ledger, total, drain: greatest(timeline, drainOf) }] : [];
   });
   return gone.sort((a, b) => b.total.shown - a.total.shown)[0];
 }

@@ -47,8 +47,10 @@ export const scenarioFile = (name: string): string => recordingFile(name).replac
 export const truthsOf = (name: string): Truth[] =>
   JSON.parse(readFileSync(`${folderOf(name)}${name}.truth.json`, 'utf8')) as Truth[];
 
-export async function rawObservationsOf(name: string): Promise<RawObservation[]> {
-  const { rawObservations } = await openReplay(recordingFile(name), (message) => {
+export const rawObservationsOf = (name: string): Promise<RawObservation[]> => rawObservationsIn(recordingFile(name));
+
+export async function rawObservationsIn(file: string): Promise<RawObservation[]> {
+  const { rawObservations } = await openReplay(file, (message) => {
     throw new Error(message);
   });
   const all: RawObservation[] = [];

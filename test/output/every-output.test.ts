@@ -1,7 +1,7 @@
 /** Rules for every recording in every format. The texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/output/text/card.ts';
-import { deletedText, partsOfTotal } from '../../src/output/pod-facts.ts';
+import { deletedText, heldText } from '../../src/output/pod-facts.ts';
 import { textWidth } from '../../src/output/prose.ts';
 import type { PodOutput } from './helpers/every-output.ts';
 import { allNames } from '../helpers/recordings.ts';
@@ -71,7 +71,7 @@ describe.each(allNames)('%s', async (name) => {
     for (const { report } of pods) {
       const { total } = report.timeline;
       if (!total) continue;
-      const text = partsOfTotal(report.timeline, total);
+      const text = heldText(report.ledger);
       const parts = [...text.matchAll(/([\d.]+)s/g)].map(([, seconds]) => Number(seconds) * 1000);
       expect(Math.max(0, ...parts), text).toBeLessThanOrEqual(total.shown);
     }
@@ -79,8 +79,7 @@ describe.each(allNames)('%s', async (name) => {
 
   it('says only once how long a finalizer held the pod', () => {
     for (const { report } of pods)
-      if (report.answer.cause?.code === 'finalizer-held')
-        expect(deletedText(report)).not.toContain('after the last exit');
+      if (report.answer.cause?.code === 'finalizer-held') expect(deletedText(report)).not.toContain('by finalizers');
   });
 
   it('prints evidence, phases, assumptions and gaps only with -v', () => {

@@ -1,6 +1,7 @@
 /** Several pods: the live table, the lines, and the final card. */
 import { describe, expect, it } from 'vitest';
 import { rolloutCardLines, endedPodLines } from '../../src/output/text/rollout-card.ts';
+import type { NewPod, ServiceCounts } from '../../src/output/text/rollout-facts.ts';
 import { createRolloutLive } from '../../src/output/text/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
@@ -104,7 +105,17 @@ it('counts the pods that are gone, if some are still there', () => {
 });
 
 describe('the table of many pods', () => {
-  const play = async (columns: number, rows: number, count: number, ended: readonly Report[] = []) => {
+  const play = async (
+    columns: number,
+    rows: number,
+    count: number,
+    ended: readonly Report[] = [],
+    beside: {
+      newPods?: readonly NewPod[];
+      held?: ReadonlyMap<string, string>;
+      services?: readonly ServiceCounts[];
+    } = {},
+  ) => {
     const happenings: Happening[] = [];
     const now = graceful.timeline.zero + 2000;
     const running = pods(count).map(({ timeline }) => ({
@@ -123,7 +134,16 @@ describe('the table of many pods', () => {
       timestamps: 'utc',
     });
     const done = ended.map((report) => ({ timeline: report.timeline, report }));
-    live.show(() => ({ target: 'deployment/web', namespace: 'shop', pods: [...done, ...running] }));
+    live.show(() => ({
+      target: 'deployment/web',
+      namespace: 'shop',
+      pods: [...done, ...running],
+      oldPods: done.length + running.length,
+      newPods: [],
+      services: [],
+      held: new Map(),
+      ...beside,
+    }));
     const screen = await screenOf({ columns, rows }, happenings);
     live.close();
     return screen.window.map((line) => line.trimEnd());
@@ -131,11 +151,37 @@ describe('the table of many pods', () => {
 
   it('has a row for each terminating pod, and counts the terminated ones', async () => {
     const lines = await play(100, 24, 4, [...pods(11), ...pods(1, killed)]);
-    expect(lines[0]).toContain('shop deployment/web · 12 of 16 terminated');
+    expect(lines[0]).toContain('shop deployment/web · 0:02 · 12 of 16 pods terminated');
     expect(lines[1]).toContain('11 Graceful, 1 SIGKILLed');
     expect(lines[2]).toMatch(/POD +AGE OF DELETION +PHASE +GRACE USED +SIGKILL IN +RESULT/);
     expect(lines.filter((line) => /^ {2}web-\d/.test(line))).toHaveLength(4);
     expect(lines[3]).toMatch(/web-0 +0:02 +draining +\d+% +[89]s/);
+  });
+
+  it('has the new pods with their step, the ready endpoints, and the budget that holds a pod', async () => {
+    const newPod = (name: string, step: string, isReady = false): NewPod => ({
+      name,
+      step,
+      isReady,
+      seenAt: graceful.timeline.zero,
+      ink: 'plain',
+    });
+    const newPods = [newPod('web-7', 'ready', true), newPod('web-8', 'not scheduled: FailedScheduling')];
+    const services = [{ name: 'web', now: 3, fewest: 2, wanted: 4 }];
+    const held = new Map([
+      ['shop/web-9', 'its eviction was refused: PodDisruptionBudget "web" allows 0 disruptions now'],
+    ]);
+    const lines = await play(100, 24, 2, [], { newPods, services, held });
+    expect(lines[0]).toBe('shop deployment/web · 0:02 · 0 of 2 pods terminated · 1 new ready');
+    expect(lines[1]).toBe('  shop/web-9: its eviction was refused: PodDisruptionBudget "web" allows 0 disruptions now');
+    const rows = lines.filter((line) => line !== '').map((line) => line.trim().split(/ {2,}/).join(' | '));
+    expect(rows.slice(-5)).toEqual([
+      'NEW POD | AGE | STEP',
+      'web-8 | 0:02 | not scheduled: FailedScheduling',
+      'web-7 | 0:02 | ready',
+      'SERVICE | READY | FEWEST | WANTED',
+      'web | 3 | 2 | 4',
+    ]);
   });
 
   it('wraps the line of a pod with a bad exit code, and has none for a pod that Ctrl-C left behind', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { ProgramContainer, StopBehaviour } from '../../src/programs/behaviour.ts';
-import { stopBehaviour } from '../../src/programs/stop-behaviour.ts';
+import { knownEnd, stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 
 const of = (container: ProgramContainer, signal = 'TERM', grace = 30): StopBehaviour =>
   stopBehaviour(container, signal, grace);
@@ -43,6 +43,22 @@ it('names the signal that drains', () => {
   expect(of({ command: ['nginx', '-g', 'daemon off;'] })).toMatchObject({ drains: 'no', rightSignal: 'SIGQUIT' });
   expect(of({ image: 'nginx:1.27' }, 'QUIT').drains).toBe('yes');
   expect(of({ image: 'postgres:16' }, 'INT').handles).toBe('yes');
+});
+
+it('tells a normal end from a failure by the program and its exit code, only where that is certain', () => {
+  expect(knownEnd({ program: 'lighttpd' }, 'SIGTERM', 1)?.isNormal).toBe(true);
+  expect(knownEnd({ program: 'lighttpd' }, 'SIGTERM', 255)).toBeUndefined();
+  expect(knownEnd({ program: 'npm', image: 'node:22' }, undefined, 1)?.isNormal).toBe(false);
+  expect(knownEnd({ program: 'npm', image: 'node:22-alpine' }, undefined, 1)).toBeUndefined();
+  // What its options and its version decide, and what an application may do itself.
+  for (const [program, code] of [
+    ['uwsgi', 30],
+    ['nats-server', 1],
+    ['ruby', 1],
+    ['sh', 1],
+  ] as const)
+    expect(knownEnd({ program }, 'SIGTERM', code)).toBeUndefined();
+  expect(knownEnd({}, 'SIGTERM', 1)).toBeUndefined();
 });
 
 it('says that a sleep in the foreground postpones a trap', () => {

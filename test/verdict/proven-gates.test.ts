@@ -64,9 +64,6 @@ describe('max-grace-used', () => {
     expect(gateOf(late, half)).toMatchObject({ passed: false });
   });
 
-  /** The minimum of the used seconds of a grace period of 10 s, from the message. */
-  const leastOf = (message: string): number => Number(/used at least ([\d.]+)%/.exec(message)?.[1] ?? 0) / 10;
-
   it('is not proven for a pod that disappeared during a gap', () => {
     const all = storyObservations(alone({ app: drains(2000) }));
     const from = markedIn(all).at + 500;
@@ -76,21 +73,9 @@ describe('max-grace-used', () => {
     const gate = gateOf(adding(seen, gap, listed(to, 'pod')), half);
     expect(gate).toMatchObject({ passed: false });
     expect(gate.message).toContain('not proven to be within the limit: it has no upper bound');
-    expect(leastOf(gate.message)).toBeLessThanOrEqual(2.2);
   });
 
-  it('has the last log line of a force-deleted pod as its lower bound, and no upper bound', () => {
-    const rawObservations = storyObservations({
-      ...alone({ app: drains(3000) }),
-      later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
-    });
-    const gate = gateOf(rawObservations, half);
-    expect(gate.message).toContain('not proven to be within the limit: it has no upper bound');
-    expect(leastOf(gate.message)).toBeGreaterThan(2);
-    expect(leastOf(gate.message)).toBeLessThanOrEqual(3.2);
-  });
-
-  it('is an unknown share if there is no evidence', () => {
+  it('is an unknown share for a force-deleted pod, whose exit no status reports', () => {
     const all = storyObservations({
       ...alone({ app: drains(3000), logged: false }),
       later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],

@@ -65,6 +65,8 @@ export const narrowContainer = shape({
   ignoresTerm: noted((line) => trapOf(line, 'TERM') === 'ignored'),
   /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */
   handlesTerm: noted(trapRuns),
+  /** Computed here: the name of the program that its command starts, without folder and arguments. */
+  program: (raw, { command }) => (asStrings(command)[0] ?? asString(raw))?.split('/').at(-1)?.slice(0, 64),
   ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowContainerPort)),
 });
 

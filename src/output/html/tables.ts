@@ -4,13 +4,13 @@ import type { Interval, Timeline } from '../../infer/timeline.ts';
 import { lengthText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { allNotes } from '../../verdict/rule-input.ts';
-import { graceShareText, phaseTitles } from '../text/details.ts';
+import { graceShareText, ledgerTexts, phaseTitles } from '../text/details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, clockText, offsetText } from '../time-text.ts';
 import { join, markup, type Child, type Html } from './markup.ts';
 
 export const tablesOf = (report: Report): Child =>
-  [findings, marks, phases, containers, accuracy, observations].map((table) => table(report));
+  [findings, ledger, marks, phases, containers, accuracy, observations].map((table) => table(report));
 
 function findings({ verdict, timeline }: Report): Child {
   const listed = listedIn(timeline);
@@ -22,6 +22,9 @@ function findings({ verdict, timeline }: Report): Child {
   ]);
   return folded('Findings', ['code', 'severity', 'what', 'evidence'], rows);
 }
+
+const ledger = ({ ledger: entries }: Report): Child =>
+  folded('Who held it up', ['#length', 'owner', 'what'], entries.map(ledgerTexts));
 
 function marks({ timeline }: Report): Child {
   const listed = listedIn(timeline);

@@ -1,9 +1,9 @@
-/** What `-v` adds to the card: phases, findings with their evidence, gaps and assumptions. */
+/** What `-v` adds to the card: the time ledger, phases, findings with their evidence, gaps and assumptions. */
 import type { Phase, Timeline } from '../../infer/timeline.ts';
 import { assumptions } from '../../model/assumptions.ts';
-import type { Finding, PhaseName } from '../../model/report.ts';
+import type { Finding, LedgerEntry, PhaseName } from '../../model/report.ts';
 import { togetherWith } from '../../model/reduce/notes.ts';
-import { lengthText, shareText } from '../../verdict/length-text.ts';
+import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { allNotes, graceMs, shareOfGrace } from '../../verdict/rule-input.ts';
 import type { Pen } from '../palette.ts';
@@ -12,8 +12,31 @@ import { forTerminal } from '../safe-text.ts';
 import { boundsText, signed } from '../time-text.ts';
 
 export function detailLines(pen: Pen, report: Report, width: number): string[] {
-  const blocks = [phaseLines(pen, report, width), findingBlock(pen, report, width), limitLines(pen, report, width)];
+  const blocks = [
+    ledgerLines(pen, report, width),
+    phaseLines(pen, report, width),
+    findingBlock(pen, report, width),
+    limitLines(pen, report, width),
+  ];
   return blocks.filter((block) => block.length > 0).flatMap((block, index) => (index === 0 ? block : ['', ...block]));
+}
+
+/** `3.1s  application  app shut down after SIGTERM`: who held up the deletion, in the order of time. */
+const ledgerLines = (pen: Pen, { ledger }: Report, width: number): string[] =>
+  ledger.map(ledgerTexts).flatMap(([length, owner, what]) => {
+    const pieces = [piece('accent', `  ${length.padStart(7)}  ${owner.padEnd(13)}`), plain(`  ${forTerminal(what)}`)];
+    return flow(pen, pieces, { width, hang: 26 });
+  });
+
+export function ledgerTexts({
+  owner,
+  subject = '',
+  what,
+  seconds,
+  approximate,
+}: LedgerEntry): [string, string, string] {
+  const length = approximate ? `≈${secondsText(seconds * 1000, 0)}` : secondsText(seconds * 1000, 2);
+  return [length, owner, `${subject} ${what}`.trim()];
 }
 
 /** `drain  app  3.1s  31% of the grace period  (+0.10 to +3.22)` */

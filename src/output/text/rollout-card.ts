@@ -11,7 +11,7 @@ import type { RolloutResult } from '../rollout-report.ts';
 import { iconOf, lastLine, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import type { Pen } from '../palette.ts';
-import { partsOfTotal } from '../pod-facts.ts';
+import { heldText } from '../pod-facts.ts';
 import { flow, piece, plain } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import { clockText, type Timestamps } from '../time-text.ts';
@@ -86,9 +86,9 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   ];
 }
 
-/** `web-5qlrp gone after 8.1s: 1.2s until SIGTERM, 3.1s after the last exit; its drain 2.0s` */
-const slowestText = ({ timeline, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
-  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${partsOfTotal(timeline, total)}${drain === undefined ? '' : `; its drain ${lengthText(drain)}`}`;
+/** `web-5qlrp gone after 8.1s: 3.1s by the kubelet on node1; its drain 2.0s` */
+const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
+  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${drain === undefined ? '' : `; its drain ${lengthText(drain)}`}`;
 
 /** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>

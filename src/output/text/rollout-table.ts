@@ -1,11 +1,13 @@
 /**
- * The live view of several pods: a table with a row for each pod that is still terminating, and one line that counts the
- * ended ones. The frame is a pure function of the state, the time (ms, client's clock) and the window.
+ * The live view of several pods: a row for each pod that is still terminating, and one line that counts the ended ones;
+ * below them the pods that take their place, and the ready endpoints of each Service. The frame is a pure function of the
+ * state, the time (ms, client's clock) and the window.
  */
 import { isStillRunning, killDueIn, durationText, nodeTrouble, liveStatus } from './status.ts';
 import type { Timeline } from '../../infer/timeline.ts';
 import { shareText } from '../../verdict/length-text.ts';
-import { graceMs } from '../../verdict/rule-input.ts';
+import { graceMs, markOf } from '../../verdict/rule-input.ts';
+import { plural } from '../../verdict/words.ts';
 import { shareInk } from '../mark-text.ts';
 import type { FrameWindow } from './frame.ts';
 import { penFor, type Ink, type Pen } from '../palette.ts';
@@ -15,6 +17,7 @@ import type { Line } from './screen.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { createPainting, type TerminalOptions } from './live.ts';
+import type { NewPod, RolloutFacts, ServiceCounts } from './rollout-facts.ts';
 import { endedPodLines, rolloutCardLines } from './rollout-card.ts';
 
 /** At most `rows` - 1 lines, each narrower than `columns`. */
@@ -22,29 +25,72 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
   const ended = state.pods.flatMap(({ report }) => report ?? []);
-  const open = state.pods.filter(({ report }) => report === undefined);
+  const open = state.pods.filter((pod) => !isGone(pod));
   const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
-  const fixed = 2 + (trouble === undefined ? 0 : 1) + (ended.length > 0 ? 1 : 0);
-  // Oldest deletions first: those pods end next, or hang.
-  const shown = open.slice(0, Math.max(0, room - fixed - (open.length > room - fixed ? 1 : 0)));
-  const rowsOfTable = shown.map((pod) => rowOf(pod, now));
-  const lines: Piece[][] = [
+  const head: Piece[][] = [
     topLine(state, now),
     ...(trouble === undefined ? [] : [[piece('bad', `  ${pen.symbol('bad')} ${forTerminal(trouble)}`)]]),
     ...(ended.length > 0 ? [endedLine(ended)] : []),
-    ...(shown.length > 0 ? tableLines(pen, rowsOfTable, width) : []),
-    ...(open.length > shown.length ? [[dim(`  … ${open.length - shown.length} more terminating`)]] : []),
+    ...[...state.held].slice(0, maxHeld).map(([pod, why]) => [piece('warning', `  ${forTerminal(`${pod}: ${why}`)}`)]),
+  ];
+  const services = tableLines(pen, serviceTitles, state.services.slice(0, maxServices).map(serviceRow), width);
+  // Those that are not ready yet are worth a row most.
+  const newPods = [...state.newPods].sort((a, b) => Number(a.isReady) - Number(b.isReady) || a.seenAt - b.seenAt);
+  const space = Math.max(0, room - head.length - services.length);
+  const spaceOfNew = newPods.length === 0 ? 0 : Math.min(newPods.length + 1, Math.max(2, Math.floor(space / 2)));
+  const spaceOfOld = open.length === 0 ? 0 : Math.min(open.length + 1, space - spaceOfNew);
+  const oldTitles = width < narrowColumns ? narrowTitles : columnTitles;
+  // Oldest deletions first: those pods end next, or hang.
+  const old = fitRows(open, spaceOfOld, 'terminating');
+  const next = fitRows(newPods, space - spaceOfOld, 'new');
+  const lines: Piece[][] = [
+    ...head,
+    ...tableLines(
+      pen,
+      oldTitles,
+      old.shown.map((pod) => rowOf(pod, now)),
+      width,
+    ),
+    ...old.rest,
+    ...tableLines(
+      pen,
+      newTitles,
+      next.shown.map((pod) => newRow(pod, now)),
+      width,
+    ),
+    ...next.rest,
+    ...services,
   ];
   return lines.slice(0, room).map((line) => clipPieces(pen, line, width));
 }
 
-/** `shop deployment/checkout · 3 of 6 terminated · 0:21` */
-function topLine({ target, namespace, pods }: RolloutState, now: number): Piece[] {
-  const done = pods.filter(({ report }) => report !== undefined).length;
+/** Budgets hold few pods at a time, and a Service more than these has rarely the same pods. */
+const maxHeld = 3;
+const maxServices = 3;
+
+/** As many as fit in `space` lines together with their titles, and a line that counts the rest. */
+function fitRows<T>(rows: readonly T[], space: number, what: string): { shown: readonly T[]; rest: Piece[][] } {
+  const most = Math.max(0, space - 1);
+  if (rows.length <= most) return { shown: rows, rest: [] };
+  const shown = rows.slice(0, Math.max(0, most - 1));
+  return { shown, rest: space < 1 ? [] : [[dim(`  … ${rows.length - shown.length} more ${what}`)]] };
+}
+
+/** Its report may still wait for the last facts. */
+const isGone = ({ report, timeline }: RolloutPod): boolean =>
+  report !== undefined || markOf(timeline, 'removed') !== undefined;
+
+/** `shop deployment/checkout · 0:21 · 3 of 6 pods terminated · 2 new ready` */
+function topLine({ target, namespace, pods, oldPods = 0, newPods }: RolloutState, now: number): Piece[] {
+  const done = pods.filter(isGone).length;
   const start = Math.min(now, ...pods.map(({ timeline }) => timeline.zero));
+  const ready = newPods.filter(({ isReady }) => isReady).length;
   const facts = [
-    pods.length === 0 ? 'waiting for a pod to be deleted' : `${done} of ${pods.length} terminated`,
     ...(pods.length > 0 ? [durationText(now - start)] : []),
+    pods.length === 0
+      ? 'waiting for a pod to be deleted'
+      : `${done} of ${plural(Math.max(oldPods, pods.length), 'pod')} terminated`,
+    ...(newPods.length > 0 ? [`${ready} new ready`] : []),
   ];
   return [piece('strong', forTerminal(`${namespace} ${target}`)), ...facts.map((fact) => plain(` · ${fact}`))];
 }
@@ -62,7 +108,22 @@ interface Row {
   readonly ink: Ink;
 }
 
+/** In a narrower window, titles are shorter. */
+const narrowColumns = 90;
 const columnTitles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
+const narrowTitles = ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'];
+const newTitles = ['NEW POD', 'AGE', 'STEP'];
+const serviceTitles = ['SERVICE', 'READY', 'FEWEST', 'WANTED'];
+
+const newRow = ({ name, seenAt, step, ink }: NewPod, now: number): Row => ({
+  cells: [name, durationText(now - seenAt), forTerminal(step)],
+  ink,
+});
+
+const serviceRow = ({ name, now, fewest, wanted }: ServiceCounts): Row => ({
+  cells: [name, String(now), String(fewest), wanted === undefined ? '–' : String(wanted)],
+  ink: now === 0 || fewest === 0 ? 'bad' : wanted !== undefined && now < wanted ? 'warning' : 'good',
+});
 
 function rowOf({ timeline }: RolloutPod, now: number): Row {
   const grace = graceMs(timeline);
@@ -87,7 +148,6 @@ function rowOf({ timeline }: RolloutPod, now: number): Row {
 /** What the pod is doing, in a word or two. */
 function stepOf(timeline: Timeline, now: number): string {
   const has = (name: string): boolean => timeline.marks.some((mark) => mark.name === name);
-  if (has('removed')) return 'deleted';
   if (has('finalizing')) return 'finalizers';
   if (has('containers-done')) return 'cleanup';
   const running = timeline.containers.filter(isStillRunning);
@@ -97,9 +157,9 @@ function stepOf(timeline: Timeline, now: number): string {
   return has('acknowledged') || has('stopping') ? 'stopping' : liveStatus(timeline, now).word;
 }
 
-function tableLines(pen: Pen, rows: readonly Row[], width: number): Piece[][] {
-  const narrow = width < 90;
-  const heads = narrow ? ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'] : columnTitles;
+/** Nothing without rows. */
+function tableLines(pen: Pen, heads: readonly string[], rows: readonly Row[], width: number): Piece[][] {
+  if (rows.length === 0) return [];
   const wide = heads.map((title, at) => Math.max(title.length, ...rows.map(({ cells }) => textWidth(cells[at] ?? ''))));
   const rest = wide.slice(1).reduce((sum, columns) => sum + columns + 2, 2);
   wide[0] = Math.min(wide[0] ?? 0, Math.max(8, width - rest));
@@ -119,12 +179,14 @@ interface RolloutPod {
 }
 
 /** All that the live table is drawn from, after each observation. */
-interface RolloutState {
+interface RolloutState extends RolloutFacts {
   /** `deployment/checkout`, `-l app=checkout`. */
   readonly target: string;
   readonly namespace: string;
   /** Every pod whose deletion was seen, in the order in which their deletions began. */
   readonly pods: readonly RolloutPod[];
+  /** Why pods that must leave their node are still there. */
+  readonly held: ReadonlyMap<string, string>;
 }
 
 export function createRolloutLive(options: TerminalOptions) {

@@ -33,7 +33,9 @@ export async function runDeletion(run: Run): Promise<void> {
   const { options, group, listener } = run;
   const { mode } = options;
   const gate = createGate();
-  const shared = createSharedStreams(run, gate);
+  const shared = group.isEndless
+    ? (await import('../streams/wide-streams.ts')).createWideStreams(run, gate)
+    : createSharedStreams(run, gate);
   const observe = group.isOne
     ? undefined
     : (await import('../streams/pod-observer.ts')).createPodObserver(run, shared, gate);

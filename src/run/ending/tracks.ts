@@ -48,6 +48,7 @@ export function createTracks(run: Run) {
     one.isOver = true;
     cancelTimers(one);
     run.deliver({ at: clock.now(), kind: 'timer', name, pod: key });
+    if (group.isEndless) afterInput(() => tracks.delete(key));
     listener.ended?.(key);
     endIfDone();
   };

@@ -28,6 +28,8 @@ export interface Rollout extends Session {
   readonly begun: Set<string>;
   /** Names of pods that are gone and have no report, by uid. */
   readonly unseen: Map<string, string>;
+  /** Pods of a node whose eviction a budget refuses, with the reason; by namespace and name. */
+  readonly held: Map<string, string>;
   /** Why the run had to stop: its command failed, or the rollout stalled. */
   failure: PodexitError | undefined;
   /** Exit codes that do not come from reports: unwritable files, a signal. */

@@ -32,6 +32,8 @@ export interface Group {
   readonly named?: readonly FoundPod[];
   /** Only the first pod that terminates is traced. */
   readonly isNext?: boolean;
+  /** It is followed until it is stopped: everything that its pods need is watched as a whole, or while one terminates. */
+  readonly isEndless?: boolean;
 }
 
 export const groupOfOne = (namespace: string, pod: FoundPod): Group => ({

@@ -6,7 +6,7 @@ import { rolloutSections } from '../../output/machine/markdown.ts';
 import { publishPod, publishSummary } from '../../output/publish.ts';
 import { fileOfPod, uniquePodNames, writeReports } from '../../output/report-files.ts';
 import { isForEachPod } from '../../output/writable.ts';
-import type { SeveralView } from '../../output/several.ts';
+import type { SeveralView, SoFar } from '../../output/several.ts';
 import { worstCode } from '../../verdict/exit-code.ts';
 import type { Report } from '../../verdict/report.ts';
 import { reportOf } from '../../advice/report.ts';
@@ -21,11 +21,12 @@ export type Results = ReturnType<typeof createResults>;
 /** Reports each trace at its end, also in files, and the summary at the end of the run. */
 export function createResults(
   { policy, reports: files, publish: where, format }: FinishOptions,
-  target: string,
+  soFar: Pick<SoFar, 'target' | 'held'>,
   traces: Traces,
   output: SeveralView,
   ports: Ports,
 ) {
+  const { target } = soFar;
   const reports: Report[] = [];
   const fileCodes: number[] = [];
   const nameOf = uniquePodNames();
@@ -45,9 +46,11 @@ export function createResults(
   return {
     traces,
     reports: reports as readonly Report[],
+    /** Shows what arrived together. */
+    take: (observations: readonly Observation[]): void => output.take?.({ ...soFar, traces, reports }, observations),
     /** Reports a trace at its end in the log. */
     step(trace: Trace, observation: Observation, key?: string): void {
-      output.step?.({ target, traces, reports }, trace, observation);
+      output.step?.(trace, observation);
       taken.step(observation, key);
     },
     /** Reports the traces that are still open when the run ends. */

@@ -67,6 +67,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
     stop: new AbortController(),
     begun: new Set(options.mode === 'attach' ? [] : named?.flatMap(({ uid }) => uid ?? [])),
     unseen: new Map(),
+    held: new Map(),
     failure: undefined,
     codes: [],
   };
@@ -75,10 +76,10 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
 async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): Promise<number> {
-  const { options, output, group, ports, begun, unseen, codes } = rollout;
+  const { options, output, group, ports, begun, unseen, codes, held } = rollout;
   warnOn(ports)(openingText(rollout));
   const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
-  const results = createResults(options, group.target, traces, output, ports);
+  const results = createResults(options, { target: group.target, held }, traces, output, ports);
   const failures: unknown[] = [];
   const end = await traceUntilOver(rollout, results, onLive).catch((error: unknown) => {
     failures.push(error);
@@ -159,7 +160,7 @@ function listenerOf(rollout: Rollout): GroupListener {
   );
   const blocked =
     options.target.kind === 'node'
-      ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
+      ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, rollout.held, stop.signal)
       : undefined;
   return {
     start: starterOf(rollout, blocked),
@@ -168,7 +169,7 @@ function listenerOf(rollout: Rollout): GroupListener {
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {
         begun.add(uid);
         // Output that is kept up to date shows the pod anyway.
-        if (!output.step) warn(`${nameOf(pod)}: is terminating`);
+        if (!output.step && !output.take) warn(`${nameOf(pod)}: is terminating`);
       }
       return begun.has(uid);
     },

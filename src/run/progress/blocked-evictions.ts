@@ -18,10 +18,12 @@ const refusalPattern = /evicting pods?\/"(?<name>[^"]+)"(?: -n "(?<namespace>[^"
 /** ms without a change of the node's pods until the budgets are checked; the time doubles after each check. */
 const firstLookMs = 6000;
 
+/** `held` gets the pods whose eviction is refused, until they terminate. */
 export function createBlockedEvictions(
   cluster: Cluster,
   node: string,
   write: (line: string) => void,
+  held: Map<string, string>,
   signal: AbortSignal,
 ) {
   const pods = new Map<string, JsonObject>();
@@ -29,12 +31,13 @@ export function createBlockedEvictions(
   let changed = new AbortController();
   let isCommandRead = false;
   const report = async (pod: JsonObject, what: (budgets: readonly Budget[]) => string | undefined): Promise<void> => {
-    const key = `${namespaceOf(pod) ?? ''}/${nameOf(pod)}`;
+    const key = keyOf(pod);
     if (reported.has(key)) return;
     reported.add(key);
     const text = what((await budgetsOf(cluster, pod, signal)) ?? []);
-    if (text === undefined) reported.delete(key);
-    else if (!signal.aborted) write(`podexit: ${forTerminal(`${key}: ${text}`, 2000)}\n`);
+    if (text === undefined) return void reported.delete(key);
+    held.set(key, text);
+    if (!signal.aborted) write(`podexit: ${forTerminal(`${key}: ${text}`, 2000)}\n`);
   };
   const checkBudgets = async (): Promise<void> => {
     for (let wait = firstLookMs; !signal.aborted && !isCommandRead; wait *= 2) {
@@ -61,11 +64,14 @@ export function createBlockedEvictions(
     /** Takes every state of each pod on the node; undefined: the pod is gone. */
     seen(uid: string, pod: JsonObject | undefined): void {
       const before = pods.get(uid);
-      if (pod && !isTerminatingPod(pod)) pods.set(uid, pod);
-      else if (pods.delete(uid) || before === undefined) changed.abort();
+      if (pod && !isTerminatingPod(pod)) return void pods.set(uid, pod);
+      if (before) held.delete(keyOf(before));
+      if (pods.delete(uid) || before === undefined) changed.abort();
     },
   };
 }
+
+const keyOf = (pod: JsonObject): string => `${namespaceOf(pod) ?? ''}/${nameOf(pod)}`;
 
 const refusedText = (budgets: readonly Budget[]): string =>
   budgets.length === 0

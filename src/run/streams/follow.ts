@@ -6,7 +6,7 @@ import { refusedPods } from '../../kube/refused.ts';
 import { watchObjects } from '../../kube/watch.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { namesStopSignal } from '../../model/observe.ts';
+import { namesStopSignal, narrowerOf } from '../../model/observe.ts';
 import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
 import { groupText, type Group } from '../group/group.ts';
@@ -55,7 +55,9 @@ export async function follow(
     if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(own);
   };
   try {
-    await watchObjects(options.cluster, watchTarget(target), { signal: until, deliver, health });
+    // Thousands of objects are read at the start: only what a trace needs of them is kept.
+    const keep = group.isEndless ? narrowerOf(target.stream) : undefined;
+    await watchObjects(options.cluster, { ...watchTarget(target), keep }, { signal: until, deliver, health });
   } catch (error) {
     if (isOfPods && isDeleting(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
     else if (isOfPods && !until.aborted) run.fail(error);

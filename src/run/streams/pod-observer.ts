@@ -13,7 +13,7 @@ export function createPodObserver(
   gate: Gate,
 ): (rawObservation: RawObservation) => void {
   const { listener } = run;
-  /** The newest state of each pod, by uid; of a terminating pod the first one. */
+  /** What its messages need of the newest state of each pod, by uid; of a terminating pod of the first one. */
   const known = new Map<string, JsonObject>();
   const isTerminating = (uid: string): boolean => isTerminatingPod(known.get(uid) ?? {});
   const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
@@ -22,10 +22,11 @@ export function createPodObserver(
     const wasTerminating = isTerminating(uid);
     if (isRemoved) {
       known.delete(uid);
+      shared.closeOf(pod);
       run.probing?.close(uid);
       return wasTerminating ? undefined : onSuddenRemoval(run, pod);
     }
-    if (!wasTerminating) known.set(uid, pod);
+    if (!wasTerminating) known.set(uid, briefOf(pod));
     shared.openRoutes(pod);
     shared.openOwners(pod);
     if (!isTerminatingPod(pod) || wasTerminating) return;
@@ -50,6 +51,11 @@ export function createPodObserver(
     pods.forEach((pod) => take(pod, false, known.has(uidOf(pod))));
   };
 }
+
+const briefOf = ({ metadata, status }: JsonObject): JsonObject => {
+  const { uid, name, namespace, deletionTimestamp } = asObject(metadata);
+  return { metadata: { uid, name, namespace, deletionTimestamp }, status: { phase: asObject(status)['phase'] } };
+};
 
 /** ms in which the answer to our own request may show that it caused the removal. */
 const ownAnswerMs = 2000;

@@ -63,7 +63,7 @@ export function createSharedStreams(run: Run, gate: Gate) {
       const node = asObject(pod['spec'])['nodeName'];
       if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
       const name = namespaceOf(pod) ?? run.options.cluster.namespace;
-      once(`namespace/${name}`, () => inFreeTurn(() => void readNamespace(run, name)));
+      once(`namespace/${name}`, () => inFreeTurn(() => void deliverNamespace(run, name)));
     },
     /** The logs of the pod's containers, from its deletion or from now on. `isAwaited`: the DELETE waits for them. */
     openLogs(pod: JsonObject, isAwaited = false): void {
@@ -78,7 +78,9 @@ export function createSharedStreams(run: Run, gate: Gate) {
         });
     },
     /** Reads whether the namespace is terminating. */
-    readNamespace: (namespace: string): Promise<void> => readNamespace(run, namespace),
+    readNamespace: (namespace: string): Promise<void> => deliverNamespace(run, namespace),
+    /** The pod is gone. */
+    closeOf: (_pod: JsonObject): void => {},
   };
 }
 
@@ -86,7 +88,7 @@ export function createSharedStreams(run: Run, gate: Gate) {
 const clockMarginMs = 2000;
 
 /** When the deletion was requested, minus a margin (API server's clock, ms). */
-function logsSince(pod: JsonObject): number | undefined {
+export function logsSince(pod: JsonObject): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
   const deadline = Date.parse(String(deletionTimestamp));
   const grace = asNumber(deletionGracePeriodSeconds) ?? 0;
@@ -209,7 +211,7 @@ function createOwners({ options: { cluster }, group, listener }: Run, watch: Wat
 }
 
 /** One GET to see whether the namespace is terminating. A 404 proves nothing, and is no gap. */
-async function readNamespace(run: Run, namespace: string): Promise<void> {
+export async function deliverNamespace(run: Run, namespace: string): Promise<void> {
   const { options, signal, deliver } = run;
   const { cluster } = options;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;

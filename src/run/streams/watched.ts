@@ -81,14 +81,19 @@ const maxServices = 200;
 export function sliceTarget(namespace: string, services: readonly string[]): Target | undefined {
   if (services.length === 0) return undefined;
   return {
-    stream: 'endpointslices',
-    path: collection('/apis/discovery.k8s.io/v1', namespace, 'endpointslices'),
-    resource: 'endpointslices',
+    ...slicesTarget(namespace),
     labelSelector: {
       matchExpressions: [{ key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, maxServices) }],
     },
   };
 }
+
+/** All slices. */
+export const slicesTarget = (namespace: string): Target => ({
+  stream: 'endpointslices',
+  path: collection('/apis/discovery.k8s.io/v1', namespace, 'endpointslices'),
+  resource: 'endpointslices',
+});
 
 /** First Services whose selector matches the pod, then those without a selector, whose slices may hold any pod. */
 export function candidateServices(services: readonly JsonObject[], pod: JsonObject): JsonObject[] {
@@ -141,6 +146,17 @@ export const nodeTargets = (node: string): Target[] => [
     path: collection('/apis/coordination.k8s.io/v1', 'kube-node-lease', 'leases'),
     resource: 'leases',
     name: node,
+  },
+];
+
+/** All nodes, and the Events about them. */
+export const nodesTargets = (): Target[] => [
+  { stream: 'node', path: `${core}/nodes`, resource: 'nodes' },
+  {
+    stream: 'node-events',
+    path: collection(core, 'default', 'events'),
+    resource: 'node-events',
+    fieldSelector: { 'involvedObject.kind': 'Node' },
   },
 ];
 

@@ -1,5 +1,6 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
+import { knownEnd } from '../../programs/stop-behaviour.ts';
 import type { ContainerRules } from '../finding.ts';
 import { graceAdvice, loweredGraceText } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
@@ -10,6 +11,7 @@ import {
   longestGraceMs,
   ranContainers,
   signalName,
+  stopSignalName,
   type RuleInput,
 } from '../rule-input.ts';
 
@@ -65,7 +67,7 @@ export const exitRules: ContainerRules = {
     };
   },
 
-  'exit-nonzero': (_, container) => {
+  'exit-nonzero': ({ timeline }, container) => {
     const { name, outcome, exit, kind } = container;
     if (outcome !== 'failed' || exit?.code === undefined) return undefined;
     const is137 = exit.code === 137;
@@ -77,7 +79,9 @@ export const exitRules: ContainerRules = {
       severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
       message: `${label} exited with code ${exit.code}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
       clause: `${label} exited ${exit.code}${early}`,
-      why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
+      why: is137
+        ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}`
+        : cutText(timeline, container, exit.code),
       advice: isOomKilled
         ? `Raise the memory limit of ${name}, or use less memory: this may have happened before the shutdown.`
         : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
@@ -150,6 +154,12 @@ function killAdvice(input: RuleInput, container: ContainerTimeline): string {
     usual: `Make ${name} exit sooner after ${signal}, or set terminationGracePeriodSeconds above what it needs.`,
     faster: `make ${name} exit sooner after ${signal}`,
   });
+}
+
+/** What in front of the application ended by the stop signal and cut it off; its own script may say otherwise. */
+function cutText({ pod }: Timeline, container: ContainerTimeline, code: number): string | undefined {
+  const end = knownEnd(containerSpec(pod, container.name) ?? {}, stopSignalName(container), code);
+  return end?.isNormal === false ? `probably ${end.because}` : undefined;
 }
 
 /** What the container's command does with signals, if that explains a SIGKILL. */

@@ -6,7 +6,7 @@ import { second, type Span } from '../../model/span.ts';
 import type { ContainerRule, ContainerRules } from '../finding.ts';
 import { graceAdvice, isForced, loweredGraceText } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
-import { containerSpec, graceText, longestGraceMs, signalName } from '../rule-input.ts';
+import { containerSpec, graceText, longestGraceMs, ranContainers, signalName } from '../rule-input.ts';
 
 export const hookRules: ContainerRules = {
   'prestop-failed': ofHook((_, { name }, preStop) => {
@@ -38,7 +38,7 @@ export const hookRules: ContainerRules = {
     return {
       severity: isForced(input) ? 'warning' : 'error',
       message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
-      clause: `preStop was still running when the ${graceText(timeline)} ended`,
+      clause: `${ofSeveral(timeline, name)} was still running when the ${graceText(timeline)} ended`,
       why:
         loweredGraceText(input) ??
         (seconds === undefined
@@ -98,6 +98,10 @@ const failedAdvice: Record<HookKind, string> = {
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };
+
+/** `preStop`; `the preStop hook of proxy` if another container ran too. */
+const ofSeveral = (timeline: Timeline, name: string): string =>
+  ranContainers(timeline).length > 1 ? `the preStop hook of ${name}` : 'preStop';
 
 const heavyShare = 0.5;
 

@@ -1,7 +1,8 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
-import type { ContainerTimeline } from '../../infer/timeline.ts';
+import type { ContainerTimeline, Interval } from '../../infer/timeline.ts';
+import type { MarkName } from '../../model/report.ts';
 import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
@@ -9,7 +10,8 @@ import { lengthBetween } from '../../infer/schedule.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
 import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
-import { lostSince, mayMiss, type Fact, type Occurrence, type Trace } from '../../model/trace.ts';
+import { lostSince, mayMiss, type Occurrence, type Trace } from '../../model/trace.ts';
+import { apiSilences, waitedWithin } from '../api-silence.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { containerInPostStart } from '../ledger.ts';
@@ -18,18 +20,20 @@ import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-i
 export const nodeRules: Rules = {
   'node-silent': (input) => {
     const { trace, timeline, deletion } = input;
-    if (!involvesKubelet(input)) return undefined;
-    const { accepted, facts } = deletion;
-    const first = firstSign(input);
+    const accepted = markOf(timeline, 'accepted')?.at;
+    if (!accepted || !involvesKubelet(input)) return undefined;
+    const first = markOf(timeline, 'acknowledged')?.at;
     const watched = silenceCountsUntil(input);
     const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
-    const silentMs = Math.min(watched, first?.at ?? end) - accepted.client.hi;
+    const until = Math.min(watched, first ? noticedBy(input, accepted, first) : end, aliveAt(input));
+    // The API server has to answer before we see the kubelet.
+    const silentMs = until - accepted.latest - waitedWithin(timeline, { lo: accepted.latest, hi: until });
     const notReady = markOf(timeline, 'node-not-ready')?.at;
-    const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
+    const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.latest);
     const isStarting = mayBeStarting(input) || containerInPostStart(input) !== undefined;
     if ((silentMs < minSilenceMs || isStarting) && !wasNotReady) return undefined;
     const node = timeline.pod.spec.nodeName ?? 'the node';
-    const isExact = first && !first.isOld && first.at <= watched;
+    const isExact = first !== undefined && until === first.latest;
     const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
     const clause =
       watched === -Infinity
@@ -41,7 +45,7 @@ export const nodeRules: Rules = {
       why: 'the grace period counts only from when the kubelet acts',
       advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
       delayMs: Math.max(0, silentMs),
-      evidence: [facts.seenSeq, first?.seq, notReady?.evidence],
+      evidence: [deletion.facts.seenSeq, first?.evidence, notReady?.evidence],
     };
   },
 
@@ -51,7 +55,8 @@ export const nodeRules: Rules = {
     const stopped = timeline.containers.some((container) => container.stopping);
     if (!accepted || !first || !stopped || !involvesKubelet(input)) return undefined;
     const delay = lengthBetween(accepted, first);
-    if (delay.min < 3 * second) return undefined;
+    const waited = waitedWithin(timeline, { lo: accepted.earliest, hi: first.latest });
+    if (delay.min - waited < 3 * second) return undefined;
     // An Event of a kubelet restart may still be on its way: then the kubelet may have known of the deletion earlier.
     const isComplete =
       trace.gone !== undefined || trace.lastReceivedAt >= first.latest + millisecondsOf('delivery-lag');
@@ -59,16 +64,21 @@ export const nodeRules: Rules = {
     const restart = probeRestart(input);
     const starting = containerInPostStart(input);
     const length = lengthText({ ...delay, basis: 'inferred' });
-    return {
-      severity: 'info',
-      message: `the kubelet started termination ${length} after the deletion`,
+    const usual = {
       clause: `the kubelet started termination after ${length}`,
       why: restart
         ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-        : starting === undefined
-          ? 'an image pull, a postStart hook or a busy kubelet may be the cause'
-          : `the postStart hook of ${starting} still ran, and the kubelet waits for it`,
+        : 'an image pull, a postStart hook or a busy kubelet may be the cause',
       advice: 'Look at the Events of the pod and at the load of its kubelet.',
+    };
+    const hook = {
+      clause: `the kubelet waited ${length} for the postStart hook of ${starting ?? ''}`,
+      advice: `Shorten the postStart hook of ${starting ?? ''}: the kubelet stops nothing before it is over.`,
+    };
+    return {
+      ...(starting === undefined ? usual : hook),
+      severity: 'info',
+      message: `the kubelet started termination ${length} after the deletion`,
       delayMs: delay.shown,
       evidence: [accepted.evidence, first.evidence, restart?.seq],
     };
@@ -121,6 +131,27 @@ export const nodeRules: Rules = {
     };
   },
 
+  /** Kubelet and controllers waited for the API server too: a step took this long although streams show it only later. */
+  'api-server-silent': ({ trace, timeline }) => {
+    const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
+    const exits = ranContainers(timeline).flatMap(({ exit }) => exit?.at ?? []);
+    const steps = [
+      [at('accepted'), at('acknowledged')],
+      [exits.sort((a, b) => b.latest - a.latest)[0], at('containers-done')],
+      [at('containers-done'), at('removed')],
+    ].map(([from, to]) => ({ lo: from?.latest ?? Infinity, hi: to?.earliest ?? -Infinity }));
+    if (Math.max(...steps.map((step) => waitedWithin(timeline, step))) < minOutageMs) return undefined;
+    const longest = Math.max(...apiSilences(timeline).map(({ lo, hi }) => hi - lo));
+    const clause = `the API server did not answer for up to ${secondsText(longest)}`;
+    return {
+      message: `${clause}: meanwhile nobody could report or change anything`,
+      clause,
+      advice: 'Look at the API server and etcd; the kubelet, the container runtime and the application need no change.',
+      delayMs: longest,
+      evidence: trace.gaps.map(({ seq }) => seq),
+    };
+  },
+
   /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
   'grace-shortened-ignored': ({ trace, timeline, deletion }) => {
     const old = deletion.grace;
@@ -154,6 +185,9 @@ function involvesKubelet({ deletion: { pod, grace } }: RuleInput): boolean {
 
 const minSilenceMs = 10 * second;
 
+/** A shorter outage needs no explanation. */
+const minOutageMs = 2 * second;
+
 /**
  * Whether the kubelet may have been starting a container of the pod, so that it could do nothing else for it (SIGNALS.md §2
  * S2), and no Lease shows whether it was alive.
@@ -177,65 +211,20 @@ function silenceCountsUntil({ trace, deletion }: RuleInput): number {
   );
 }
 
-/** A sign of the kubelet. `at`: client ms; if `isOld` (there at the first look), the earliest possible time. */
-interface Sign {
-  readonly at: number;
-  /** Absent for a renewal of the Lease: the observations do not list each of them. */
-  readonly seq?: number;
-  readonly isOld?: boolean;
+/** Client ms by which a sign of the kubelet had arrived; if none was open all the time, the earliest time that fits. */
+function noticedBy({ trace, deletion }: RuleInput, { latest }: Interval, first: Interval): number {
+  const span = { lo: latest, hi: first.latest };
+  const isWatched = (['pod', 'events'] as const).some((stream) => !mayMiss(trace, stream, span));
+  return isWatched && !deletion.facts.underWay ? first.latest : first.earliest;
 }
 
 /**
- * The first sign of the kubelet after the deletion. Its time is its arrival, or when it would have arrived if no stream had
- * been cut; if a late first look found it, the earliest possible time. The application and its probes give signs too: a
- * terminating namespace accepts no Events.
+ * Client ms of the first renewal of the node's Lease after the deletion: the kubelet renews it every 10 s, whatever its
+ * pods do (SIGNALS.md §2 S2). One that arrives just after the deletion may be older.
  */
-function firstSign(input: RuleInput): Sign | undefined {
-  const { trace, timeline, deletion } = input;
-  const { accepted, facts } = deletion;
-  const ofPod = ({ at, seq }: Fact<unknown>): Sign =>
-    // A status found by the first look may be as old as the deletion.
-    facts.underWay && seq === facts.seenSeq
-      ? { at: accepted.client.lo, seq, isOld: true }
-      : { at: deliverableSince(trace, 'pod', at), seq };
-  const signs: Sign[] = [
-    ...timeline.containers.flatMap((container) => killingSigns(input, container)),
-    ...[trace.acknowledged, trace.terminal].flatMap((status) => (status ? ofPod(status) : [])),
-    // The kubelet renews its node's Lease every 10 s, whatever its pods do. A renewal shows that it runs, and that something
-    // else delays its work on this pod (SIGNALS.md §2 S2). One that arrives just after the deletion may be older.
-    ...trace.nodeSigns.renewals
-      .filter(({ at }) => at > accepted.client.hi + millisecondsOf('delivery-lag'))
-      .map(({ at }) => ({ at })),
-    ...applicationSigns(input),
-  ];
-  return signs.sort((a, b) => a.at - b.at)[0];
-}
-
-/** An Event in the first list is older than that list: its own timestamp shows how old. */
-function killingSigns({ trace, deletion }: RuleInput, { killings, stopping }: ContainerTimeline): Sign[] {
-  const since = stopping?.estimate.client.lo ?? -Infinity;
-  // A run that attaches may see the deletion before its first list of the Events.
-  const cameLate = deletion.facts.underWay || trace.began?.value.mode === 'attach';
-  return killings.map(({ at, seq, isOld }) => {
-    const deliverable = deliverableSince(trace, 'events', at);
-    return isOld && cameLate ? { at: Math.min(deliverable, since), seq, isOld } : { at: deliverable, seq };
-  });
-}
-
-/**
- * The application logged its signal, or lost its readiness: the kubelet sent the signal, or ran the probe. The end of a log
- * is no sign: a log also ends with its node. A log that was opened late begins with lines that were written earlier.
- */
-function applicationSigns({ trace, deletion, network }: RuleInput): Sign[] {
-  const { underWay, seenAt } = deletion.facts;
-  const written = (line: Fact<number>): Sign => {
-    const { lo } = network.toClient('node', { lo: line.value, hi: line.value });
-    return { at: Math.min(line.at, lo), seq: line.seq, isOld: true };
-  };
-  return [...trace.containers.values()].flatMap(({ log, readyLost }) => [
-    ...log.signalLines.filter(({ at }) => at >= seenAt).map((line) => (underWay ? written(line) : line)),
-    ...(readyLost && readyLost.at >= seenAt ? [readyLost] : []),
-  ]);
+function aliveAt({ trace, deletion }: RuleInput): number {
+  const since = deletion.accepted.client.hi + millisecondsOf('delivery-lag');
+  return Math.min(...trace.nodeSigns.renewals.map(({ at }) => (at > since ? at : Infinity)));
 }
 
 /** A restart after a failed probe: until that container is stopped, the kubelet's worker for the pod does nothing else. */

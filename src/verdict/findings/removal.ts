@@ -5,7 +5,10 @@ import { mayBeItsKubelets } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
+import { waitedWithin } from '../api-silence.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
+import { lengthBetween } from '../../infer/schedule.ts';
+import type { Interval, Length } from '../../infer/timeline.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { isCascade, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 import { few, list, stillRan } from '../words.ts';
@@ -38,6 +41,7 @@ export const removalRules: Rules = {
     };
   },
 
+  /** Both steps of the kubelet after the exits: its last status, and its last DELETE (SIGNALS.md §2 S10 to S15). */
   'slow-cleanup': (input) => {
     const found = [lateStatus(input), slowRemoval(input)].flatMap((one) => one ?? []);
     return found.sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0))[0];
@@ -100,28 +104,30 @@ export const removalRules: Rules = {
 /** Cleanup may take this long, ms. */
 const maxCleanupMs = 5 * second;
 
-/**
- * A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then (SIGNALS.md
- * §2 S10, S12).
- */
-function lateStatus({ trace, timeline }: RuleInput): Found | undefined {
+/** The length of a step that took too long, without the time in which the API server did not answer. */
+function slowStep({ timeline }: RuleInput, from: Interval | undefined, to: Interval | undefined): Length | undefined {
+  if (!from || !to) return undefined;
+  const { min, max } = lengthBetween(from, to);
+  const waited = waitedWithin(timeline, { lo: from.earliest, hi: to.latest });
+  return min - waited > maxCleanupMs ? { min, max, shown: (min + max) / 2 } : undefined;
+}
+
+/** A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then. */
+function lateStatus(input: RuleInput): Found | undefined {
+  const { trace, timeline } = input;
   const done = markOf(timeline, 'containers-done')?.at;
   const ran = ranContainers(timeline);
-  if (!done || !trace.terminal || ran.length === 0 || !ran.every(reportedExit)) return undefined;
   // An earlier state reported the exits already: they may be older than the deletion.
   const reported = Math.max(...ran.map(({ name }) => trace.containers.get(name)?.terminated?.seq ?? Infinity));
-  if (reported < trace.terminal.seq) return undefined;
+  if (!trace.terminal || !ran.every(reportedExit) || reported < trace.terminal.seq) return undefined;
   // The kubelet waits for a hook that goes on after the exit too.
   const ends = ran.flatMap((container) => [reportedExit(container), container.preStop?.end]).filter((end) => !!end);
-  const last = {
-    lo: Math.max(...ends.map(({ earliest }) => earliest)),
-    hi: Math.max(...ends.map(({ latest }) => latest)),
-  };
-  const [min, max] = [done.earliest - last.hi, done.latest - last.lo];
-  if (min <= maxCleanupMs) return undefined;
-  const clause = `it took ${lengthText({ min, max, shown: max - (last.hi - last.lo) / 2 })} until the kubelet reported the last exit`;
+  const last = ends.sort((a, b) => b.latest - a.latest)[0];
+  const length = slowStep(input, last, done);
+  if (!length || !last || !done) return undefined;
+  const clause = `it took ${lengthText(length)} until the kubelet reported the last exit`;
   const notReady = markOf(timeline, 'node-not-ready')?.at;
-  const isNotReady = notReady !== undefined && notReady.latest > last.hi && notReady.earliest <= done.latest;
+  const isNotReady = notReady !== undefined && notReady.latest > last.latest && notReady.earliest <= done.latest;
   return {
     message: clause,
     clause,
@@ -129,32 +135,38 @@ function lateStatus({ trace, timeline }: RuleInput): Found | undefined {
       ? `${timeline.pod.spec.nodeName ?? 'the node'} was NotReady meanwhile`
       : 'before that it has to stop the pod sandbox and to reach the API server',
     advice: 'Look at the kubelet and the container runtime of the node, and at its connection to the API server.',
-    delayMs: min,
-    evidence: [ends.map(({ evidence }) => evidence), trace.terminal.seq, isNotReady ? notReady.evidence : undefined],
+    delayMs: length.min,
+    evidence: [last.evidence, trace.terminal.seq, isNotReady ? notReady.evidence : undefined],
   };
 }
 
-function slowRemoval({ trace, timeline }: RuleInput): Found | undefined {
-  const { terminal, finalizing, sandboxStopped, finalDelete, gone, now } = trace;
-  const isOver = markOf(timeline, 'final-delete') !== undefined;
+function slowRemoval(input: RuleInput): Found | undefined {
+  const { trace, timeline } = input;
+  const done = markOf(timeline, 'containers-done')?.at;
+  const final = markOf(timeline, 'final-delete')?.at;
   // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
-  if (!markOf(timeline, 'containers-done') || !terminal || (!isOver && finalizing)) return undefined;
-  const end = finalDelete ?? gone;
-  const took = (end ? deliverableSince(trace, 'pod', end.at) : now) - terminal.at;
-  if (took <= maxCleanupMs) return undefined;
+  if (!final && trace.finalizing) return undefined;
+  const length = slowStep(input, done, final) ?? (!final && done ? openStep(input, done) : undefined);
+  if (!length) return undefined;
   // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
-  const sandbox = sandboxStopped && sandboxStopped.at <= terminal.at ? sandboxStopped : undefined;
-  const clause = `cleanup took ${isOver ? '' : 'at least '}${secondsText(took)}`;
+  const sandbox = trace.sandboxStopped && trace.sandboxStopped.at <= (trace.terminal?.at ?? 0);
+  const clause = `cleanup took ${final ? lengthText(length) : `at least ${secondsText(length.min)}`}`;
   return {
-    message: `${clause} after the last container had ended${isOver ? '' : ', and is not done'}`,
+    message: `${clause} after the last container had ended${final ? '' : ', and is not done'}`,
     clause,
     why: sandbox
       ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
       : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
     advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
-    delayMs: took,
-    evidence: [terminal.seq, sandbox?.seq, finalDelete?.seq],
+    delayMs: length.min,
+    evidence: [trace.terminal?.seq, sandbox ? trace.sandboxStopped?.seq : undefined, trace.finalDelete?.seq],
   };
+}
+
+/** A step that is not over. */
+function openStep({ timeline }: RuleInput, { latest }: Interval): Length | undefined {
+  const min = timeline.now - latest;
+  return min > maxCleanupMs ? { min, max: Infinity, shown: min } : undefined;
 }
 
 /** `logMs`: from the removal to the end of the container's log, which ends up to a second after its container. */

@@ -134,8 +134,6 @@ const kubeletEvidence: Case[] = [
   })),
 ];
 
-const refusedProbe = (kind: string, ms: number) =>
-  event('Unhealthy', `${kind} probe failed: dial tcp 10.1.1.1:8080: connect: connection refused`, ms);
 const audited: Edit = (all) => {
   const { pod: object, removed } = deletionIn(all);
   const kept = editing(all, 'pod', (one, rawObservation) => {
@@ -175,16 +173,6 @@ const proved: Case[] = [
     edit: [arriving((one, { at }) => (one.kind === 'log-ended' ? at + 1000 : one.at))],
     expect: { without: ['no-signal-handling'] },
   },
-  ...[
-    ['Readiness', -900, 'info'] as const,
-    ['Liveness', 400, 'info'] as const,
-    ['Readiness', 400, 'warning'] as const,
-  ].map(([kind, ms, severity]): Case => ({
-    sentence: `a ${kind} probe that is refused ${ms} ms after the deletion gives drain-race the severity ${severity}`,
-    of: 'graceful-exit',
-    edit: [refusedProbe(kind, ms)],
-    expect: { severity: { 'drain-race': severity }, says: ms < 0 ? { 'drain-race': /removal from Service/ } : {} },
-  })),
   {
     sentence: 'a finalizer holds a pod that had finished before its deletion',
     of: 'completed',

@@ -12,6 +12,12 @@ const withImage = (image: string): Edit =>
     return { ...pod, spec: { ...pod.spec, containers: containers.map((one) => ({ ...one, image })) } };
   });
 
+const withCommand = (...command: readonly string[]): Edit =>
+  each('pod', (pod) => {
+    const containers = pod.spec['containers'] as Record<string, unknown>[];
+    return { ...pod, spec: { ...pod.spec, containers: containers.map((one) => ({ ...one, command })) } };
+  });
+
 /** The marks and the card say all of `texts`, and name no other signal. */
 const isShownAs =
   (...texts: readonly string[]) =>
@@ -59,6 +65,25 @@ export const stopSignals: Record<string, readonly Case[]> = {
       edit: [withImage(image)],
       expect: { containers: { app: { outcome: 'completed' } }, holds: isShownAs(`${name} sent`) },
     })),
+    {
+      sentence: 'ends lighttpd with 1, which is its normal end',
+      of: 'graceful-exit',
+      edit: [withCommand('/usr/sbin/lighttpd', '-D'), ending({ exitCode: 1, reason: 'Error' })],
+      expect: { outcome: 'graceful', containers: { app: { outcome: 'signalled' } } },
+    },
+    {
+      sentence: 'ends npm with 1 where its shell is dash, and the application with it',
+      of: 'graceful-exit',
+      edit: [withImage('node:22'), withCommand('npm', 'start'), ending({ exitCode: 1, reason: 'Error' })],
+      expect: {
+        outcome: 'failed',
+        containers: { app: { outcome: 'failed' } },
+        holds: (_, raw) => {
+          const shown = renderText(mustRender(traceOf(observationsOf(raw))));
+          expect(shown).toContain('probably SIGTERM ends dash at once, and the application with it');
+        },
+      },
+    },
     {
       sentence: 'has no name if the image and the exit code differ',
       of: 'graceful-exit',

@@ -1,0 +1,82 @@
+/** `watch`: every exit of a namespace or a cluster, until it is stopped. */
+import type { Shard, WatchFormat } from '../watch/options.ts';
+import { addConnectionFlags, connectionOf } from './connection-flags.ts';
+import type { AddCommand, Flags } from './command.ts';
+import { addLook, colorFrom, verbosityOf } from './options.ts';
+import { parseAnyTarget } from './target.ts';
+import { oneOf, usageError, valueOf } from './usage.ts';
+import { shownCommand } from './words.ts';
+
+const examples = `Examples:
+  kubectl podexit watch -n shop                     every exit of a namespace
+  kubectl podexit watch -A                          of the whole cluster
+  kubectl podexit watch deployment/checkout         of one workload
+  kubectl podexit watch -A -o ndjson                for programs
+
+It runs until it is stopped: Ctrl-C and SIGTERM print a summary and end it with 0.
+`;
+
+const formats: readonly WatchFormat[] = ['lines', 'ndjson', 'json'];
+
+export const addWatch: AddCommand = (program, ports, setExitCode) => {
+  const watch = program
+    .command('watch [target...]')
+    .usage('[TYPE/NAME | -l SELECTOR] [-n NAMESPACE | -A] [flags]')
+    .description('follow every exit, all day')
+    .addHelpText('before', examples)
+    .optionsGroup('Pods:')
+    .option('-A, --all-namespaces', 'the pods of all namespaces')
+    .option('-l, --selector <labels>', 'only pods with these labels')
+    .option('--field-selector <fields>', 'only pods with these fields')
+    .option('--shard <index/count>', 'only this part of the namespaces, 2/5: for clusters too large for one process')
+    .optionsGroup('Output:')
+    .option('-o, --output <format>', 'lines, ndjson or json; default: a table at a terminal, else lines')
+    .option('--no-logs', "do not follow the logs of terminating pods' containers")
+    .option('--timestamps <kind>', 'local or utc (the default)')
+    .option('--plain', 'for screen readers: lines, without animation or boxes')
+    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+  addConnectionFlags(addLook(watch)).action(async (words: string[], flags: Flags) => {
+    const { watchExits } = await import('../watch/watch.ts');
+    const { plain = false, ascii = false } = flags;
+    const options = {
+      command: shownCommand(watch, words),
+      connection: connectionOf(flags, ports.version),
+      verbosity: verbosityOf(flags),
+      target: targetOf(words, flags),
+      allNamespaces: flags.allNamespaces ?? false,
+      followLogs: flags.logs !== false,
+      format: formatOf(flags, ports.stdout.isTty && !plain),
+      shard: shardOf(flags.shard),
+      look: {
+        color: colorFrom(flags),
+        ascii: ascii || plain,
+        plain,
+        timestamps: valueOf(flags.timestamps ?? 'utc', '--timestamps'),
+        logs: false,
+      },
+    };
+    setExitCode(await watchExits(options, ports));
+  });
+};
+
+const formatOf = ({ output }: Flags, isTable: boolean): WatchFormat =>
+  output === undefined ? (isTable ? 'table' : 'lines') : oneOf(output, formats, '-o');
+
+/** Throws usageError `target` for words that name nothing, or pods. */
+function targetOf(words: readonly string[], flags: Flags) {
+  if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined) return undefined;
+  const target = parseAnyTarget(words, flags);
+  if (target.kind === 'pod' || target.kind === 'pods')
+    throw usageError('target', 'watch follows workloads, not single pods', 'Write: kubectl podexit POD --attach');
+  if (flags.allNamespaces && target.kind !== 'selector')
+    throw usageError('target', '-A and a name cannot be given together', 'Write: kubectl podexit watch -A -l SELECTOR');
+  return target;
+}
+
+/** Throws usageError `shard`. */
+function shardOf(text: string | undefined): Shard | undefined {
+  if (text === undefined) return undefined;
+  const [, index, count] = (/^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? []).map(Number);
+  if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count };
+  throw usageError('shard', `--shard: "${text.slice(0, 80)}" is not a part like 2/5`, 'The parts are 1/5 to 5/5.');
+}

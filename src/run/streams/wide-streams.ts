@@ -1,0 +1,101 @@
+/**
+ * The streams of an endless run besides the pods. What is common to all pods is watched as a whole; the logs of a pod and
+ * the Lease of its node only while the pod terminates, and within a bound.
+ */
+import { asObject, type JsonObject } from '../../model/observe/read.ts';
+import { follow, followContainer } from './follow.ts';
+import type { Run } from './live-run.ts';
+import { deliverNamespace, logsSince, type SharedStreams } from './shared-streams.ts';
+import type { Gate } from './stream-health.ts';
+import {
+  namespaceOf,
+  nodesTargets,
+  nodeTargets,
+  ownerOf,
+  ownersTarget,
+  runningContainers,
+  servicesTarget,
+  slicesTarget,
+  uidOf,
+} from './watched.ts';
+
+/** Nodes whose Leases are watched, and logs that are followed, at the same time. */
+const [maxLeases, maxLogs] = [20, 50];
+/** ms after which a namespace is read again to see whether it is terminating. */
+const namespaceMs = 10_000;
+
+/** `gate`: the streams that a pod must not terminate without, or its report has a gap. */
+export function createWideStreams(run: Run, gate: Gate): SharedStreams {
+  const { namespace } = run.group;
+  const kinds = new Set<string>();
+  const openKind = (kind: string): void => {
+    const target = ownersTarget(namespace, kind);
+    if (!target || kinds.has(kind)) return;
+    kinds.add(kind);
+    void follow(run, target, {
+      onObservation(rawObservation) {
+        const objects = rawObservation.kind === 'listed' ? rawObservation.objects.map(asObject) : [];
+        for (const object of objects) openKind(ownerOf(object)?.kind ?? '');
+      },
+    });
+  };
+  const leases = createLeases(run);
+  const namespaces = new Set<string>();
+  let openLogs = 0;
+  return {
+    listServices() {
+      for (const target of [servicesTarget(namespace), slicesTarget(namespace)]) void follow(run, target, { gate });
+      for (const target of nodesTargets()) void follow(run, target);
+    },
+    openRoutes: () => {},
+    openOwners: (pod) => openKind(ownerOf(pod)?.kind ?? ''),
+    openOwner: ({ kind }) => openKind(kind),
+    openPlace(pod) {
+      leases.open(pod);
+      const name = namespaceOf(pod) ?? run.options.cluster.namespace;
+      if (namespaces.has(name)) return;
+      namespaces.add(name);
+      run.timers.set(
+        `namespace/${name}`,
+        run.options.clock.setTimeout(() => void namespaces.delete(name), namespaceMs),
+      );
+      void deliverNamespace(run, name);
+    },
+    openLogs(pod) {
+      for (const container of run.options.followLogs ? runningContainers(pod) : []) {
+        // Beyond the bound its times are less exact; they stay right.
+        if (openLogs >= maxLogs) return;
+        openLogs += 1;
+        void followContainer(run, pod, container, { since: logsSince(pod) }).finally(() => (openLogs -= 1));
+      }
+    },
+    readNamespace: (name) => deliverNamespace(run, name),
+    closeOf: leases.close,
+  };
+}
+
+/** The Leases of nodes on which pods terminate: whether their kubelets are alive. */
+function createLeases(run: Run) {
+  const open = new Map<string, { pods: Set<string>; stop: AbortController }>();
+  return {
+    open(pod: JsonObject): void {
+      const node = asObject(pod['spec'])['nodeName'];
+      if (typeof node !== 'string') return;
+      const known = open.get(node);
+      if (known) return void known.pods.add(uidOf(pod));
+      if (open.size >= maxLeases) return;
+      const stop = new AbortController();
+      open.set(node, { pods: new Set([uidOf(pod)]), stop });
+      for (const target of nodeTargets(node))
+        if (target.stream === 'lease') void follow(run, target, { signal: stop.signal });
+    },
+    /** The pod is gone. */
+    close(pod: JsonObject): void {
+      const node = String(asObject(pod['spec'])['nodeName']);
+      const known = open.get(node);
+      if (!known?.pods.delete(uidOf(pod)) || known.pods.size > 0) return;
+      known.stop.abort();
+      open.delete(node);
+    },
+  };
+}

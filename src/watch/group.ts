@@ -1,0 +1,42 @@
+/** Which pods a watch is about. */
+import type { JsonObject } from '../model/observe/read.ts';
+import { readGroup } from '../run/choosing/read-group.ts';
+import type { Group } from '../run/group/group.ts';
+import { warnOn } from '../run/ports.ts';
+import type { Session } from '../run/session.ts';
+import { namespaceOf, podsTarget } from '../run/streams/watched.ts';
+import type { Shard, WatchOptions } from './options.ts';
+
+/** Throws what readGroup throws. */
+export async function watchedGroup(session: Session, options: WatchOptions): Promise<Group> {
+  const group = await unsharded(session, options);
+  const { shard } = options;
+  if (!shard) return group;
+  const owns = (pod: JsonObject): boolean => group.owns(pod) && isInShard(namespaceOf(pod) ?? '', shard);
+  return { ...group, target: `${group.target}, shard ${shard.index}/${shard.count}`, owns };
+}
+
+async function unsharded(session: Session, { target, allNamespaces }: WatchOptions): Promise<Group> {
+  const namespace = allNamespaces ? '' : session.cluster.namespace;
+  const selector = target?.kind === 'selector' ? target : undefined;
+  if (target && !selector) {
+    const group = await readGroup(session, target, { ignoreNotFound: false, warn: warnOn(session.ports) });
+    return { ...group, isEndless: true };
+  }
+  const where = allNamespaces ? 'all namespaces' : `namespace/${namespace}`;
+  return {
+    isOne: false,
+    isEndless: true,
+    target: selector?.labels ? `-l ${selector.labels} in ${where}` : where,
+    namespace,
+    pods: podsTarget(namespace, { labels: selector?.labels, fields: selector?.fields }),
+    owns: () => true,
+  };
+}
+
+/** FNV-1a: the same namespace is in the same shard everywhere, and all shards get about as many. */
+function isInShard(namespace: string, { index, count }: Shard): boolean {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(namespace)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash % count === index - 1;
+}

@@ -1,0 +1,173 @@
+/**
+ * What a watch remembers for pods that terminate later: the last states of each object, found by the pod that they
+ * concern. Bounded by what exists in the cluster and by time, however long the watch runs. Pure: its clock is the log's.
+ */
+import type { ObservedObject, Pod } from '../model/kube.ts';
+import type { Observation, ObservationOf } from '../model/observation.ts';
+import { controllerOf } from '../model/pod.ts';
+import { learn, objectsOf, type Subject } from '../model/select.ts';
+import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
+
+/** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
+const rememberedMs = 10 * 60_000;
+const sweepMs = 60_000;
+
+/** How many changes of one object are remembered; of Events, how many about one object. */
+const mostChanges = { events: 16, 'owner-events': 16, 'node-events': 16, endpointslices: 4, owner: 4 } as const;
+const mostOtherChanges = 2;
+/** Gaps, resumed streams and other observations about whole streams; and `Date` headers. */
+const mostOfStreams = 64;
+
+interface Ring {
+  readonly seen: Observation[];
+  /** Events and removed objects: they are forgotten after a while. */
+  isPassing: boolean;
+}
+
+/** The last observations by key, and which keys belong to a namespace. */
+function createRings() {
+  const rings = new Map<string, Ring>();
+  const lists = new Map<string, Observation>();
+  /** The keys of the slices, Services and namespaces in each namespace. */
+  const beside = new Map<string, Set<string>>();
+  let sweptAt = -Infinity;
+  return {
+    put(key: string, o: Observation, most: number, isPassing = false): void {
+      const ring = rings.get(key) ?? { seen: [], isPassing };
+      ring.seen.push(o);
+      ring.isPassing = isPassing;
+      if (ring.seen.length > most) ring.seen.shift();
+      rings.set(key, ring);
+    },
+    putList: (o: ObservationOf<'listed'>): void =>
+      void lists.set(`${o.stream}/${o.name ?? ''}/${o.objects[0]?.kind ?? ''}`, { ...o, objects: [] }),
+    putBeside(namespace: string, key: string): void {
+      const keys = beside.get(namespace) ?? new Set();
+      beside.set(namespace, keys.add(key));
+    },
+    recalled: (key: string): readonly Observation[] => rings.get(key)?.seen ?? [],
+    lists: (): Iterable<Observation> => lists.values(),
+    beside: (namespace: string): Iterable<string> => beside.get(namespace) ?? [],
+    /** Forgets what passed long ago. */
+    sweep(now: number): void {
+      if (now - sweptAt < sweepMs) return;
+      sweptAt = now;
+      for (const [key, { seen, isPassing }] of rings)
+        if (isPassing && (seen.at(-1)?.at ?? now) < now - rememberedMs) rings.delete(key);
+      for (const [namespace, keys] of beside) {
+        for (const key of keys) if (!rings.has(key)) keys.delete(key);
+        if (keys.size === 0) beside.delete(namespace);
+      }
+    },
+    size: (): number => rings.size,
+  };
+}
+
+/** The last state of each pod that does not terminate. */
+function createPods() {
+  const pods = new Map<string, PackedPod>();
+  const packer = createPacker();
+  return {
+    put(o: PodSeen, { metadata, ...pod }: Pod): void {
+      const { uid, namespace = '' } = metadata;
+      if (o.kind === 'changed' && o.change === 'DELETED') pods.delete(uid);
+      else pods.set(uid, packer.pack(o, controllerOf({ metadata, ...pod })?.uid ?? namespace));
+    },
+    forget: (uid: string): void => void pods.delete(uid),
+    forgetUnlisted(o: ObservationOf<'listed'>): void {
+      const there = new Set(o.objects.map(({ metadata }) => metadata.uid));
+      for (const uid of pods.keys()) if (!there.has(uid)) pods.delete(uid);
+    },
+    recalled(uid: string): readonly Observation[] {
+      const packed = pods.get(uid);
+      return packed ? [packer.unpack(packed)] : [];
+    },
+    size: (): number => pods.size,
+  };
+}
+
+export function createMemory() {
+  const pods = createPods();
+  const rings = createRings();
+  const putObject = (o: ObservationOf<'changed'> | ObservationOf<'listed'>, object: ObservedObject): void => {
+    const isRemoved = o.kind === 'changed' && o.change === 'DELETED';
+    if (object.kind === 'Pod') return pods.put(o, object);
+    if (object.kind === 'Event' && isRemoved) return;
+    const key = keyOf(object);
+    const most: Partial<Record<string, number>> = mostChanges;
+    rings.put(key, o, most[o.stream] ?? mostOtherChanges, object.kind === 'Event' || isRemoved);
+    const namespace = namespaceBeside(object);
+    if (namespace !== undefined) rings.putBeside(namespace, key);
+  };
+  return {
+    take(o: Observation): void {
+      rings.sweep(o.at);
+      if (o.kind === 'changed') return putObject(o, o.object);
+      if (o.kind === 'listed') {
+        if (o.stream === 'pods') pods.forgetUnlisted(o);
+        // The Lease of a node is listed each time that a pod terminates there.
+        if (o.name === undefined) rings.putList(o);
+        for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
+      } else if (o.kind === 'dated') rings.put('dates', o, mostOfStreams);
+      else if (!('pod' in o) || o.pod === undefined) rings.put('streams', o, mostOfStreams);
+    },
+    forget: pods.forget,
+    /** What concerns the pod, in the order of observation; `subject` learns its owners. */
+    about(subject: Subject): Observation[] {
+      const { uid, name, namespace = '' } = subject;
+      const own = pods.recalled(uid);
+      for (const object of own.flatMap(objectsOf)) learn(subject, object);
+      const found = [...own, ...rings.lists()];
+      // Learning from an owner adds its own owner to the map, which this loop then visits too.
+      for (const [owner, kindAndName] of subject.owners) {
+        const states = rings.recalled(`uid/${owner}`);
+        for (const object of states.flatMap(objectsOf)) learn(subject, object);
+        const [kind = '', ownerName = ''] = kindAndName.split('/');
+        found.push(...states, ...rings.recalled(aboutKey(namespace, kind, ownerName)));
+      }
+      const node = subject.node ?? '';
+      const keys = [
+        'dates',
+        'streams',
+        aboutKey(namespace, 'Pod', name),
+        aboutKey(namespace, 'HorizontalPodAutoscaler', ''),
+        ...[`Node/${node}`, `Lease/${node}`, aboutKey('', 'Node', node)],
+        ...rings.beside(namespace),
+      ];
+      return joined([...found, ...keys.flatMap(rings.recalled)]);
+    },
+    /** How much is kept, for the watch's own health. */
+    sizes: () => ({ pods: pods.size(), objects: rings.size() }),
+  };
+}
+
+/** In order, with the parts of one list joined to one list again. */
+function joined(found: readonly Observation[]): Observation[] {
+  const bySeq = new Map<number, Observation>();
+  for (const one of found) {
+    const known = bySeq.get(one.seq);
+    const both = known?.kind === 'listed' && one.kind === 'listed';
+    bySeq.set(one.seq, both ? { ...known, objects: [...known.objects, ...one.objects] } : one);
+  }
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+function keyOf(object: ObservedObject): string {
+  const { namespace = '', name, uid } = object.metadata;
+  if (object.kind === 'Event') {
+    const { kind, name: about } = object.involvedObject;
+    return kind === 'Node' ? aboutKey('', kind, about) : aboutKey(namespace, kind, about);
+  }
+  if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace}/${name}`;
+  return object.kind === 'Node' || object.kind === 'Lease' ? `${object.kind}/${name}` : `uid/${uid}`;
+}
+
+/** An autoscaler's Events do not say what it scales, so all autoscalers of a namespace share one key. */
+const aboutKey = (namespace: string, kind: string, name: string): string =>
+  kind === 'HorizontalPodAutoscaler' ? `about/${namespace}/autoscalers` : `about/${namespace}/${kind}/${name}`;
+
+/** The namespace whose pods an object concerns by being there. */
+function namespaceBeside({ kind, metadata }: ObservedObject): string | undefined {
+  if (kind === 'Namespace') return metadata.name;
+  return kind === 'EndpointSlice' || kind === 'Service' ? metadata.namespace : undefined;
+}

@@ -1,0 +1,22 @@
+/** The options of `watch`. */
+import type { LookOptions } from '../output/view.ts';
+import type { SeveralTarget } from '../run/choosing/target.ts';
+import type { TraceOptions } from '../run/options.ts';
+
+/** How exits are printed: `table` at a terminal. */
+export type WatchFormat = 'table' | 'lines' | 'ndjson' | 'json';
+
+/** A part of the namespaces: the `index`-th of `count`, counted from 1. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+export interface WatchOptions extends Pick<TraceOptions, 'connection' | 'verbosity' | 'followLogs' | 'command'> {
+  /** Absent: every pod. */
+  readonly target?: SeveralTarget | undefined;
+  readonly allNamespaces: boolean;
+  readonly format: WatchFormat;
+  readonly look: LookOptions;
+  readonly shard?: Shard | undefined;
+}

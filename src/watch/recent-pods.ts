@@ -1,0 +1,72 @@
+/** Pods that were created lately, by workload: the possible replacements of a pod that terminates. */
+import type { Pod } from '../model/kube.ts';
+import type { Observation } from '../model/observation.ts';
+import { controllerOf } from '../model/pod.ts';
+import { updateSibling } from '../model/reduce/siblings.ts';
+import type { SiblingFacts, Trace } from '../model/trace.ts';
+
+/** ms. A rollout creates a pod at most as long before it deletes another. */
+const recentMs = 2 * 60_000;
+const sweepMs = 10_000;
+/** Pods of one workload; a rollout with a larger surge names fewer replacements. */
+const mostOfWorkload = 200;
+
+const none: ReadonlyMap<string, SiblingFacts> = new Map();
+
+export function createRecentPods() {
+  const families = new Map<string, Map<string, SiblingFacts>>();
+  const taken = new Set<string>();
+  let isListed = false;
+  let sweptAt = -Infinity;
+  const sweep = (now: number): void => {
+    if (now - sweptAt < sweepMs) return;
+    sweptAt = now;
+    for (const [family, pods] of families) {
+      for (const [uid, { seen }] of pods) {
+        if (seen.at >= now - recentMs) continue;
+        pods.delete(uid);
+        taken.delete(uid);
+      }
+      if (pods.size === 0) families.delete(family);
+    }
+  };
+  const fold = (pod: Pod, o: Observation, isNew: boolean): void => {
+    const family = familyOf(pod);
+    const pods = families.get(family) ?? new Map<string, SiblingFacts>();
+    const known = pods.get(pod.metadata.uid);
+    if (!known && (!isNew || pods.size >= mostOfWorkload)) return;
+    const facts = updateSibling(undefined, known, { pod, seen: o, arrival: 'created' });
+    if (facts) families.set(family, pods.set(pod.metadata.uid, facts));
+  };
+  return {
+    take(o: Observation): void {
+      sweep(o.at);
+      if (o.kind === 'changed' && o.object.kind === 'Pod') {
+        if (o.change === 'DELETED') families.get(familyOf(o.object))?.delete(o.object.metadata.uid);
+        else fold(o.object, o, o.change === 'ADDED');
+      }
+      // Which of the pods of a later list are new is not known: none of them counts as a replacement.
+      isListed ||= o.kind === 'listed' && o.stream === 'pods';
+    },
+    /** The pod `uid` is the replacement of a reported pod, and so of no other. */
+    name: (uid: string): void => void taken.add(uid),
+    /**
+     * The trace with the recent pods of its workload. They are not all its siblings, so a replacement that is not among
+     * them is unknown, not missing.
+     */
+    in(trace: Trace): Trace {
+      const pod = trace.pod?.value;
+      const siblings = (pod && isListed ? families.get(familyOf(pod)) : undefined) ?? none;
+      return { ...trace, siblings, siblingsKnown: false, newSiblingCount: siblings.size, taken };
+    },
+  };
+}
+
+/** The pods of one Deployment, of all its ReplicaSets; else those of one controller. */
+export function familyOf(pod: Pod): string {
+  const owner = controllerOf(pod);
+  const hash = pod.metadata.labels?.['pod-template-hash'];
+  const isOfDeployment = owner?.kind === 'ReplicaSet' && hash !== undefined && owner.name.endsWith(`-${hash}`);
+  const name = isOfDeployment ? owner.name.slice(0, -hash.length - 1) : owner?.name;
+  return `${pod.metadata.namespace ?? ''}/${isOfDeployment ? 'Deployment' : (owner?.kind ?? 'Pod')}/${name ?? pod.metadata.name}`;
+}

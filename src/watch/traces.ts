@@ -1,0 +1,164 @@
+/**
+ * The traces of a watch: only of pods that terminate, each from what is remembered about it. They answer like those of
+ * any run (run/traces/traces.ts), and are bounded however long the watch runs.
+ */
+import type { EndpointSlice, ObservedObject, Pod } from '../model/kube.ts';
+import type { Observation } from '../model/observation.ts';
+import { isTerminating } from '../model/pod.ts';
+import { reduce } from '../model/reduce.ts';
+import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
+import { emptyTrace, type Trace } from '../model/trace.ts';
+import type { Traces } from '../run/traces/traces.ts';
+import { createMemory } from './memory.ts';
+import { createRecentPods } from './recent-pods.ts';
+
+/** Pods that terminate at the same time, beyond which further ones are counted as dropped. */
+const mostOpen = 5000;
+/** Ended pods that are remembered, so that a server that is behind does not open them again. */
+const mostClosed = 10_000;
+
+interface Traced {
+  readonly subject: Subject;
+  /** Slices that list the pod, and the Services that they belong to: those of other pods do not concern it. */
+  readonly routes: Set<string>;
+  /** What concerns the pod, for its recording. */
+  readonly log: Observation[] | undefined;
+  trace: Trace;
+}
+
+interface Listener {
+  /** Each observation, before the traces take it. */
+  seen(this: void, o: Observation): void;
+  /** A pod terminates while too many others do: it is not traced. */
+  dropped(this: void, pod: Pod): void;
+}
+
+export type WatchedTraces = ReturnType<typeof watchedTraces>;
+
+/** `wants`: which terminating pods are traced. `keepsLog`: what concerns a pod is kept until its trace is closed. */
+export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, listener: Listener) {
+  const traced = new Map<string, Traced>();
+  /** Uids of the traced pods by the pods' names, to which Events refer. */
+  const byName = new Map<string, Set<string>>();
+  const closed = createRecentUids();
+  const memory = createMemory();
+  const recent = createRecentPods();
+  const begin = (pod: Pod): void => {
+    const subject = subjectOf(pod);
+    learn(subject, pod);
+    const one: Traced = { subject, routes: new Set(), log: keepsLog ? [] : undefined, trace: emptyTrace };
+    const remembered = memory.about(subject);
+    // Services were listed before the slices that tell which of them route to the pod.
+    for (const o of remembered) learnRoutes(one, o);
+    for (const o of remembered) addTo(one, o);
+    const { uid, name } = pod.metadata;
+    traced.set(uid, one);
+    byName.set(name, (byName.get(name) ?? new Set()).add(uid));
+    memory.forget(uid);
+  };
+  const traces: Traces = {
+    add(o) {
+      listener.seen(o);
+      recent.take(o);
+      for (const pod of terminatingPodsIn(o)) {
+        const { uid } = pod.metadata;
+        if (traced.has(uid) || closed.has(uid) || !wants(pod)) continue;
+        if (traced.size < mostOpen) begin(pod);
+        else listener.dropped(pod);
+      }
+      const keys = [...concerned(o, traced, byName)].filter((uid) => {
+        const one = traced.get(uid);
+        return one !== undefined && addTo(one, o);
+      });
+      if (!isOnlyOfTraced(o, traced)) memory.take(o);
+      return keys;
+    },
+    get(uid) {
+      const one = traced.get(uid);
+      return one && recent.in(one.trace);
+    },
+    keys: () => [...traced.keys()],
+    probes: () => emptyTrace.probes,
+    close(uid, replacement) {
+      if (replacement !== undefined) recent.name(replacement);
+      const name = traced.get(uid)?.subject.name ?? '';
+      traced.delete(uid);
+      byName.get(name)?.delete(uid);
+      if (byName.get(name)?.size === 0) byName.delete(name);
+      closed.add(uid);
+    },
+  };
+  return {
+    ...traces,
+    /** What concerned the pod so far, as the log of a run about this pod. */
+    logOf: (uid: string): readonly Observation[] => traced.get(uid)?.log ?? [],
+    sizes: memory.sizes,
+  };
+}
+
+/** The newest uids; the oldest is forgotten first. */
+function createRecentUids() {
+  const uids = new Set<string>();
+  return {
+    has: (uid: string): boolean => uids.has(uid),
+    add(uid: string): void {
+      uids.add(uid);
+      const oldest = uids.values().next().value;
+      if (uids.size > mostClosed && oldest !== undefined) uids.delete(oldest);
+    },
+  };
+}
+
+/** The pods that an observation may concern. */
+function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: ReadonlyMap<string, Set<string>>) {
+  if ('pod' in o && o.pod !== undefined) return [o.pod];
+  if (o.kind !== 'changed') return traced.keys();
+  if (o.object.kind === 'Pod') return [o.object.metadata.uid];
+  if (o.object.kind === 'Event' && o.object.involvedObject.kind === 'Pod')
+    return byName.get(o.object.involvedObject.name) ?? [];
+  return traced.keys();
+}
+
+/** The state of a pod is remembered only until its trace begins. */
+const isOnlyOfTraced = (o: Observation, traced: ReadonlyMap<string, Traced>): boolean =>
+  (o.kind === 'changed' && o.object.kind === 'Pod' && o.change !== 'DELETED' && traced.has(o.object.metadata.uid)) ||
+  ('pod' in o && o.pod !== undefined);
+
+/** Whether the observation concerns the pod. */
+function addTo(one: Traced, observation: Observation): boolean {
+  const routed = ofRoutes(one, observation);
+  const parts = routed ? concerning(one.subject, routed) : [];
+  if (parts.length === 0) return false;
+  for (const part of parts) for (const object of objectsOf(part)) learn(one.subject, object);
+  one.log?.push(...parts);
+  one.trace = parts.reduce(reduce, one.trace);
+  return true;
+}
+
+/** The observation without slices and Services that never routed to the pod; undefined if nothing is left. */
+function ofRoutes({ subject, routes }: Pick<Traced, 'subject' | 'routes'>, o: Observation): Observation | undefined {
+  if (o.kind !== 'changed' && o.kind !== 'listed') return o;
+  if (o.stream !== 'endpointslices' && o.stream !== 'services') return o;
+  learnRoutes({ subject, routes }, o);
+  const isOwn = ({ kind, metadata }: ObservedObject): boolean =>
+    metadata.namespace === subject.namespace && routes.has(`${kind}/${metadata.name}`);
+  if (o.kind === 'changed') return isOwn(o.object) ? o : undefined;
+  return { ...o, objects: o.objects.filter(isOwn) };
+}
+
+function learnRoutes({ subject, routes }: Pick<Traced, 'subject' | 'routes'>, o: Observation): void {
+  for (const object of objectsOf(o)) if (object.kind === 'EndpointSlice') learnRoute(routes, object, subject);
+}
+
+function learnRoute(routes: Set<string>, { metadata, endpoints }: EndpointSlice, { uid }: Subject): void {
+  if (!endpoints.some(({ targetRef }) => targetRef?.uid === uid)) return;
+  routes.add(`EndpointSlice/${metadata.name}`);
+  const service = metadata.labels?.['kubernetes.io/service-name'];
+  if (service !== undefined) routes.add(`Service/${service}`);
+}
+
+/** Pods that an observation shows terminating. */
+function terminatingPodsIn(o: Observation): Pod[] {
+  if ((o.kind !== 'changed' && o.kind !== 'listed') || o.stream !== 'pods') return [];
+  return objectsOf(o).flatMap((object) => (object.kind === 'Pod' && isTerminating(object) ? [object] : []));
+}

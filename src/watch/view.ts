@@ -1,0 +1,79 @@
+/** What stdout shows of a watch: lines, JSON, or at a terminal a table that is kept up to date. */
+import { penFor } from '../output/palette.ts';
+import type { OutputPorts } from '../output/ports.ts';
+import { flow, plain } from '../output/prose.ts';
+import { forTerminal } from '../output/safe-text.ts';
+import { isRepainted, repainting, viewOptions } from '../output/text/views.ts';
+import type { LookOptions } from '../output/view.ts';
+import { exitDocument, exitLine, exitLines, gapLine, watchSummaryDocument, watchSummaryLine } from './lines.ts';
+import type { WatchedExit, WatchGap } from './lines.ts';
+import type { WatchFormat } from './options.ts';
+import { createWatchTable, type WatchState } from './table.ts';
+import { summaryText, type ExitNumbers } from './exit-counts.ts';
+
+export interface WatchView {
+  exit(exit: WatchedExit): void;
+  gap?(gap: WatchGap): void;
+  /** Something that a view that is kept up to date shows has changed. */
+  changed?(): void;
+  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
+  say?(text: string): boolean;
+  end(numbers: ExitNumbers, stillTerminating: number): void;
+  /** Restores the terminal, whatever happened. */
+  close?(): void;
+}
+
+/** `state`: what a table shows. */
+export function watchView(
+  format: WatchFormat,
+  look: LookOptions,
+  ports: OutputPorts,
+  state: () => WatchState,
+): WatchView {
+  const write = (text: string): void => ports.stdout.write(text);
+  switch (format) {
+    case 'ndjson':
+      return {
+        exit: (exit) => write(exitLine(exit)),
+        gap: (gap) => write(gapLine(gap)),
+        end: (numbers, open) => write(watchSummaryLine(numbers, open)),
+      };
+    case 'json':
+      return {
+        exit: (exit) => write(exitDocument(exit)),
+        end: (...numbers) => write(watchSummaryDocument(...numbers)),
+      };
+    case 'lines':
+      return linesView(look, ports);
+    case 'table':
+      return isRepainted('live', ports) ? tableView(look, ports, state) : linesView(look, ports);
+  }
+}
+
+function linesView(look: LookOptions, ports: OutputPorts): WatchView {
+  const { style } = viewOptions(look, ports);
+  const pen = penFor(style);
+  const { stdout } = ports;
+  const columns = (): number => (stdout.isTty ? stdout.columns() : Infinity);
+  const print = (lines: readonly string[]): void => stdout.write(lines.map((line) => `${line}\n`).join(''));
+  return {
+    exit: (exit) => print(exitLines(pen, exit, look.timestamps, columns())),
+    end: (...numbers) =>
+      print(flow(pen, [plain(forTerminal(summaryText(...numbers), 2000))], { width: columns(), hang: 2 })),
+  };
+}
+
+function tableView(look: LookOptions, ports: OutputPorts, state: () => WatchState): WatchView {
+  const table = createWatchTable(viewOptions(look, ports), state);
+  const { say, close } = repainting(ports, table);
+  return {
+    exit: table.changed,
+    changed: table.changed,
+    say,
+    close,
+    end(...numbers) {
+      table.end(summaryText(...numbers));
+      close();
+    },
+  };
+}

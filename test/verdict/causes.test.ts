@@ -1,0 +1,88 @@
+/** The cause of an exit on the card's first two lines and in the ledger, by recordings of a real cluster. */
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { deletedText } from '../../src/output/pod-facts.ts';
+import type { LedgerOwner } from '../../src/model/report.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { mustRender, observationsOf, rawObservationsIn, recordingFile, traceOf } from '../helpers/recordings.ts';
+
+const ownRecording = (name: string): string => fileURLToPath(new URL(`recordings/${name}.ndjson`, import.meta.url));
+
+const reportIn = async (file: string): Promise<Report> =>
+  mustRender(traceOf(observationsOf(await rawObservationsIn(file))));
+
+interface Cause {
+  readonly sentence: string;
+  readonly file: string;
+  /** In the first two lines of the card. */
+  readonly says: RegExp;
+  readonly saysNot?: RegExp;
+  /** The owner of the longest stretch of the ledger. */
+  readonly owner: LedgerOwner;
+}
+
+const causes: readonly Cause[] = [
+  {
+    sentence: 'an API server that was killed, not the kubelet that waited for it',
+    file: ownRecording('api-server-killed'),
+    says: /the API server did not answer for up to \d\.\ds/,
+    saysNot: /kubelet/,
+    owner: 'api-server',
+  },
+  {
+    sentence: 'an API server that was too busy to answer',
+    file: recordingFile('apiserver-busy-delete'),
+    says: /≈1\ds waiting for the API server/,
+    saysNot: /kubelet/,
+    owner: 'api-server',
+  },
+  {
+    sentence: "a sidecar's preStop hook that was cut off",
+    file: ownRecording('sidecar-hook-cut-off'),
+    says: /the preStop hook of proxy was still running when the 8s grace period ended/,
+    owner: 'pre-stop',
+  },
+  {
+    sentence: 'a postStart hook that still ran, not an image pull',
+    file: recordingFile('poststart-hang'),
+    says: /the kubelet waited ≈11s for the postStart hook of app/,
+    saysNot: /image pull|did not respond/,
+    owner: 'post-start',
+  },
+  {
+    sentence: 'SIGKILL for a command that ignores SIGTERM, without a hedge',
+    file: recordingFile('grace-shortened'),
+    says: /app was still running ≈30\.0s after SIGTERM/,
+    saysNot: /probably|may also be/,
+    owner: 'application',
+  },
+  {
+    sentence: 'a node that was down',
+    file: recordingFile('node-down'),
+    says: /the kubelet on node1 did not respond for 62\.1s \(node1 was NotReady\)/,
+    owner: 'kubelet',
+  },
+  {
+    sentence: 'a container runtime that stood still beside an application that ignores its signal',
+    file: recordingFile('containerd-restart-ignoring-app'),
+    says: /app ignored SIGTERM .* the container runtime was unavailable \(FailedKillPod\)/,
+    owner: 'application',
+  },
+  {
+    sentence: 'a finalizer, by name',
+    file: recordingFile('finalizer'),
+    says: /finalizer example\.com\/audit held the pod for 5\.6s/,
+    owner: 'finalizers',
+  },
+];
+
+describe('the first two lines of the card name', () => {
+  it.each(causes)('$sentence', async ({ file, says, saysNot, owner }) => {
+    const report = await reportIn(file);
+    const lines = [report.answer.headline, deletedText(report)].join('\n');
+    expect(lines).toMatch(says);
+    if (saysNot) expect(lines).not.toMatch(saysNot);
+    const [longest] = [...report.ledger].sort((a, b) => b.seconds - a.seconds);
+    expect(longest?.owner).toBe(owner);
+  });
+});

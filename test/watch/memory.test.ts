@@ -1,0 +1,70 @@
+/** What a watch keeps of pods that do not terminate: little, and nothing once they are gone. */
+import { expect, it } from 'vitest';
+import { narrowPod, type Pod } from '../../src/model/kube.ts';
+import { observe } from '../../src/model/observe.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import { createPacker, type PodSeen } from '../../src/watch/packed.ts';
+import { watchedTraces } from '../../src/watch/traces.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
+
+/** The pods of a recording on a real cluster. */
+const recorded = (): Pod[] =>
+  loadRecording('second/rollout-25').rows.flatMap((row) => {
+    const { event } = row as { event?: { object?: { kind?: string } } };
+    return event?.object?.kind === 'Pod' ? [narrowPod(event.object)] : [];
+  });
+
+const seen = (object: Pod, seq: number): PodSeen => ({
+  at: 1_800_000_000_000 + seq,
+  seq,
+  kind: 'changed',
+  stream: 'pods',
+  change: 'MODIFIED',
+  object,
+});
+
+it('a packed pod takes at most 400 bytes, and loses nothing', () => {
+  const { pack, unpack } = createPacker();
+  const pods = recorded();
+  const packed = pods.map((pod, seq) => pack(seen(pod, seq), 'checkout'));
+  // A string has 16 bytes of its own, the packed pod 28, and its entry in a map with its uid as the key 60.
+  const sizes = packed.slice(1).map(({ bytes }) => bytes.length + 16 + 28 + 60);
+  expect(sizes.reduce((sum, size) => sum + size, 0) / sizes.length).toBeLessThanOrEqual(400);
+  expect(packed.map(unpack)).toEqual(pods.map(seen));
+});
+
+it('keeps nothing of hundreds of pods that came, terminated and went', () => {
+  const traces = watchedTraces(() => true, false, { seen: () => {}, dropped: () => {} });
+  const [template] = recorded();
+  let seq = 0;
+  const take = (raw: Omit<RawObservation, 'at'>): void => {
+    seq += 1;
+    traces.add(observe({ at: seq * 100, ...raw } as RawObservation, seq, { logText: false }));
+  };
+  take({ kind: 'listed', stream: 'pods', resourceVersion: '1', objects: [] } as never);
+  for (let count = 0; count < 300; count++) {
+    const metadata = { ...template?.metadata, name: `web-${count}`, uid: `uid-${count}`, deletionTimestamp: undefined };
+    const gone = { ...metadata, deletionTimestamp: '2026-11-28T10:00:00Z', deletionGracePeriodSeconds: 30 };
+    for (const [change, one] of [
+      ['ADDED', metadata],
+      ['MODIFIED', gone],
+      ['DELETED', gone],
+    ] as const)
+      take({ kind: 'changed', stream: 'pods', change, object: { ...template, metadata: one } } as never);
+    expect(traces.keys()).toEqual([`uid-${count}`]);
+    traces.close(`uid-${count}`);
+  }
+  expect(traces.keys()).toEqual([]);
+  expect(traces.sizes()).toEqual({ pods: 0, objects: 0 });
+});
+
+it('does not open a trace again for a pod that has ended, even if a server that is behind shows it', () => {
+  const traces = watchedTraces(() => true, false, { seen: () => {}, dropped: () => {} });
+  const [pod] = recorded();
+  const metadata = { ...pod?.metadata, deletionTimestamp: '2026-11-28T10:00:00Z' };
+  const take = (seq: number) =>
+    traces.add(observe({ ...seen({ ...pod, metadata } as Pod, seq) }, seq, { logText: false }));
+  expect(take(1)).toHaveLength(1);
+  traces.close(metadata.uid ?? '');
+  expect(take(2)).toEqual([]);
+});

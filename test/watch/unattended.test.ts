@@ -1,0 +1,110 @@
+/** A watch that nobody looks after: lost streams, its own restart, missing permissions, wrong usage. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { faultsBy } from '../helpers/schemas.ts';
+import { serving, type Serving } from '../helpers/serving.ts';
+import type { Fault } from '../sim/faults/fault.ts';
+import { linesOf, watchUntil } from './helpers/watching.ts';
+
+const rollout = <T>(faults: Fault[], work: (serving: Serving) => Promise<T>): Promise<T> =>
+  serving('second/rollout-25', { attachDelayMs: 1500, scenario: loadRecording('second/rollout-25'), faults }, work);
+
+const uidsOf = (stdout: string): string[] =>
+  linesOf<{ report: ExitReport }>(stdout, 'report').map(({ report }) => report.pod.uid);
+
+const countOf = (text: string): number => [...text.matchAll(/"type":"report"/g)].length;
+
+const watches = { verb: 'watch' } as const;
+
+describe.concurrent('the streams break', () => {
+  const storms: [string, Fault[]][] = [
+    ['all streams are cut again and again', [{ kind: 'drop', ...watches, skip: 9, times: 20 }]],
+    ['the history is lost', [{ kind: 'expire', as: 'frame', ...watches, skip: 9, times: 3 }]],
+    [
+      'reconnecting meets 429 and 500',
+      [
+        { kind: 'drop', ...watches, skip: 9, times: 6 },
+        { kind: 'status', code: 429, retryAfterSeconds: 1, skip: 12, times: 3 },
+        { kind: 'status', code: 500, skip: 15, times: 3 },
+      ],
+    ],
+    ['half a line arrives', [{ kind: 'half-line', resource: 'pods', ...watches, skip: 9, times: 3 }]],
+  ];
+  it.each(storms)('%s: every exit is counted once', (_name, faults) =>
+    rollout(faults, async ({ flags }) => {
+      const { code, stdout } = await watchUntil([...flags, '-o', 'ndjson'], (text) => countOf(text) === 25);
+      const uids = uidsOf(stdout);
+      expect(code).toBe(0);
+      expect(uids).toHaveLength(25);
+      expect(new Set(uids).size).toBe(25);
+    }),
+  );
+
+  it('names the time that was not observed', () =>
+    rollout([{ kind: 'half-line', ...watches, resource: 'pods', skip: 80, times: 1 }], async ({ flags, server }) => {
+      // A watch that resumes gets a 410.
+      const compacting = setInterval(() => server.compact(), 20);
+      const { stdout, stderr } = await watchUntil([...flags, '-o', 'ndjson'], (text) => countOf(text) === 25);
+      clearInterval(compacting);
+      const gaps = linesOf<{ streams: string[] }>(stdout, 'watch-gap');
+      expect(gaps.flatMap(({ streams }) => streams)).toContain('pods');
+      for (const gap of gaps) expect(faultsBy('ndjson', gap)).toEqual([]);
+      expect(stderr).toMatch(
+        /not observed from \d\d:\d\d:\d\d to \d\d:\d\d:\d\d: .*pods.*; exits in that time may be missing/,
+      );
+    }));
+});
+
+it('counts no exit twice when it is restarted, and says which it leaves behind', () =>
+  rollout([], async ({ flags, server }) => {
+    const first = await watchUntil([...flags, '-o', 'ndjson'], (text) => countOf(text) >= 5);
+    const [summary] = linesOf<{ stillTerminating: number }>(first.stdout, 'watch-summary');
+    expect(faultsBy('ndjson', summary)).toEqual([]);
+    const counted = uidsOf(first.stdout);
+    const until = server.played.then(() => sleep(8000));
+    const second = await watchUntil([...flags, '-o', 'ndjson'], () => false, { until });
+    const all = [...counted, ...uidsOf(second.stdout)];
+    expect(new Set(all).size).toBe(all.length);
+    expect(summary?.stillTerminating).toBeGreaterThan(0);
+  }));
+
+const refused = (resource: string): Fault => ({
+  kind: 'status',
+  code: 403,
+  resource,
+  reason: 'Forbidden',
+  message: `${resource} is forbidden: User "watcher" cannot list resource "${resource}" in API group "" in the namespace "rollout-25"`,
+});
+
+it('says once at the start what it may not watch, and counts on without it', () =>
+  rollout([refused('events'), refused('nodes')], async ({ flags }) => {
+    const { code, stdout, stderr } = await watchUntil([...flags, '-o', 'ndjson'], (text) => countOf(text) === 25);
+    expect(code).toBe(0);
+    expect(new Set(uidsOf(stdout)).size).toBe(25);
+    expect(stderr.match(/no permission to list events: /g)).toHaveLength(1);
+    expect(stderr.match(/no permission to list nodes: /g)).toHaveLength(1);
+  }));
+
+it('ends with 1 and the Role that is missing if it may not watch the pods', () =>
+  rollout([refused('pods')], async ({ flags }) => {
+    const { code, stderr } = await runMain(['watch', ...flags]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: you may not list pods in namespace "rollout-25"/m);
+    expect(stderr).toContain('resources: ["pods"]');
+  }));
+
+describe.each([
+  [['web-0'], 'watch follows workloads, not single pods'],
+  [['deploy/web', '-A'], '-A and a name cannot be given together'],
+  [['--shard', '6/5'], '--shard: "6/5" is not a part like 2/5'],
+  [['-o', 'yaml'], '"yaml"'],
+])('watch %j', (words, message) => {
+  it('is refused before anything is read', async () => {
+    const { code, stderr } = await runMain(['watch', ...words, '--kubeconfig', '/nowhere']);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+});

@@ -60,10 +60,10 @@ const finished: Case[] = [
     })),
   ),
   {
-    sentence: 'with restartPolicy Never may have ended before the deletion',
+    sentence: 'with restartPolicy Never failed during the deletion',
     of: watched(alone({ app: drains(2000, 1) })),
     edit: [...atTheEnd, neverAgain],
-    expect: { outcome: 'unknown', containers: { app: { outcome: 'unknown' } } },
+    expect: { outcome: 'failed', containers: { app: { outcome: 'failed' } } },
   },
   {
     sentence: 'may have ended earlier if another container may not have started yet',

@@ -138,10 +138,7 @@ async function fromManifests(
       `Add -n ${namespace}`,
     );
   const own = neighboursIn(objects);
-  // A Service that is not in the files may be in the cluster.
-  const services = own.services.length > 0 ? own.services : around.services;
-  const claims = new Map([...(around.claims ?? []), ...(own.claims ?? [])]);
-  return { workload, neighbours: { ...own, services, claims } };
+  return { workload, neighbours: { ...own, claims: new Map([...(around.claims ?? []), ...(own.claims ?? [])]) } };
 }
 
 async function proposed(

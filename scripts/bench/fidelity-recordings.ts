@@ -1,4 +1,5 @@
 /** Each true instant of each recording, and the interval that the report gives for it in each view. */
+import { timelineOf } from '../../src/infer/conclude.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../../test/helpers/recordings.ts';
@@ -20,6 +21,8 @@ export interface RecordingRow {
   isOneOfMany: boolean;
   views: Partial<Record<View, Pick<Held, 'width' | 'hit'>>>;
   outcomes: Partial<Record<View, string>>;
+  /** How much evidence other evidence contradicts, with logs. Only of the first pod. */
+  contradictions: number;
 }
 
 export const nameOfRow = ({ recording, pod, container, instant }: RecordingRow): string =>
@@ -41,9 +44,11 @@ function rowsOf(
 ): RecordingRow[] {
   const reports = viewNames.map((view) => [view, reportOf(rawObservations, view)] as const);
   const held = reports.map(([view, report]) => [view, heldAgainst(report, truths)] as const);
+  const timeline = isOneOfMany ? undefined : timelineOf(traceOf(observationsOf(rawObservations)));
   return wantedOf(truths).map(({ container, instant }) => ({
     recording,
     pod,
+    contradictions: timeline?.contradictions.length ?? 0,
     container,
     instant,
     isOneOfMany,

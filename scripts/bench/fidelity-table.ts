@@ -25,9 +25,15 @@ const unknowable = [
 export function figuresOf(recordings: readonly RecordingRow[]): { text: string; failures: string[] } {
   const views = viewNames.map((view) => summaryOf(recordings, view));
   return {
-    text: `${printRows(recordings)}\n${views.map(({ text }) => text).join('')}`,
+    text: `${printRows(recordings)}\n${views.map(({ text }) => text).join('')}${contradictionsIn(recordings)}`,
     failures: [...missesOf(recordings), ...views.flatMap(({ failure }) => failure ?? [])],
   };
+}
+
+function contradictionsIn(rows: readonly RecordingRow[]): string {
+  const contradicted = new Set(rows.filter((row) => row.contradictions > 0).map(({ recording }) => recording));
+  const names = contradicted.size === 0 ? '' : `: ${[...contradicted].join(', ')}`;
+  return `recordings with evidence that other evidence contradicts: ${contradicted.size}${names}\n`;
 }
 
 function printRows(all: readonly RecordingRow[]): string {

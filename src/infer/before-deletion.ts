@@ -2,7 +2,7 @@
  * The container before the deletion. Did it still run? A late list may show its exit, or only an Event its start. Was the
  * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
  */
-import type { ContainerStatus, Pod } from '../model/kube.ts';
+import type { Pod } from '../model/kube.ts';
 import {
   conditionOf,
   containersOf,
@@ -16,7 +16,7 @@ import { noContainerFacts } from '../model/reduce/notes.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { eventsAbout, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
 import type { ContainerContext, DeletionContext } from './context.ts';
-import { ranAtDeletion, type Deletion } from './deletion.ts';
+import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 
 /**
@@ -28,8 +28,7 @@ export function ranUntilEnd(container: ContainerContext): boolean | 'perhaps' {
   if (!status?.state.terminated || deletion.isWitnessed) return false;
   if (endedBeforeDeletion(container)) return false;
   if (!ended) return 'perhaps';
-  if (isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended))) return true;
-  return isFinished(deletion.pod) && ranAtDeletion(deletion) && wasLastToEnd(deletion, status) ? true : 'perhaps';
+  return isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended)) ? true : 'perhaps';
 }
 
 /**
@@ -62,15 +61,6 @@ const haveMainsRun = (pod: Pod): boolean =>
       containersOf(pod).some((spec) => spec.name === name && spec.kind === 'container') &&
       (isRunning(state) || state.terminated?.startedAt !== undefined),
   );
-
-/** Whether this container's exit finished the pod: all have an exit time, none in a later second, and none is restarted. */
-function wasLastToEnd({ pod }: Deletion, { state }: ContainerStatus): boolean {
-  const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
-  return (
-    pod.spec.restartPolicy === 'Never' &&
-    statusesOf(pod).every((other) => (parseFloor(other.state.terminated?.finishedAt)?.lo ?? Infinity) <= end)
-  );
-}
 
 /**
  * Whether an Event reports a start that no status shows: with grace 0, the object can be gone first (§2 "Force"), and

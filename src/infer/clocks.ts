@@ -6,7 +6,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, stepOf, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Fact, NodeSign, Occurrence, Seen, Trace } from '../model/trace.ts';
+import type { ContainerFacts, Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Constraint } from './network.ts';
@@ -164,45 +164,22 @@ const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: numb
 
 /**
  * The stretch in which a clock was set, by its contradictory bounds; or, for the node's clock, since when it may have been:
- * something arrives late although its stream is alive, so it is late indeed, or the clock was set back. As logs are often
- * late, a log end counts only if the status is late too. `earlier`: Killings that seem older than the deletion.
+ * logs and statuses of exits arrive late although their streams are alive, so they are late indeed, or the clock was set
+ * back. As logs are often late, a log end counts only if the status is late too.
  */
 export function unusableNodeClock(
   trace: Trace,
   deletion: Deletion,
   clock: RemoteClock,
-  { earlier, killings }: { earlier: readonly Occurrence[]; killings: readonly Occurrence[] },
 ): PodNetwork['unusable']['node'] {
-  const since = deletion.accepted.client.lo;
-  const arrivedLive = earlier.filter(({ isOld, seq }) => !isOld && seq > deletion.facts.seenSeq);
-  // The bound on the clock if the Killing was caused by the deletion.
-  const late = [
-    ...arrivedLive.map(({ time, seq }): Bound => ({ at: since, value: time.hi - since, seq })),
-    ...lateEnds(trace, deletion),
-  ];
-  const doubt =
-    killings.flatMap((killing) => endLongBefore(trace, killing))[0] ??
-    late.find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
-  return unusableClock(clock) ?? (doubt && { from: doubt.at, cause: 'clock-doubtful' });
+  const late = lateEnds(trace, deletion).find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
+  return unusableClock(clock) ?? (late && { from: late.at, cause: 'clock-doubtful' });
 }
 
 export function unusableClock(clock: RemoteClock): PodNetwork['unusable']['api'] {
   const step = stepOf(clock);
   return step && { from: step.lo, to: step.hi, cause: 'clock-stepped' };
 }
-
-/**
- * The status of an exit that seems much older than the container's Killing, which the kubelet sends only while it runs
- * (SIGNALS.md §2 S5, trap 7).
- */
-function endLongBefore({ containers }: Trace, { about, time, seq }: Occurrence): Seen[] {
-  const { terminated } = containers.get(about.container ?? '') ?? {};
-  const finished = parseFloor(terminated?.value.finishedAt);
-  return terminated && finished && terminated.seq > seq && finished.hi + staleRunMs < time.lo ? [terminated] : [];
-}
-
-/** The kubelet notices an exit within about a second (its PLEG); this much later only if the runtime hardly answers. */
-const staleRunMs = 10_000;
 
 /**
  * The bounds on the clock if nothing was late. A log ends with its container, and the statuses come a second or two after
@@ -218,21 +195,15 @@ function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
     : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
 }
 
-/** The earliest that a container's log can have ended cleanly. A log still open when the status arrives ends after that. */
-function logEndAtLeast({ log, terminated }: Pick<ContainerFacts, 'log' | 'terminated'>): Fact<unknown> | undefined {
-  const { opened, ended } = log;
-  if (ended) return ended.value.clean ? ended : undefined;
-  return opened && terminated;
-}
-
 /** `last`: the last finishedAt of the pod (node clock); `since`: when the deletion was seen. */
 function lateEnd(
   trace: Trace,
   { log, terminated }: ContainerFacts,
   { last, since }: { last: number; since: number },
 ): Bound[] {
-  const { opened, reopened = opened } = log;
-  const end = logEndAtLeast({ log, terminated });
+  const { opened, reopened = opened, ended } = log;
+  // A log that is still open when the status arrives ends after that.
+  const end = ended ? (ended.value.clean ? ended : undefined) : opened && terminated;
   if (terminated?.value.finishedAt === undefined || !end || end.at < since) return [];
   const lag = millisecondsOf('log-end') + millisecondsOf('delivery-lag');
   // A log that was reopened just before may have ended at any time while its stream was cut.

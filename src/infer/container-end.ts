@@ -25,9 +25,15 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
   const evidence = [terminated.seq];
   const arrived = { because: 'the status of its end had arrived (§2 S12)', evidence };
   network.within(at, { client: atMost(terminated.at + 1) }, arrived);
+  const stopping = moment('stopping', container);
+  const ranBefore = { because: 'the kubelet stops what it saw running just before (trap 7)' };
+  if (network.has(stopping)) network.follows(stopping, at, { min: -staleViewMs }, ranBefore);
   network.stamp('node', at, finished, { because: 'finishedAt (§5)', evidence });
   constrainByLastLine(network, container, log);
 }
+
+/** The kubelet notices an exit within about a second (its PLEG); this much later only if the runtime hardly answers. */
+const staleViewMs = 10 * second;
 
 /** The container exited after its last log line. */
 function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {

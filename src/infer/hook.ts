@@ -147,11 +147,6 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
     }
     return { outcome: 'unknown', mayHaveDied: true };
   }
-  // If the node's clock was set, we may not know whether the container ended first.
-  if (network.unusable.node && ended && !isBefore(graceEnd, ended)) {
-    constrainByExit(stop);
-    return { outcome: 'unknown' };
-  }
   if (isAfterGrace && !isLaterAttempt) {
     const { lo, hi } = graceSpan(kubelet);
     const cutOff = { ...proof, because: 'cut off by the grace (§2 S6)' };
@@ -223,10 +218,7 @@ const mayEventArrive = ({ trace, ended }: Stop): boolean =>
   !mayMiss(trace, 'events') &&
   trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventDelayOf(trace);
 
-/**
- * The failure of this stop's hook, not of an earlier one. If only the acceptance bounds the stop's start, and clocks
- * cannot decide: a failure that arrived live after the deletion counts if no other kill can have run the hook.
- */
+/** The failure of this stop's hook, not of an earlier one: the kill of a liveness probe runs the hook too. */
 function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> {
   const { trace, deletion, network, spec, stopStart, killings } = stop;
   const all = eventsAbout(trace, 'FailedPreStopHook', spec.name);
@@ -234,13 +226,8 @@ function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> 
     const failure = all.find((event) => event.time.hi >= stopStart.node.lo && !arrivedBefore(event, killings[0]));
     return { failure, hasUnclearFailure: false };
   }
-  const since = deletedAtLatest(stop);
-  const hasNoOtherKill = eventsAbout(trace, 'Killing', spec.name).every((killing) => killings.includes(killing));
   const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time)));
-  const failure = possible.find(
-    ({ time, isOld, count, seq }) =>
-      time.lo >= since || (hasNoOtherKill && !isOld && count === 1 && seq > deletion.facts.seenSeq),
-  );
+  const failure = possible.find(({ time }) => time.lo >= deletedAtLatest(stop));
   return { failure, hasUnclearFailure: !failure && possible.length > 0 };
 }
 

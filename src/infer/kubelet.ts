@@ -28,9 +28,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const earlier = killings.filter((event) => !later.includes(event));
-  const unusable = unusableNodeClock(trace, deletion, caused, { earlier, killings: all });
-  return { killings: byContainer(all), clock: caused, unusable };
+  return { killings: byContainer(all), clock: caused, unusable: unusableNodeClock(trace, deletion, caused) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */

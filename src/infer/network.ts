@@ -83,10 +83,10 @@ export class Network {
     return true;
   }
 
-  /** Whether a constraint could be added without a contradiction. Does not add it. */
-  allows(constraint: Constraint): boolean {
+  /** Whether the constraints could be added without a contradiction. Does not add them. */
+  allows(...constraints: readonly Constraint[]): boolean {
     const count = this.#edges.source.length;
-    const allowed = this.#tryAdd(constraint);
+    const allowed = constraints.every((constraint) => this.#tryAdd(constraint));
     this.#removeSince(count);
     return allowed;
   }

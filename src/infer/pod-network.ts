@@ -31,6 +31,7 @@ interface References {
 }
 
 type Proof = Pick<Constraint, 'because' | 'evidence'>;
+type Limits = Partial<Pick<Estimate, 'client' | 'node'>>;
 
 /** Since when (client ms) a clock may have been set, as its timestamps contradict each other or what they date. */
 interface Unusable {
@@ -75,17 +76,18 @@ export class PodNetwork extends Network {
   }
 
   /** The moment lies within all of these limits. */
-  within(name: string, { client, node }: Partial<Pick<Estimate, 'client' | 'node'>>, proof: Proof): boolean {
-    const constraints: Constraint[] = [];
-    const limit = (from: string, { lo, hi }: Span) => constraints.push({ from, to: name, min: lo, max: hi, ...proof });
-    if (client) limit('client', shifted(client, this.references.client));
-    if (node && !this.unusable.node) limit('node', this.#sinceReference('node', node));
-    return this.add(...constraints);
+  within(name: string, limits: Limits, proof: Proof): boolean {
+    return this.add(...this.#constraintsOf(name, limits, proof));
   }
 
   /** The moment is no later than another one, on either clock. The other one need not be its effect. */
   notAfter(name: string, later: Estimate, because = 'no later than what followed'): boolean {
     return this.within(name, noLaterThan(later), { because, evidence: later.evidence });
+  }
+
+  /** Whether the moment can have been no later than another one. */
+  mayPrecede(name: string, later: Estimate): boolean {
+    return this.allows(...this.#constraintsOf(name, noLaterThan(later), { because: 'only a question' }));
   }
 
   /** The moment is no earlier than another one, by the client's clock only: the other one may rest on an assumption. */
@@ -112,6 +114,14 @@ export class PodNetwork extends Network {
   /** A moment whose observation has arrived. Undefined if there is none. */
   observed(name: string): Estimate | undefined {
     return this.has(name) ? this.read(name, 'observed') : undefined;
+  }
+
+  #constraintsOf(name: string, { client, node }: Limits, proof: Proof): Constraint[] {
+    const constraints: Constraint[] = [];
+    const limit = (from: string, { lo, hi }: Span) => constraints.push({ from, to: name, min: lo, max: hi, ...proof });
+    if (client) limit('client', shifted(client, this.references.client));
+    if (node && !this.unusable.node) limit('node', this.#sinceReference('node', node));
+    return constraints;
   }
 
   /** How long after its reference time a clock showed a stamp (ms), give or take the drift. */

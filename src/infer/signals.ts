@@ -34,7 +34,7 @@ export interface SignalBasis {
 
 /** Constrains the stop signal: after hook and turn, at most the runtime's lag later. Undefined if it has no upper bound. */
 export function constrainSignal(stop: Stop, hook: HookFacts | undefined): SignalBasis | undefined {
-  const { trace, network, kubelet, spec, ended, lag, turn, stopStart, killings } = stop;
+  const { trace, network, kubelet, spec, ended, lag, turn, stopStart } = stop;
   const at = moment('stop-signal', spec.name);
   const ready = moment(hook ? 'hook-end' : 'stop-start', spec.name);
   const dueWithoutTurn = network.read(ready);
@@ -43,18 +43,16 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
   const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(stop, due);
   const wait = millisecondsOf(lag) + (isDatedByAcknowledgement ? millisecondsOf('kill-at-once') : 0);
   const max = mayBeRetry || turn ? Infinity : wait;
-  const isLaterAttempt = mayBeRetry && hook?.failure !== undefined && killings.length !== 1;
-  const from = isLaterAttempt ? moment('stop-start', spec.name) : ready;
-  network.follows(from, at, { max }, { because: mayBeRetry || turn ? 'the signal follows the hook (§2 S8)' : lag });
-  if (turn && !isLaterAttempt) {
+  network.follows(ready, at, { max }, { because: mayBeRetry || turn ? 'the signal follows the hook (§2 S8)' : lag });
+  if (turn) {
     // While it waits, kubelet or runtime may stand still, and nothing shows it: in the end only its exit is an upper bound.
     const latest = ended || trace.gone || mayBeRetry ? Infinity : millisecondsOf(lag);
     const limits = moved(due, { lo: 0, hi: latest });
     network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
-  const since = isLaterAttempt ? network.read(from) : due;
-  const line = signalLine(stop, hook, since);
-  const isPossible = ended ? network.notAfter(at, ended) : true;
+  const line = signalLine(stop, hook, due);
+  const isPossible = !ended || network.mayPrecede(at, ended);
+  if (ended && isPossible) network.notAfter(at, ended);
   if (line) {
     const proof = { because: 'a log line names the signal (§5)', evidence: [line.seq] };
     network.within(at, { client: atMost(line.at + 1), node: atMost(line.value) }, proof);
@@ -81,8 +79,7 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
   const earliest = Math.max(since.node.lo, deletedAtLatest(stop), turn?.node.hi ?? -Infinity);
   // If the application wrote such lines before any signal can have come, they prove nothing.
-  const possible = hook?.inert ? Math.max(since.node.lo, stopStart.node.lo) : stopStart.node.lo;
-  const from = Math.max(possible, network.read('accepted').node.lo);
+  const from = Math.max(hook?.inert ? since.node.lo : stopStart.node.lo, network.read('accepted').node.lo);
   if (facts.log.signalLines.some((line) => line.value < from)) return undefined;
   return facts.log.signalLines.find(
     (line) => line.value >= earliest || (!hook && !turn && isAboutThisSignal(stop, line)),
@@ -124,7 +121,7 @@ interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'ou
 
 /** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
-  mayHaveCrashed(signal) || signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
+  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
 
 /** Whether the container had ended before the kubelet started to stop it or before its signal was due (trap 7). */
 function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
@@ -138,13 +135,6 @@ function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: Unpr
   ];
   // The network counts with drift; two stamps of one clock have none.
   return dues.some((due) => ended.lo < due && ended.hi <= due + driftOver(due - network.references.node));
-}
-
-/** Whether a sidecar died of some other signal, perhaps while it waited for its turn, so that no stop signal was sent. */
-function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd }: UnprovedSignal): boolean {
-  if (!turn || outcome !== 'failed') return false;
-  const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
-  return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
 }
 
 /**

@@ -15,6 +15,7 @@ import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { inOrder, scheduleOf, shownLength, intervalsIn, type Intervals } from './schedule.ts';
 import type {
+  Contradiction,
   EndpointTimeline,
   GraceTimeline,
   Length,
@@ -59,8 +60,15 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     clocks: clocksOf(trace, exit),
     assumes: assumesOf(exit),
     gaps: [...streamGaps(trace), ...(exit ? clockGaps(exit.network) : [])],
+    contradictions: exit ? contradictionsIn(exit) : [],
     notes: trace.notes,
   };
+}
+
+/** What the network rejected, each once. */
+function contradictionsIn({ network }: PodExit): Contradiction[] {
+  const all = network.rejected.map(({ to, because }) => [`${to} ${because}`, { about: to, because }] as const);
+  return [...new Map(all).values()];
 }
 
 /** When each observation (`seq`) arrived. */

@@ -157,6 +157,8 @@ export interface Timeline {
   readonly clocks: { readonly api?: Readonly<Range>; readonly node?: Readonly<Range> };
   readonly assumes: readonly AssumptionName[];
   readonly gaps: readonly TimelineGap[];
+  /** Evidence that contradicts other evidence, which is more certain, so that nothing follows from it. */
+  readonly contradictions: readonly Contradiction[];
   /** The observations that `evidence` refers to, newest first. */
   readonly notes?: Note;
 }
@@ -166,6 +168,12 @@ export interface Workload {
   readonly name: string;
   /** The number it last wanted. */
   readonly replicas?: number;
+}
+
+/** `about`: a moment and its subject (`exit/app`). `because`: the rule, with its section of SIGNALS.md, or an assumption. */
+export interface Contradiction {
+  readonly about: string;
+  readonly because: string;
 }
 
 /** A stretch of client time (ms) in which a stream or a clock was not fully usable. `to` is absent if it has not ended. */

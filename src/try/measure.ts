@@ -51,7 +51,8 @@ export async function measureExit(measuring: Measuring, copy: Copy, [pod = {}]: 
   // Requests that were all answered say nothing more about the exit.
   const late = after.requests.failed > 0 ? after.requests : undefined;
   const services = asArray(asObject(report['traffic'])['services']).map(asObject);
-  const outages = services.map(({ noReadySeconds }) => asObject(noReadySeconds));
+  const outage = (end: 'min' | 'max'): number =>
+    Math.max(0, ...services.map(({ noReadySeconds }) => asNumber(asObject(noReadySeconds)[end]) ?? 0));
   const probes = asArray(asObject(report['traffic'])['probes']).map(asObject);
   const failures = probes.flatMap((probe) => asArray(probe['failures']).map(asObject));
   const exit: TriedExit = {
@@ -59,10 +60,7 @@ export async function measureExit(measuring: Measuring, copy: Copy, [pod = {}]: 
     sample,
     requests: sumOf([sample.requests, late]),
     failures: failures.map(({ kind, status, count }) => [howText(kind, status), asNumber(count) ?? 0]),
-    outage: {
-      min: Math.max(0, ...outages.map(({ min }) => asNumber(min) ?? 0)),
-      max: Math.max(0, ...outages.map(({ max }) => asNumber(max) ?? 0)),
-    },
+    outage: { min: outage('min'), max: outage('max') },
   };
   return { exit, pods: after.pods };
 }

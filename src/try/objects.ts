@@ -71,7 +71,7 @@ const maxTries = 6;
 
 /**
  * Creates an object, and returns it as the server has it. Sends the request again if its answer is lost: if it was
- * executed, the name is taken, and the object is read. Throws `try.refused` if the server refuses.
+ * executed, the name is taken, and the object is read. Throws `try.not-created` if the server refuses.
  */
 export async function create(cluster: Cluster, object: KubernetesObject): Promise<KubernetesObject> {
   const path = pathOf(cluster, object.kind);
@@ -88,7 +88,7 @@ export async function create(cluster: Cluster, object: KubernetesObject): Promis
     }
     const why = answer ? `${answer.status}: ${refusalOf(cluster, answer).message}` : 'no answer';
     throw new PodexitError(
-      'try.refused',
+      'try.not-created',
       `${object.kind} ${name} could not be created (${why})`,
       'What was created until then is removed again.',
     );

@@ -138,7 +138,10 @@ async function fromManifests(
       `Add -n ${namespace}`,
     );
   const own = neighboursIn(objects);
-  return { workload, neighbours: { ...own, claims: new Map([...(around.claims ?? []), ...(own.claims ?? [])]) } };
+  // A Service that is not in the files may be in the cluster.
+  const services = own.services.length > 0 ? own.services : around.services;
+  const claims = new Map([...(around.claims ?? []), ...(own.claims ?? [])]);
+  return { workload, neighbours: { ...own, services, claims } };
 }
 
 async function proposed(

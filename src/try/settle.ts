@@ -7,7 +7,7 @@ import { asString, metadataOf, type JsonObject } from '../model/observe/read.ts'
 import type { ProbeSettings } from '../probe/target.ts';
 import { startProbes } from '../probe/start.ts';
 import { createObstacles } from '../run/progress/obstacles.ts';
-import { rawConditionOf, isTerminatingPod, uidOf } from '../run/streams/watched.ts';
+import { isFinishedPod, rawConditionOf, isTerminatingPod, uidOf } from '../run/streams/watched.ts';
 import type { Session } from '../run/session.ts';
 import type { Copy } from './copies.ts';
 import { podsOf } from './objects.ts';
@@ -30,7 +30,7 @@ export async function untilReady(
   const obstacles = createObstacles(say);
   const until = cluster.env.now() + timeoutMs;
   for (;;) {
-    const pods = await podsOf(cluster, copy.labels);
+    const pods = (await podsOf(cluster, copy.labels)).filter((pod) => !isFinishedPod(pod));
     const ready = pods.filter((pod) => !isTerminatingPod(pod) && rawConditionOf(pod, 'Ready', 'True') !== undefined);
     if (ready.length === copy.replicas && pods.length === copy.replicas) return ready.sort(byAge);
     pods.forEach((pod) => obstacles.pod(uidOf(pod), pod));
@@ -54,8 +54,8 @@ function notReady(
     'try.not-ready',
     `${ready} of ${replicas} pods of ${deployment.metadata?.name} (${name}) are ready after ${ms / 1000}s: ${reason}`,
     name === 'patched'
-      ? 'Look at the patch first; today’s copy became ready or waits too.'
-      : 'Wait longer with --timeout.',
+      ? 'The copy without the patch became ready, so look at the patch.'
+      : 'A copy has no labels of the original, which a network policy may ask for; or wait longer with --timeout.',
   );
 }
 

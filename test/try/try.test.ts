@@ -209,6 +209,21 @@ describe.concurrent('what is tried', () => {
       expect(stdout).toMatch(/change: [^]*preStop sleep 10s/);
     }));
 
+  it('is the same for the patch that fix prints', () =>
+    withCluster(webApp(), {}, async (cluster) => {
+      const printed = await runMain(['fix', 'deployment/web', ...cluster.flags]);
+      const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'patch.yaml');
+      writeFileSync(file, printed.stdout);
+      const same = { random: () => 0.5 };
+      const [own, proposed] = [
+        await tryWeb(cluster, ['--patch', file, '--dry-run'], same),
+        await tryWeb(cluster, ['--dry-run'], same),
+      ];
+      const withoutWords = (text: string): string => text.slice(text.indexOf('---'));
+      expect(withoutWords(own.stdout)).toContain('sleep');
+      expect(withoutWords(own.stdout)).toBe(withoutWords(proposed.stdout));
+    }));
+
   it('can be another image', () =>
     withCluster(webApp(), {}, async (cluster) => {
       const { stdout } = await tryWeb(cluster, ['--image', 'registry.example/web:2', '--dry-run']);

@@ -116,9 +116,13 @@ function limitLines(pen: Pen, { timeline }: Report, width: number): string[] {
       `${forTerminal(resource)} (${cause}, from ${offset(from)}${to === undefined ? '' : ` to ${offset(to)}`})`,
   );
   const assumed = timeline.assumes.map((name) => `${name} ${assumptions[name]}s`);
-  const layout = { width, hang: 4 };
+  const contradicting = timeline.contradictions.map(({ about, because }) => `${forTerminal(about)}: ${because}`);
+  const show = (items: readonly string[], paint: (text: string) => Piece, what: string): string[] =>
+    items.length === 0 ? [] : flow(pen, [paint(`  ${what}${items.join(', ')}`)], { width, hang: 4 });
+  const warning = (text: string): Piece => piece('warning', text);
   return [
-    ...(gaps.length > 0 ? flow(pen, [piece('warning', `  no access: ${gaps.join(', ')}`)], layout) : []),
-    ...(assumed.length > 0 ? flow(pen, [dim(`  assumptions: at most ${assumed.join(', ')}`)], layout) : []),
+    ...show(gaps, warning, 'no access: '),
+    ...show(contradicting, warning, 'not believed, as other evidence contradicts it: '),
+    ...show(assumed, dim, 'assumptions: at most '),
   ];
 }

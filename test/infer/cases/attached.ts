@@ -60,10 +60,10 @@ const finished: Case[] = [
     })),
   ),
   {
-    sentence: 'with restartPolicy Never failed during the deletion',
+    sentence: 'with restartPolicy Never may have ended before the deletion',
     of: watched(alone({ app: drains(2000, 1) })),
     edit: [...atTheEnd, neverAgain],
-    expect: { outcome: 'failed', containers: { app: { outcome: 'failed' } } },
+    expect: { outcome: 'unknown', containers: { app: { outcome: 'unknown' } } },
   },
   {
     sentence: 'may have ended earlier if another container may not have started yet',

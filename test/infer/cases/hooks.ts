@@ -195,9 +195,9 @@ const withoutKilling: Case[] = [
     },
   })),
   {
-    sentence: 'a FailedPreStopHook after the deletion is about this exit, even without a Killing',
+    sentence: 'a FailedPreStopHook without a Killing may be that of an earlier kill',
     of: { ...failing, ...noKilling },
-    expect: { containers: { app: { preStop: 'failed' } } },
+    expect: { containers: { app: { preStop: 'unknown' } } },
   },
   ...[
     ['no hook', alone({ app: endingBefore(1) })] as const,

@@ -1,8 +1,10 @@
 /** The same exits with less evidence, or with evidence that came late: they must not claim more, or anything untrue. */
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
+import { timelineOf } from '../../../src/infer/conclude.ts';
 import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
 import { adding, alone, editing, ignoresSignal, stampOf } from '../../helpers/cases.ts';
+import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 import { asked, dies, kubelet, pod } from '../../helpers/story-changes.ts';
 import { withoutEvents, withoutLeases } from '../../helpers/views.ts';
 import type { Case, Edit } from './case.ts';
@@ -97,13 +99,16 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       expect: { outcome: 'killed', says: { 'killed-at-grace': /^app was probably SIGKILLed/ } },
     },
     {
-      sentence: 'an exit long before the Killing of its container shows that the node’s clock was set back',
+      sentence: 'a finishedAt long before the Killing of its container is not believed',
       of: 'grace-shortened',
       edit: [ending(({ at }) => ({ finishedAt: stampOf(at - 60_000) }))],
       expect: {
-        containers: { app: { outcome: 'unknown', exit: { until: 32 } } },
+        containers: { app: { outcome: 'killed', exit: { until: 32 } } },
         without: ['exit-nonzero', 'endpoint-not-removed', 'slow-cleanup'],
-        gaps: ['clock-doubtful'],
+        holds: (_, rawObservations) => {
+          const { contradictions } = timelineOf(traceOf(observationsOf(rawObservations))) ?? {};
+          expect(contradictions).toEqual([{ about: 'exit/app', because: 'finishedAt (§5)' }]);
+        },
       },
     },
     {

@@ -172,6 +172,7 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
       dropped.add(pod.metadata.name);
       updateSlices();
     });
+    after(20, () => write('events', killingOf(pod), 'ADDED'));
     const hookMs = Number(valueAt(recordsAt(pod, 'spec.containers')[0], 'lifecycle.preStop.sleep.seconds') ?? 0) * 1000;
     const endMs = 20 + hookMs + (behaviour.drainMs ?? 0);
     after(endMs, () => {
@@ -270,6 +271,20 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
 
 const isReady = (pod: KubeObject): boolean =>
   recordsAt(pod, 'status.conditions').some(({ type, status }) => type === 'Ready' && status === 'True');
+
+/** What the kubelet reports when it begins to stop the container. */
+const killingOf = ({ metadata: { name, uid } }: KubeObject): KubeObject => ({
+  kind: 'Event',
+  apiVersion: 'v1',
+  metadata: {
+    ...{ name: `${name}.${(BigInt(Date.now()) * 1_000_000n).toString(16)}`, namespace, uid: randomUUID() },
+    creationTimestamp: now(),
+  },
+  involvedObject: { kind: 'Pod', namespace, name, uid, apiVersion: 'v1', fieldPath: 'spec.containers{app}' },
+  ...{ reason: 'Killing', message: 'Stopping container app', type: 'Normal', count: 1 },
+  ...{ source: { component: 'kubelet', host: 'node1' }, firstTimestamp: now(), lastTimestamp: now() },
+  ...{ reportingComponent: 'kubelet', reportingInstance: 'node1' },
+});
 
 const now = (): string => new Date().toISOString().replace(/\.\d+Z/, 'Z');
 

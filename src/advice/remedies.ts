@@ -316,29 +316,23 @@ function second(plan: Plan): Remedy[] {
   if (solves.length === 0) return [];
   const { subject, capacity } = situation;
   const { single, autoscaler, replicas } = capacity;
-  const reasons = single.filter((why) => !isRolloutOnly.has(why));
-  if (reasons.length > 0 || subject.kind !== 'Deployment')
-    return [{ solves, text: secondText(situation, single), edits: [] }];
-  if (autoscaler !== undefined) return [{ solves, text: `let ${autoscaler} keep at least 2 replicas`, edits: [] }];
+  const inWords = (text: string): Remedy[] => [{ solves, text, edits: [] }];
+  if (single.length > 0 || subject.kind !== 'Deployment') return inWords(secondText(situation, single));
+  if (autoscaler !== undefined) return inWords(`let ${autoscaler} keep at least 2 replicas`);
   if (situation.measured)
-    return [
-      { solves, text: 'a second replica, protected by a PodDisruptionBudget, keeps the Service answering', edits: [] },
-    ];
-  return replicas !== 1
-    ? [{ solves, text: secondText(situation, single), edits: [] }]
-    : [
-        {
-          solves,
-          text: 'a second replica keeps the Service answering',
-          edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
-          costs: 'the resources of one more pod',
-          presupposes: 'that two pods may do its work at the same time',
-          consent: 'replicas',
-        },
-      ];
+    return inWords('a second replica, protected by a PodDisruptionBudget, keeps the Service answering');
+  if (replicas !== 1) return inWords(secondText(situation, single));
+  return [
+    {
+      solves,
+      text: 'a second replica keeps the Service answering',
+      edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
+      costs: 'the resources of one more pod',
+      presupposes: 'that two pods may do its work at the same time',
+      consent: 'replicas',
+    },
+  ];
 }
-
-const isRolloutOnly: ReadonlySet<SingleReason> = new Set<SingleReason>();
 
 function secondText({ subject: { kind } }: Situation, single: readonly SingleReason[]): string {
   if (kind === 'Pod') return 'let a Deployment with at least two replicas own the pod';
@@ -396,8 +390,7 @@ function strategy(plan: Plan): Remedy[] {
     return text('use strategy Recreate for a ReadWriteOnce volume, or a volume that is ReadWriteMany');
   const ports = single.includes('host ports');
   if (subject.kind === 'DaemonSet' || subject.kind === 'StatefulSet' || ports) {
-    const only = (replicas ?? 2) <= 1 && subject.kind === 'Deployment';
-    if (only)
+    if ((replicas ?? 2) <= 1 && subject.kind === 'Deployment')
       return text('leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage');
     return [
       rolling(1, 0, ports ? "the old pod must release the node's ports first" : 'the other pods serve meanwhile'),

@@ -70,7 +70,7 @@ const logLine = (pen: Pen, { container, text }: LogText, { name }: Widths): Piec
   dim(`  ${pen.symbol('bar')} ${forTerminal(text, 500)}`),
 ];
 
-/** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout` */
+/** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout`, the last if it fits. */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {
   const { word, ink, facts } = liveStatus(timeline, now);
   const piecesOf = (isBrief: boolean, shown = facts): Piece[] =>
@@ -79,9 +79,8 @@ function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piec
   const shownWord = width < narrowColumns && facts.length > 1 ? '' : word;
   const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - piecesWidth(pieces);
   const least = shownWord === '' ? minNarrowPodColumns : minPodColumns;
-  // A third fact that does not fit is left out: cut off, it says nothing.
   const forms = [piecesOf(false), piecesOf(true), piecesOf(true, facts.slice(0, 2))];
-  const rest = forms.find((pieces, index) => leftBy(pieces) >= (index === 0 ? minPodColumns : least)) ?? forms[1] ?? [];
+  const rest = forms.find((pieces) => leftBy(pieces) >= least) ?? piecesOf(true);
   const name = shorten(pen, forTerminal(podText(timeline)), Math.max(least, leftBy(rest)));
   return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }

@@ -101,10 +101,13 @@ const table: Record<string, string[]> = {
     'infer',
     'verdict',
     'run',
+    'recording',
     'output',
     'advice',
+    'lazy:export',
     'errors',
     'node:',
+    'prom-client',
   ],
   export: [
     'type:model',

@@ -91,6 +91,9 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   // Of `watch`.
   allNamespaces?: boolean;
   shard?: string;
+  metrics?: string;
+  recordDir?: string;
+  recordMax?: string;
 
   // Of `rollout` and `demo`.
   restart?: boolean;

@@ -130,7 +130,7 @@ function effectOf(row: ProgramLike, reaction: Reaction, context: Context, inner:
         remedy: reaction.remedy ?? (inner ? execRemedy : undefined),
       };
     case 'unknown':
-      return inner ? unknownWrapper(name, reaction, context) : unknownApp(name, context);
+      return inner ? unknownWrapper(row, reaction, context) : unknownApp(name, context);
     case 'leaves':
     case 'forwards':
       return throughWrapper(row, reaction, context, inner ?? unknownApp(name, context));
@@ -161,16 +161,10 @@ function withoutHandler(
   };
 }
 
-function unknownWrapper(name: string, { note }: Reaction, context: Context): Own {
+function unknownWrapper({ name, remedy }: ProgramLike, { note, decidedBy }: Reaction, context: Context): Own {
   const because = note ?? `what ${name} does with SIG${context.signal} here is not known`;
-  return {
-    ...unknownApp(name, context),
-    reachesApp: 'unknown',
-    handles: 'unknown',
-    exitCodes: noCodes,
-    because,
-    decidedBy: because,
-  };
+  const unknown = { reachesApp: 'unknown', handles: 'unknown', exitCodes: noCodes } as const;
+  return { ...unknownApp(name, context), ...unknown, because, decidedBy: decidedBy ?? because, remedy };
 }
 
 function throughWrapper(

@@ -1,20 +1,14 @@
 /** `demo`: runs the same command as a user would, against a cluster inside this program. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Help } from 'commander';
 import { secondEndpoint, startBalancer } from '../demo/balancer.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
 import type { Scenario } from '../demo/scenario.ts';
-import {
-  loadScenario,
-  scenarioAfter,
-  scenariosNamed,
-  shippedScenarios,
-  type ShippedScenario,
-} from '../demo/scenarios.ts';
+import { loadScenario, scenariosNamed, shippedScenarios, type ShippedScenario } from '../demo/scenarios.ts';
 import { PodexitError } from '../errors.ts';
 import type { Output } from '../output/ports.ts';
+import { sentenceOn, wrapWords } from '../output/prose.ts';
 import type { Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Flags, Main } from './command.ts';
@@ -52,40 +46,88 @@ export async function runDemo(
       'a scenario plays as it was recorded, with its recorded grace period',
       'Leave out --grace-period, --now and --force.',
     );
-  const shipped = chosen(scenario ?? 'graceful-exit', flags.fixed ?? false);
+  const problem = chosen(scenario ?? 'graceful-exit');
+  const shipped = flags.fixed ? fixedVersionOf(problem) : problem;
   const about = flags.fixed ? `Fixed: ${shipped.about}` : shipped.about;
-  const played = loadScenario(shipped);
-  const server = await startServer(played, flags);
-  const words = [...(shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(played, server.pod))])];
-  words.push('-n', server.namespace);
+  if (flags.serve)
+    return onCluster(shipped, flags, ({ server, words }) =>
+      serve(server, { words, about, file: flags.writeKubeconfig }, ports),
+    );
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const files = { before: join(folder, 'before.json'), after: join(folder, 'after.json') };
+  try {
+    // Both are played at once: the comparison follows without another wait.
+    const isCompared = flags.fixed && flags.output === undefined && !flags.dryRun;
+    const before = isCompared ? playSilently(main, problem, files.before, ports) : undefined;
+    const report = isCompared ? [`--report=${files.after}`] : [];
+    const code = await onCluster(shipped, flags, (cluster) =>
+      trace(main, cluster, { about, given, report, forPeople: flags.output === undefined }, ports),
+    );
+    await before;
+    if (isCompared && existsSync(files.before) && existsSync(files.after)) {
+      ports.stderr.write('\n$ kubectl podexit compare before.json after.json\n\n');
+      await main(['compare', files.before, files.after], ports);
+    }
+    const { SIGINT, SIGTERM, SIGHUP, SIGPIPE } = signalCodes;
+    if ([SIGINT, SIGTERM, SIGHUP].includes(code))
+      ports.stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
+    else if (flags.output === undefined && code !== SIGPIPE)
+      ports.stderr.write(`\n${demoIsOver}${tryNext(shipped, flags, ports)}`);
+    return code;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function chosen(name: string): ShippedScenario {
+  const [found, ...others] = scenariosNamed(name);
+  if (found === undefined) throw notChosen(`unknown scenario "${name}"`, 'There are', shippedScenarios);
+  if (others.length === 0) return found;
+  throw notChosen(`several scenarios begin with "${name}"`, 'Name one of them', [found, ...others]);
+}
+
+function fixedVersionOf({ name, fixed }: ShippedScenario): ShippedScenario {
+  const [fixedOne] = fixed === undefined ? [] : scenariosNamed(fixed);
+  if (fixedOne !== undefined) return fixedOne;
+  const pairs = shippedScenarios.filter((scenario) => scenario.fixed !== undefined);
+  throw notChosen(`"${name}" has no fixed version`, 'These have', pairs);
+}
+
+const notChosen = (message: string, hint: string, possible: readonly ShippedScenario[]): PodexitError =>
+  new PodexitError('demo.scenario', message, `${hint}: ${possible.map(({ name }) => name).join(', ')}`);
+
+interface DemoCluster {
+  readonly server: Loopback;
+  /** The command line that does what the recording did. */
+  readonly words: readonly string[];
+  /** For a trace: nobody is asked before a recorded pod is deleted. */
+  readonly yes: readonly string[];
+  /** For a trace: requests through the cluster's load balancer, if it has one. */
+  readonly probe: readonly string[];
+}
+
+/** Runs the cluster of a scenario while `use` uses it. */
+async function onCluster(
+  shipped: ShippedScenario,
+  flags: Flags,
+  use: (cluster: DemoCluster) => Promise<number>,
+): Promise<number> {
+  const scenario = loadScenario(shipped);
+  const server = await startServer(scenario, flags);
+  const own = shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(scenario, server.pod))];
+  const words = [...own, '-n', server.namespace];
   const { lateBalancerMs: lateMs, secondEndpointOf: service } = shipped;
   if (service !== undefined) server.write('endpointslices', 'ADDED', secondEndpoint(server.namespace, service));
   const pod = { name: server.pod, requests: server.requests, truth: () => server.truth() };
-  const balancer = lateMs === undefined ? undefined : await startBalancer({ lateMs, pod });
+  const balancer = lateMs === undefined || flags.dryRun ? undefined : await startBalancer({ lateMs, pod });
   try {
-    if (flags.serve) return await serve(server, { words, about, file: flags.writeKubeconfig }, ports);
-    const probe = balancer === undefined ? [] : ['--probe', balancer.url];
-    return await trace(main, server, { words: [...words, ...probe, ...given], about, shipped, flags }, ports);
+    const yes = shipped.words === undefined ? ['--yes'] : [];
+    return await use({ server, words, yes, probe: balancer === undefined ? [] : ['--probe', balancer.url] });
   } finally {
     balancer?.close();
     await server.close();
   }
 }
-
-function chosen(name: string, fixed: boolean): ShippedScenario {
-  const [found, ...others] = scenariosNamed(name);
-  if (found === undefined) throw notChosen(`unknown scenario "${name}"`, 'There are', shippedScenarios);
-  if (others.length > 0)
-    throw notChosen(`several scenarios begin with "${name}"`, 'Name one of them', [found, ...others]);
-  if (!fixed) return found;
-  const [fixedOne] = found.fixed === undefined ? [] : scenariosNamed(found.fixed);
-  if (fixedOne !== undefined) return fixedOne;
-  const pairs = shippedScenarios.filter((scenario) => scenario.fixed !== undefined);
-  throw notChosen(`"${found.name}" has no fixed version`, 'These have', pairs);
-}
-
-const notChosen = (message: string, hint: string, possible: readonly ShippedScenario[]): PodexitError =>
-  new PodexitError('demo.scenario', message, `${hint}: ${possible.map(({ name }) => name).join(', ')}`);
 
 async function startServer(scenario: Scenario, { port, serve }: Flags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
@@ -109,24 +151,42 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
 /** The user's own flags come last, so that they win over those of the scenario. */
 async function trace(
   main: Main,
-  server: Loopback,
-  { words, about, shipped, flags }: { words: string[]; about: string; shipped: ShippedScenario; flags: Flags },
-  { stderr, ...ports }: Ports,
+  { server, words, yes, probe }: DemoCluster,
+  {
+    about,
+    given,
+    report,
+    forPeople,
+  }: { about: string; given: readonly string[]; report: string[]; forPeople: boolean },
+  ports: Ports,
 ): Promise<number> {
+  const { stdout, stderr } = ports;
+  const shown = [...words, ...probe, ...given];
+  if (!stdout.isTty || forPeople)
+    stderr.write(`${sentenceOn(stderr, about)}\n$ kubectl podexit ${shellQuoted(shown)}\n\n`);
+  return withKubeconfig(server, (kubeconfig) => main([...shown, ...yes, ...kubeconfig, ...report], ports));
+}
+
+/** Writes the JSON report of the scenario, and prints nothing. */
+async function playSilently(main: Main, shipped: ShippedScenario, file: string, ports: Ports): Promise<void> {
+  const nothing = (output: Output): Output => ({ ...output, isTty: false, write: () => {} });
+  const silent = { ...ports, stdout: nothing(ports.stdout), stderr: nothing(ports.stderr) };
+  const played = onCluster(shipped, {}, ({ server, words, yes, probe }) =>
+    withKubeconfig(server, (kubeconfig) =>
+      main([...words, ...yes, ...probe, ...kubeconfig, `--report=${file}`], silent),
+    ),
+  );
+  // Without its report nothing is compared, and the user's own run is shown all the same.
+  await played.catch(() => undefined);
+}
+
+/** `use` gets the flag that names a kubeconfig for the server. */
+async function withKubeconfig(server: Loopback, use: (flag: string[]) => Promise<number>): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  const forPeople = flags.output === undefined;
+  const file = join(folder, 'kubeconfig');
   try {
-    writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
-    if (!ports.stdout.isTty || forPeople)
-      stderr.write(`${wrapped(about, stderr)}\n$ kubectl podexit ${shellQuoted(words)}\n\n`);
-    const yes = shipped.words === undefined ? ['--yes'] : [];
-    const code = await main([...words, ...yes, '--kubeconfig', kubeconfig], { ...ports, stderr });
-    const { SIGINT, SIGTERM, SIGHUP, SIGPIPE } = signalCodes;
-    if ([SIGINT, SIGTERM, SIGHUP].includes(code))
-      stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
-    else if (forPeople && code !== SIGPIPE) stderr.write(`\n${demoIsOver}${tryNext(shipped, flags)}`);
-    return code;
+    writeFileSync(file, server.kubeconfig(), { mode: 0o600 });
+    return await use(['--kubeconfig', file]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -136,24 +196,36 @@ async function trace(
 const demoIsOver = "This demo's cluster has ended: the commands above no longer reach it.\n";
 
 /** One line for each, so that the report above stays on a small screen. */
-function tryNext(shipped: ShippedScenario, { fixed }: Flags): string {
-  const next = scenarioAfter(shipped)?.name;
-  const commands = [shipped.fixed !== undefined && !fixed && `${shipped.name} --fixed`, next].filter(Boolean);
-  return `Try next:\n${commands.map((command) => `  kubectl podexit demo ${command}\n`).join('')}`;
+function tryNext(shipped: ShippedScenario, { fixed }: Flags, { env }: Ports): string {
+  const lines = scenariosToTry(shipped, fixed).map((words) => `  ${demoCommand(env)} ${words}\n`);
+  return `Try next:\n${lines.join('')}`;
+}
+
+/** The fixed version, and the following scenario that is not this one's fixed version. */
+export function scenariosToTry(shipped: ShippedScenario, wasFixed = false): string[] {
+  const after = shippedScenarios.slice(shippedScenarios.indexOf(shipped) + 1);
+  const [next = shipped] = [...after, ...shippedScenarios].filter(({ name }) => name !== shipped.fixed);
+  return [...(shipped.fixed === undefined || wasFixed ? [] : [`${shipped.name} --fixed`]), next.name];
+}
+
+/** As it was started: after `npm run demo` or `npx`, the program may not be on the PATH. */
+function demoCommand(env: Ports['env']): string {
+  if (env['npm_lifecycle_event'] === 'demo') return 'npm run demo --';
+  return env['npm_command'] === 'exec' ? 'npx kubectl-podexit demo' : 'kubectl podexit demo';
 }
 
 async function serve(
   server: Loopback,
-  { words, about, file }: { words: string[]; about: string; file: string | undefined },
+  { words, about, file }: { words: readonly string[]; about: string; file: string | undefined },
   { stdout, stderr, onSignal }: Ports,
 ): Promise<number> {
   if (file === undefined) stdout.write(server.kubeconfig());
   else writeKubeconfig(file, server.kubeconfig());
   const end = `It plays as it was recorded, whatever grace period is requested, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.`;
-  stderr.write(`${wrapped(about, stderr)}
+  stderr.write(`${sentenceOn(stderr, about)}
 serving at ${server.url} with ${file ?? 'the kubeconfig above'}; try:
   kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}
-${wrapped(end, stderr)}
+${sentenceOn(stderr, end)}
 `);
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => resolve(stop()));
@@ -175,18 +247,12 @@ function writeKubeconfig(file: string, text: string): void {
   }
 }
 
-/** One line, or at a terminal lines of its width, wrapped between words. `hang`: blanks before every line but the first. */
-function wrapped(text: string, output: Output, hang = 0): string {
-  const help = Object.assign(new Help(), { minWidthToWrap: 1 });
-  const lines = output.isTty ? help.boxWrap(text, output.columns() - hang) : text;
-  return lines.replaceAll('\n', `\n${' '.repeat(hang)}`);
-}
-
 /** One line for each, or at a terminal wrapped to its width. */
 function listScenarios(stdout: Output): void {
   const width = Math.max(...shippedScenarios.map(({ name }) => name.length)) + 2;
   for (const { name, about, fixed } of shippedScenarios) {
     const line = fixed === undefined ? about : `${about} Has a --fixed version.`;
-    stdout.write(`${name.padEnd(width)}${wrapped(line, stdout, width)}\n`);
+    const lines = wrapWords(line, stdout.isTty ? stdout.columns() - width : Infinity);
+    stdout.write(`${name.padEnd(width)}${lines.join(`\n${' '.repeat(width)}`)}\n`);
   }
 }

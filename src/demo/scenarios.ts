@@ -124,12 +124,6 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
 ];
 
-/** The scenario to suggest next: the following one that is not the fixed version of this one. */
-export function scenarioAfter({ name, fixed }: ShippedScenario): ShippedScenario | undefined {
-  const index = shippedScenarios.findIndex((one) => one.name === name);
-  return [...shippedScenarios.slice(index + 1), ...shippedScenarios].find((one) => one.name !== fixed);
-}
-
 /** The scenario with that name, else all scenarios whose names start with it. */
 export function scenariosNamed(name: string): ShippedScenario[] {
   const exact = shippedScenarios.find((one) => one.name === name);

@@ -24,6 +24,7 @@ export const rolloutViews: Views<RolloutResult> = {
   text: async (rollout, pen, columns) => (await import('./text/rollout-card.ts')).rolloutText(rollout, pen, columns),
   sentence: async ({ numbers }) => (await import('./text/wide.ts')).rolloutSentence(numbers),
   document: rolloutReportOf,
+  rows: ({ reports }) => reports.map(exitReportOf),
   others: {
     name: async ({ reports }) => reports.map((await import('./text/wide.ts')).renderName).join(''),
     wide: async ({ reports }) => (await import('./text/wide.ts')).wideTable(reports),

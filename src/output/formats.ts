@@ -32,7 +32,8 @@ const rows = {
 } as const satisfies Record<string, FormatRow>;
 
 type NamedKind = keyof typeof rows;
-const templates = ['jsonpath', 'jsonpath-as-json'] as const;
+/** What follows the name tells what to print. */
+const templates = ['jsonpath', 'jsonpath-as-json', 'custom-columns'] as const;
 
 export type Format = { kind: NamedKind } | { kind: (typeof templates)[number]; template: string };
 export type FormatKind = Format['kind'];
@@ -77,7 +78,10 @@ export function parseFormat(text: string, subject: Printed = 'trace'): Format {
 /** The same, and `output.jsonpath` for a template that no report can fill. */
 export async function readFormat(text: string, subject: Printed): Promise<Format> {
   const format = parseFormat(text, subject);
-  if ('template' in format) (await import('./machine/jsonpath.ts')).readTemplate(format.template);
+  if (!('template' in format)) return format;
+  const { readTemplate, readColumns } = await import('./machine/jsonpath.ts');
+  if (format.kind === 'custom-columns') readColumns(format.template);
+  else readTemplate(format.template);
   return format;
 }
 

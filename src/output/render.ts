@@ -10,6 +10,8 @@ export interface Views<R> {
   sentence(result: R): string | Promise<string>;
   /** What JSON, YAML and templates show; absent: the result itself. */
   document?(result: R): object;
+  /** The rows of `-o custom-columns`; absent: the document is the only one. */
+  rows?(result: R): object[];
   others?: Partial<Record<FormatKind, (result: R) => string | Promise<string>>>;
 }
 
@@ -34,6 +36,11 @@ export async function render<R>(
       return (await import('./machine/jsonpath.ts')).renderJsonPath(document(), format.template);
     case 'jsonpath-as-json':
       return (await import('./machine/jsonpath.ts')).renderJsonPathAsJson(document(), format.template);
+    case 'custom-columns':
+      return (await import('./machine/jsonpath.ts')).renderColumns(
+        views.rows?.(result) ?? [document()],
+        format.template,
+      );
     case 'sentence':
       return `${(await import('./safe-text.ts')).forChat(await views.sentence(result))}\n`;
     default:

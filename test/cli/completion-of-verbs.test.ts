@@ -8,7 +8,7 @@ const offered = async (...words: string[]): Promise<string[]> =>
 
 /** Of each command that prints one document. */
 const document = ['table', 'sentence', 'json', 'yaml', 'markdown'];
-const templates = ['jsonpath=', 'jsonpath-as-json='];
+const templates = ['jsonpath=', 'jsonpath-as-json=', 'custom-columns='];
 
 it.each([
   ['check', [...document, 'junit', 'sarif', ...templates]],

@@ -1,5 +1,7 @@
 /** `demo`: runs the same command as a user would, on a cluster inside the program. */
 import { describe, expect, it } from 'vitest';
+import { scenariosToTry } from '../../src/cli/demo.ts';
+import { shippedScenarios } from '../../src/demo/scenarios.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -92,10 +94,12 @@ describe.concurrent('demo', () => {
     );
   });
 
-  it('plays the fixed version of a scenario, and suggests what to try next', async () => {
+  it('plays the fixed version of a scenario, compares it with the problem, and suggests what to try next', async () => {
     const ran = await runMain(['demo', 'prestop-ex', '--fixed', '--no-logs']);
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain('Fixed: A preStop sleep of 4 s');
+    expect(ran.stderr).toContain('$ kubectl podexit compare before.json after.json');
+    expect(ran.stdout.trimEnd().split('\n').at(-1)).toMatch(/^better: outcome: overran → graceful/);
     expect(ran.stderr).toMatch(/cluster has ended: [^\n]*\nTry next:\n {2}kubectl podexit demo rollout\n$/);
   });
 
@@ -108,6 +112,25 @@ describe.concurrent('demo', () => {
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain(message);
     expect(ran.stderr).toMatch(hint);
+  });
+
+  it('suggests after each scenario only commands that run: only the format is refused', async () => {
+    const suggested = new Set(
+      shippedScenarios.flatMap((one) => [...scenariosToTry(one), ...scenariosToTry(one, true)]),
+    );
+    expect(suggested.size).toBeGreaterThan(shippedScenarios.length);
+    for (const words of suggested) {
+      const ran = await runMain(['demo', ...words.split(' '), '-o', 'nothing']);
+      expect(ran.stderr, words).toMatch(/^error: .*nothing/m);
+    }
+  });
+
+  it.each([
+    [{ npm_lifecycle_event: 'demo' }, 'npm run demo -- finalizer'],
+    [{ npm_command: 'exec' }, 'npx kubectl-podexit demo finalizer'],
+  ])('suggests the command as this one was started: %j', async (env, command) => {
+    const ran = await runMain(['demo', 'prestop-fails', '--dry-run=client'], { env });
+    expect(ran.stderr).toContain(`  ${command}\n`);
   });
 
   it('deletes nothing with --dry-run=server', async () => {

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../src/demo/scenario.ts';
-import { loadScenario, scenarioAfter, scenariosNamed, shippedScenarios } from '../../src/demo/scenarios.ts';
+import { scenariosToTry } from '../../src/cli/demo.ts';
+import { loadScenario, scenariosNamed, shippedScenarios, type ShippedScenario } from '../../src/demo/scenarios.ts';
 import { loadRecording } from './helpers/load.ts';
 
 describe('the shipped scenarios', () => {
@@ -23,8 +24,8 @@ describe('the shipped scenarios', () => {
     for (const { fixed } of shippedScenarios)
       expect(fixed === undefined || scenariosNamed(fixed)[0]?.name).not.toBe(undefined);
     const seen = new Set<string>();
-    for (let one = shippedScenarios[0]; one !== undefined && !seen.has(one.name); one = scenarioAfter(one))
-      seen.add(one.name);
+    const after = (one: ShippedScenario) => scenariosNamed(scenariosToTry(one).at(-1) ?? '')[0];
+    for (let one = shippedScenarios[0]; one !== undefined && !seen.has(one.name); one = after(one)) seen.add(one.name);
     expect(seen.size).toBeGreaterThan(14);
   });
 

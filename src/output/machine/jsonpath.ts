@@ -1,9 +1,10 @@
 /**
  * `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language: text around `{path}`,
- * `{"text"}`, `{range path}…{end}`.
+ * `{"text"}`, `{range path}…{end}`; and `-o custom-columns=HEADER:PATH,…`.
  */
 import { JSONPath } from 'jsonpath-plus';
 import { PodexitError } from '../../errors.ts';
+import { columnsOf } from '../prose.ts';
 import { forJson, forTerminal } from '../safe-text.ts';
 
 /** `source`: as it is written in the template. `path`: for the library, from the report or from the current item. */
@@ -32,6 +33,24 @@ export function renderJsonPath(report: object, template: string): string {
 /** Every result of the template's paths as one JSON array, four spaces deep, with a final newline. */
 export function renderJsonPathAsJson(report: object, template: string): string {
   return `${forJson(JSON.stringify(collect(readTemplate(template), report, report), null, 4))}\n`;
+}
+
+/** A header, and a line for each row; like kubectl's, with `<none>` for a path that matches nothing. */
+export function renderColumns(rows: readonly object[], template: string): string {
+  const columns = readColumns(template);
+  const cells = rows.map((row) => columns.map(({ path }) => evaluate(path, row, row).map(print).join(',') || '<none>'));
+  return `${columnsOf([columns.map(({ header }) => header), ...cells]).join('\n')}\n`;
+}
+
+/** Throws like `readTemplate`. A path may have braces, and needs no dot at its start. */
+export function readColumns(template: string): { header: string; path: Extract<TemplatePart, { kind: 'path' }> }[] {
+  return template.split(',').map((column) => {
+    const [, header, path] = /^([^:]+):(.+)$/s.exec(column) ?? [];
+    if (header === undefined || path === undefined)
+      throw badTemplate(column, 'a column is HEADER:PATH, such as POD:.pod.name');
+    const bare = path.replace(/^\{(.*)\}$/s, '$1');
+    return { header, path: { kind: 'path', ...parsePath(column, /^[.[$@]/.test(bare) ? bare : `.${bare}`) } };
+  });
 }
 
 function fill(parts: readonly TemplatePart[], root: unknown, here: unknown): string {
@@ -97,7 +116,7 @@ const textOrAction = /[^{]+|\{((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^}"'])*)\
 function badTemplate(part: string, why: string): PodexitError {
   return new PodexitError(
     'output.jsonpath',
-    `The JSONPath template cannot be used at ${JSON.stringify(part)}: ${why}.`,
+    `The template cannot be used at ${JSON.stringify(part)}: ${why}.`,
     "Write it as kubectl has it, for example -o jsonpath='{.verdict.outcome}'.",
   );
 }

@@ -1,5 +1,5 @@
 /** What the signal does to one link of the chain, from its own reaction and from what it does to the next link. */
-import type { Answer, StopBehaviour, StopRemedy } from './behaviour.ts';
+import type { Answer, StopBehaviour as Effect, StopRemedy } from './behaviour.ts';
 import type { Base } from './images.ts';
 import type { ProgramRow, Reaction as RowReaction } from './rows.ts';
 import type { Word } from './shell-words.ts';
@@ -23,7 +23,7 @@ export interface Context {
 }
 
 /** What one link does with the signal: from its row, or from a shell's script. */
-export interface LinkReaction extends RowReaction {
+export interface Reaction extends RowReaction {
   /** Exit codes of any stop. Empty: not known. */
   codes?: readonly number[];
   /** Whether a trap sends the command a signal. */
@@ -35,8 +35,6 @@ export interface LinkReaction extends RowReaction {
   text?: string;
 }
 
-type Reaction = LinkReaction;
-type Effect = StopBehaviour;
 /** An effect but for what is the same for all links. */
 type Own = Omit<Effect, 'chain' | 'probably'>;
 

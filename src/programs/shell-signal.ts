@@ -1,5 +1,5 @@
 /** What a signal does to a shell: it hands over, drops the signal, postpones it, or runs a trap. */
-import { codeOf, type Context, type LinkReaction as Reaction } from './links.ts';
+import { codeOf, type Context, type Reaction } from './links.ts';
 import type { Shell } from './rows.ts';
 import { readScript, type ShellCommand } from './shell-script.ts';
 import { isSleep, withCalls, type Standing } from './shell-standing.ts';
@@ -135,10 +135,8 @@ function runOf(
   const inTrap = readScript(action);
   const atExit = readScript(traps.get('EXIT') ?? '');
   if (inTrap === undefined || atExit === undefined) return undefined;
-  const [own, last] = [inTrap, atExit].map(({ commands }) => withCalls(commands, functions)) as [
-    ShellCommand[],
-    ShellCommand[],
-  ];
+  const own = withCalls(inTrap.commands, functions);
+  const last = withCalls(atExit.commands, functions);
   const exits = own.some(isExit);
   const stops = exits || inLoop || (kind === 'wait' && stopsOnError && rest[0]?.beside === undefined);
   const after = stops ? [] : rest.filter(({ isJob }) => !isJob);

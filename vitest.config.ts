@@ -11,6 +11,7 @@ const waiting = [
   'test/output/live-pty.test.ts',
   'test/rollout/{held-up,ndjson,progress}.test.ts',
   'test/run/lost-answers.test.ts',
+  'test/try/try.test.ts',
 ];
 
 /** They check times to 100 ms. They allow for stalls of their own process; one retry for stalls that they cannot see. */

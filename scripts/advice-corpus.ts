@@ -48,7 +48,9 @@ async function judgeFolder(folder: string): Promise<void> {
   const plans = situations.map(({ manifest, situation }) => {
     const found = problemsOf(situation);
     const remedies = remediesFor(situation, found);
-    const problems = found.map((problem) => ({ ...problem, advice: adviceFor(problem, remedies) }));
+    // What helps only later is no number of today's patch.
+    const now = remedies.filter(({ after }) => !after);
+    const problems = found.map((problem) => ({ ...problem, advice: adviceFor(problem, now) }));
     return { manifest, problems, edits: editsOf(remedies) };
   });
   const problems = new Map(plans.map((plan) => [plan.manifest, plan.problems]));

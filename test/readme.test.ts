@@ -1,23 +1,30 @@
-import { existsSync, readFileSync } from 'node:fs';
+/** Pages and pictures are up to date, and their links and commands are right. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
-import { renderPermissions, renderPicture } from '../scripts/docs/readme-parts.ts';
+import { describe, expect, it } from 'vitest';
+import { renderPermissions, renderPicture, renderTimeline } from '../scripts/docs/readme-parts.ts';
 import { exitCodes } from '../src/verdict/exit-code.ts';
+import { runMain } from './cli/helpers/in-process.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const readme = readFileSync(`${root}README.md`, 'utf8');
+const read = (page: string): string => readFileSync(join(root, page), 'utf8');
+const readme = read('README.md');
+const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
+const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((file) => `docs/${file}`)];
 
-it('shows a terminal picture of current output (npm run docs)', async () => {
-  expect(readFileSync(`${root}docs/terminal.svg`, 'utf8')).toBe(await renderPicture());
+it('shows pictures of current output (npm run docs)', async () => {
+  expect(read('docs/terminal.svg')).toBe(await renderPicture());
+  expect(read('docs/timeline.svg')).toBe(await renderTimeline());
 });
 
 it('shows the Roles that the program prints (npm run docs)', () => {
-  const page = readFileSync(`${root}docs/permissions.md`, 'utf8');
+  const page = read('docs/permissions.md');
   expect(page).toBe(renderPermissions(page));
 });
 
-it('is short: at most 1,200 words', () => {
-  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1200);
+it('is short: at most 1,000 words', () => {
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1000);
 });
 
 it('names every outcome with its exit code', () => {
@@ -29,8 +36,57 @@ it('names every outcome with its exit code', () => {
     ).toMatch(new RegExp(`^\\|\\s*${code}\\s*\\|`));
 });
 
-it('links only to existing files', () => {
-  const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => link ?? '');
-  expect(links.length).toBeGreaterThan(3);
-  expect(links.filter((link) => !existsSync(`${root}${link}`))).toEqual([]);
+describe('links', () => {
+  /** As GitHub makes them of headings. */
+  const anchorsOf = (page: string): string[] =>
+    [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+
+  it.each(pages)('%s links only to existing files and headings', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const broken = links.filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? page : join(dirname(page), file);
+      return !existsSync(join(root, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('lead from the list of pages to every page', () => {
+    const list = read('docs/README.md');
+    expect(docs.filter((file) => file !== 'README.md' && !list.includes(`(${file})`))).toEqual([]);
+  });
+});
+
+describe('commands', () => {
+  /** The lines of code blocks and the code in sentences that begin with this program, without comments and what follows a pipe. */
+  const commandsOf = (page: string): string[] =>
+    [...read(page).matchAll(/^ *(kubectl[ -]podexit .*)$|`(kubectl[ -]podexit [^`]+)`/gm)]
+      .map(([, line, inline]) =>
+        (line ?? inline ?? '').replace(/ +(?:#|>|\||&&).*$/, '').replace(/^kubectl[ -]podexit /, ''),
+      )
+      .filter((words) => !/[…"'\\$]|[A-Z]{3}|\.\.\./.test(words));
+
+  const isKnown = async (words: string): Promise<boolean> => {
+    const argv = words.split(/ +/);
+    const [first = ''] = argv;
+    const dashes = argv.indexOf('--');
+    const flags = argv.slice(0, dashes < 0 ? undefined : dashes).filter((word) => /^-/.test(word));
+    const ofCommand = await runMain(['options', first]);
+    const help = ofCommand.code === 0 ? ofCommand : await runMain(['options']);
+    return flags.every((flag) => help.stdout.includes(flag.replace(/=.*/, '')));
+  };
+
+  it.each(pages.filter((page) => !/flags|explain|programs|bench|fidelity/.test(page)))(
+    '%s has only flags that the command has',
+    async (page) => {
+      const wrong: string[] = [];
+      for (const words of new Set(commandsOf(page))) if (!(await isKnown(words))) wrong.push(words);
+      expect(wrong).toEqual([]);
+    },
+  );
 });

@@ -1,11 +1,14 @@
-/** The picture of a terminal in README.md, from real output, and the Roles in docs/permissions.md. */
+/** The pictures in README.md, from real output, and the Roles in docs/permissions.md. */
 import { fileURLToPath } from 'node:url';
 import { clusterRole, roleFor } from '../../src/kube/role.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { renderText } from '../../src/output/text/lines.ts';
+import { renderRolloutSvg } from '../../src/output/html/svg.ts';
+import { reportsInRecording } from '../../src/run/recorded-run.ts';
 import { openReplay } from '../../src/run/replay.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { reportOf } from '../../src/advice/report.ts';
 import { withPart } from './marked-part.ts';
 import { terminalSvg } from './terminal-svg.ts';
@@ -22,6 +25,13 @@ export async function renderPicture(): Promise<string> {
   if (!report) throw new Error('the recording has no report');
   const text = renderText(report, { style: { color: true, unicode: true }, columns: 80, timestamps: 'relative' });
   return terminalSvg(`kubectl podexit ${report.timeline.pod.metadata.name} -n shop`, text);
+}
+
+/** docs/timeline.svg: a recorded rollout as `--report x.svg` draws it. */
+export async function renderTimeline(): Promise<string> {
+  const recording = fileURLToPath(new URL('../../test/recordings/second/statefulset-rollout.ndjson', import.meta.url));
+  const reports = await reportsInRecording(recording);
+  return renderRolloutSvg(rolloutNumbers('statefulset/db', reports), reports);
 }
 
 /** docs/permissions.md with current Roles. */

@@ -87,6 +87,7 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   const { seconds: added, solves, sentences } = hooksFor(plan);
+  const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
   // The probe of a container that gets a longer hook is set with it.
   const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
@@ -112,7 +113,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
     ...(grace && isLonger(grace, situation) ? [`grace period ${grace.seconds}s (${grace.sum})`] : []),
   ];
   const after = unhandled.length > 0 ? { after: unhandled } : {};
-  const adjust = added.size > 0 ? adjustText(situation) : '';
+  const adjust = added.size === 0 ? '' : isForClients ? adjustText(situation) : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}`,
@@ -298,10 +299,11 @@ function graceFor(
       };
     }
     const own = ownTimeout && ownTimeout.seconds > drain ? ownTimeout : undefined;
+    const asToday = drain === today - hookToday ? 'to stop, as today' : 'to stop';
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : 'to stop, as today',
+      drainWords: own ? `to stop (${own.from})` : asToday,
     };
   });
   return graceSize(needs, from, limits);
@@ -314,29 +316,23 @@ function second(plan: Plan): Remedy[] {
   if (solves.length === 0) return [];
   const { subject, capacity } = situation;
   const { single, autoscaler, replicas } = capacity;
-  const reasons = single.filter((why) => !isRolloutOnly.has(why));
-  if (reasons.length > 0 || subject.kind !== 'Deployment')
-    return [{ solves, text: secondText(situation, single), edits: [] }];
-  if (autoscaler !== undefined) return [{ solves, text: `let ${autoscaler} keep at least 2 replicas`, edits: [] }];
+  const inWords = (text: string): Remedy[] => [{ solves, text, edits: [] }];
+  if (single.length > 0 || subject.kind !== 'Deployment') return inWords(secondText(situation, single));
+  if (autoscaler !== undefined) return inWords(`let ${autoscaler} keep at least 2 replicas`);
   if (situation.measured)
-    return [
-      { solves, text: 'a second replica, protected by a PodDisruptionBudget, keeps the Service answering', edits: [] },
-    ];
-  return replicas !== 1
-    ? [{ solves, text: secondText(situation, single), edits: [] }]
-    : [
-        {
-          solves,
-          text: 'a second replica keeps the Service answering',
-          edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
-          costs: 'the resources of one more pod',
-          presupposes: 'that two pods may do its work at the same time',
-          consent: 'replicas',
-        },
-      ];
+    return inWords('a second replica, protected by a PodDisruptionBudget, keeps the Service answering');
+  if (replicas !== 1) return inWords(secondText(situation, single));
+  return [
+    {
+      solves,
+      text: 'a second replica keeps the Service answering',
+      edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
+      costs: 'the resources of one more pod',
+      presupposes: 'that two pods may do its work at the same time',
+      consent: 'replicas',
+    },
+  ];
 }
-
-const isRolloutOnly: ReadonlySet<SingleReason> = new Set<SingleReason>();
 
 function secondText({ subject: { kind } }: Situation, single: readonly SingleReason[]): string {
   if (kind === 'Pod') return 'let a Deployment with at least two replicas own the pod';
@@ -394,8 +390,7 @@ function strategy(plan: Plan): Remedy[] {
     return text('use strategy Recreate for a ReadWriteOnce volume, or a volume that is ReadWriteMany');
   const ports = single.includes('host ports');
   if (subject.kind === 'DaemonSet' || subject.kind === 'StatefulSet' || ports) {
-    const only = (replicas ?? 2) <= 1 && subject.kind === 'Deployment';
-    if (only)
+    if ((replicas ?? 2) <= 1 && subject.kind === 'Deployment')
       return text('leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage');
     return [
       rolling(1, 0, ports ? "the old pod must release the node's ports first" : 'the other pods serve meanwhile'),

@@ -6,6 +6,7 @@ import { statusOf } from '../model/pod.ts';
 import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
 import { isVague } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
+import { ignoresItsSignal } from '../verdict/rule-input.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containersOf, type MeasuredContainer } from './container-spec.ts';
 import { limitsOf } from './limits.ts';
@@ -100,12 +101,14 @@ export function problemsOfExit(exit: Exit): Problem[] {
       return isUnfixable || severity === 'info' || isSaid ? [] : [problem];
     }
     if (code === 'drain-race') return isUnfixable ? [] : [{ ...problem, severity: 'warning' }];
-    if (code === 'requests-lost')
-      return isUnfixable || lossOf(timeline)?.preStopSeconds === undefined ? [{ ...problem, advice }] : [problem];
+    if (code === 'requests-lost') {
+      const isSized = ['sent-too-late', 'no-ready-backend'].includes(lossOf(timeline)?.cause ?? '');
+      return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
+    }
     if (code === 'killed-at-grace' && unhandled.has(container)) return [];
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(exit, finding)];
-    const isGraceEnough = timeline.grace.effectiveSeconds < timeline.grace.specSeconds;
-    return [finding.needsGrace && !isGraceEnough && !isUnfixable ? problem : { ...problem, advice }];
+    // Without advice, the spec's grace period itself was too short.
+    return isUnfixable && finding.needsGrace && advice === undefined ? [] : [{ ...problem, advice }];
   });
 }
 
@@ -115,23 +118,22 @@ function signalProblem(
   { code, severity, container, message, needsGrace, advice }: JudgedFinding,
 ): Problem {
   const about = { severity, container, message, path: [] };
-  const { grace, pod } = timeline;
   if (container !== undefined && wasStarting(timeline, container))
     return {
       ...about,
       code: 'no-signal-handling',
-      advice: `SIGTERM came while ${container} was starting, when PID 1 was its start script: use an init such as tini as PID 1, or a trap in the script.`,
+      advice: `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`,
     };
-  const isGraceEnough = grace.effectiveSeconds < grace.specSeconds;
-  if (needsGrace && !isGraceEnough) return { ...about, code };
-  return { ...about, code: needsGrace && pod.spec.containers.length > 0 ? code : 'no-signal-handling', advice };
+  return { ...about, code: needsGrace ? code : 'no-signal-handling', advice };
 }
 
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
-const startingMs = 10_000;
+const startingSeconds = 10;
 
-function wasStarting({ pod, containers }: Timeline, name: string): boolean {
-  const startedAt = Date.parse(statusOf(pod, name)?.state.running?.startedAt ?? '');
-  const { stopSignal, drain } = containers.find((one) => one.name === name) ?? {};
-  return stopSignal !== undefined && drain !== undefined && stopSignal.shown - startedAt < startingMs;
+/** Its command may also show another reason why the signal had no effect. */
+function wasStarting(timeline: Timeline, name: string): boolean {
+  const startedAt = Date.parse(statusOf(timeline.pod, name)?.state.running?.startedAt ?? '');
+  const container = timeline.containers.find((one) => one.name === name);
+  if (!container?.stopSignal || !container.drain || ignoresItsSignal(timeline, container)) return false;
+  return container.stopSignal.shown - startedAt < startingSeconds * 1000;
 }

@@ -81,9 +81,19 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   from?: string[];
   auditLog?: string[];
 
+  // Of `try`, which also has `image`.
+  patch?: string;
+  runs?: string;
+  rate?: string;
+  path?: string;
+  cleanup?: boolean;
+
   // Of `watch`.
   allNamespaces?: boolean;
   shard?: string;
+  metrics?: string;
+  recordDir?: string;
+  recordMax?: string;
 
   // Of `rollout` and `demo`.
   restart?: boolean;

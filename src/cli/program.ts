@@ -141,6 +141,7 @@ export const commandName = (env: Ports['env']): string =>
 const commands: Record<string, () => Promise<AddCommand>> = {
   check: async () => (await import('./check.ts')).addCheck,
   fix: async () => (await import('./fix.ts')).addFix,
+  try: async () => (await import('./try.ts')).addTry,
   why: async () => (await import('./why.ts')).addWhy,
   compare: async () => (await import('./history.ts')).addCompare,
   recommend: async () => (await import('./history.ts')).addRecommend,

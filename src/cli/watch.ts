@@ -1,5 +1,8 @@
 /** `watch`: every exit of a namespace or a cluster, until it is stopped. */
+import type { Ports } from '../run/ports.ts';
+import type { MetricsAddress } from '../watch/metrics.ts';
 import type { Shard, WatchFormat } from '../watch/options.ts';
+import type { RecordingFolder } from '../watch/recordings.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
 import type { AddCommand, Flags } from './command.ts';
 import { addLook, colorFrom, verbosityOf } from './options.ts';
@@ -29,6 +32,17 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
     .option('-l, --selector <labels>', 'only pods with these labels')
     .option('--field-selector <fields>', 'only pods with these fields')
     .option('--shard <index/count>', 'only this part of the namespaces, 2/5: for clusters too large for one process')
+    .optionsGroup('For other programs:')
+    .option('--metrics <address>', 'serve Prometheus metrics, /healthz and /readyz at [HOST:]PORT')
+    .option('--record-dir <folder>', 'record each exit in this folder, for replay, why --from and recommend')
+    .option(
+      '--record-max <size>',
+      'the most that the recordings take (100Mi, 1Gi: the default); the oldest are removed',
+    )
+    .option(
+      '--otlp <when>',
+      'send each exit as an OpenTelemetry trace: always, never, or auto (if OTEL_EXPORTER_OTLP_ENDPOINT is set)',
+    )
     .optionsGroup('Output:')
     .option('-o, --output <format>', 'lines, ndjson or json; default: a table at a terminal, else lines')
     .option('--no-logs', "do not follow the logs of terminating pods' containers")
@@ -47,6 +61,9 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
       followLogs: flags.logs !== false,
       format: formatOf(flags, ports.stdout.isTty && !plain),
       shard: shardOf(flags.shard),
+      metrics: addressOf(flags.metrics),
+      recordings: recordingsOf(flags),
+      otlp: sendsTraces(flags, ports.env),
       look: {
         color: colorFrom(flags),
         ascii: ascii || plain,
@@ -71,6 +88,39 @@ function targetOf(words: readonly string[], flags: Flags) {
   if (flags.allNamespaces && target.kind !== 'selector')
     throw usageError('target', '-A and a name cannot be given together', 'Write: kubectl podexit watch -A -l SELECTOR');
   return target;
+}
+
+/** `9464`, `127.0.0.1:9464`, `[::1]:9464`. Throws usageError `metrics`. */
+function addressOf(text: string | undefined): MetricsAddress | undefined {
+  if (text === undefined) return undefined;
+  const [, bracketed, plain, port] = /^(?:(?:\[([^\]]+)\]|([^:]*)):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port !== undefined && Number(port) <= 65_535)
+    return { host: bracketed ?? (plain || undefined), port: Number(port) };
+  throw usageError(
+    'metrics',
+    `--metrics: "${text.slice(0, 80)}" is not [HOST:]PORT`,
+    'Write it like 9464 or 127.0.0.1:9464.',
+  );
+}
+
+const unitBytes: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
+
+/** Throws usageError `record`. */
+function recordingsOf({ recordDir: folder, recordMax = '1Gi' }: Flags): RecordingFolder | undefined {
+  const [, count, unit] = /^([1-9]\d{0,5})(Ki|Mi|Gi)$/.exec(recordMax) ?? [];
+  if (unit === undefined)
+    throw usageError(
+      'record',
+      `--record-max: "${recordMax.slice(0, 80)}" is not a size`,
+      'Write it like 100Mi or 1Gi.',
+    );
+  return folder === undefined ? undefined : { folder, maxBytes: Number(count) * (unitBytes[unit] ?? 1) };
+}
+
+function sendsTraces({ otlp = 'never' }: Flags, env: Ports['env']): boolean {
+  const when = valueOf(otlp, '--otlp');
+  const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  return when === 'always' || (when === 'auto' && Boolean(named));
 }
 
 /** Throws usageError `shard`. */

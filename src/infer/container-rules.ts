@@ -189,7 +189,6 @@ function readExit(
   };
 }
 
-/** A command that ignores SIGTERM leaves nothing but the SIGKILL at the end of its grace period. */
 const isOnlyProbable = (kill: Decision['kill'], stop: Stop): boolean =>
   stop.spec.container.ignoresTerm !== true && (kill === 'probable' || (kill === 'silent' && !isLogRead(stop)));
 

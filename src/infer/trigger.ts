@@ -62,10 +62,13 @@ function byPlatform(trace: Trace, trigger: Trigger): Trigger {
   return found ? { ...trigger, evidence: [...trigger.evidence, found.event.seq], note: found.by } : trigger;
 }
 
-const byUs: Rule = (_trace, { ours, facts }) => {
+const byUs: Rule = ({ requests }, { ours, facts }) => {
   if (!ours) return undefined;
+  const refused = requests.find(({ answer }) => answer?.value.status === 429);
+  const by = ours.verb === 'evict' ? 'a PodDisruptionBudget or throttling' : 'throttling';
+  const note = refused && `refused for ${((ours.sent.at - refused.sent.at) / 1000).toFixed(1)}s before by ${by}`;
   const evidence = [ours.sent.seq, ...(ours.answer ? [ours.answer.seq] : []), facts.seenSeq];
-  return { kind: ours.verb === 'evict' ? 'eviction-api' : 'this-command', evidence };
+  return { kind: ours.verb === 'evict' ? 'eviction-api' : 'this-command', evidence, note };
 };
 
 /** By the condition's reason: the kind, and the reason of the Event about it. A Map, as a reason can be `constructor`. */

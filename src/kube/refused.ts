@@ -109,7 +109,7 @@ export function refusedDelete(
     );
   }
   if (isUidConflict(refusal)) return replacedPod(namespace, name);
-  if (isRefusedByBudget(refusal)) return heldByBudget(cluster, pod, refusal);
+  if (isRefusedByBudget(refusal) || isBudgetBehind(refusal)) return heldByBudget(cluster, pod, refusal);
   const denied = denialOf(refusal);
   if (denied !== undefined)
     return forbidden(evict ? 'evict.forbidden' : 'delete.forbidden', namespace, message, denied);
@@ -127,11 +127,18 @@ export function refusedDelete(
   );
 }
 
-function heldByBudget({ clean }: Pick<Cluster, 'clean'>, pod: string, { causes, message }: Refusal): PodexitError {
-  const cause = causes.find(({ reason }) => reason === 'DisruptionBudget')?.message ?? message;
+/** A budget whose status is invalid: a 403 with one of these causes since 1.37 (kubernetes#138003), with this text before. */
+const isBudgetBehind = ({ causes, message }: Refusal): boolean =>
+  causes.some(({ reason }) => /^DisruptionBudget(NegativeAllowed|TooManyDisrupted)/.test(reason)) ||
+  /pdb disruptions allowed is negative|DisruptedPods map too big/.test(message);
+
+function heldByBudget({ clean }: Pick<Cluster, 'clean'>, pod: string, refusal: Refusal): PodexitError {
+  const cause = refusal.causes.find(({ reason }) => reason === 'DisruptionBudget')?.message ?? refusal.message;
   return new PodexitError(
     'evict.disruption-budget',
     `${pod} may not be evicted now: ${clean(cause)}`,
-    'Wait until more of its siblings are healthy, or delete it without --evict, which respects no budget.',
+    isBudgetBehind(refusal)
+      ? 'Its PodDisruptionBudget is out of date: look at kube-controller-manager, then try again.'
+      : 'Wait until more of its siblings are healthy, or delete it without --evict, which respects no budget.',
   );
 }

@@ -155,6 +155,7 @@ export const findingCodes = [
   'deleted-before',
   'evidence-lost',
   'unmanaged-pod',
+  'job-counts-exit',
   'endpoint-not-removed',
   'runtime-unavailable',
   'api-server-silent',
@@ -289,11 +290,11 @@ export interface GapReport {
   cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful';
 }
 
-export type TrafficJudgement = 'safe' | 'at-risk' | 'lost' | 'not-judged';
-
 /** Whether clients lost requests because of this exit. */
 export interface TrafficReport {
-  judgement: TrafficJudgement;
+  judgement: 'safe' | 'at-risk' | 'lost' | 'not-judged';
+  /** What clients feel, explained in docs/traffic.md "Grades". Reports of older versions have none. */
+  grade?: 'lost' | 'outage' | 'misrouted' | 'race' | 'safe' | 'not-judged';
   reason: string;
   services: {
     name: string;

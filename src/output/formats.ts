@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 
 /** What is printed: an exit or a rollout, or the document of a command. */
-export type Printed = 'trace' | 'check' | 'why' | 'compare' | 'recommend' | 'signals';
+export type Printed = 'trace' | 'check' | 'why' | 'compare' | 'recommend' | 'signals' | 'try';
 
 interface FormatRow {
   /** Absent: of all. */

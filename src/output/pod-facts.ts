@@ -32,8 +32,8 @@ export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 1
 export function deletedText({ timeline, answer, ledger }: Report): string | undefined {
   const { total, trigger, deleted, mode } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
-  const isUnnamed = trigger.kind === 'unknown' && trigger.note === undefined;
-  const by = trigger.kind === 'this-command' || isUnnamed ? '' : ` (${deletedByText(timeline)})`;
+  const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
+  const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   return `${total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating'}${by}`;
 }
 

@@ -24,8 +24,6 @@ export interface Answer {
   /** What else went wrong with the exit, most severe first. */
   readonly also: readonly JudgedFinding[];
   readonly traffic: TrafficAnswer;
-  /** Says that new connections had no ready backend, if `traffic` does not say so. */
-  readonly capacity?: string;
   /** What to change if no patch can: the command of the image, the node, a pod without a template. */
   readonly advice: readonly string[];
   /** Patches, the most useful first; empty where nothing can be patched. */
@@ -41,7 +39,7 @@ export function answerOf(
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
-  const { brief, full } = headlineOf({ timeline, verdict, cause });
+  const { brief, full } = headlineOf({ timeline, verdict, cause, ownReason: input && ownReasonIn(input) });
   const others = findings.filter(({ code }) => code !== cause?.code);
   const aggravations = others.filter(({ code }) => aggravating.has(code));
   const traffic = trafficOf(input, findings);
@@ -50,11 +48,18 @@ export function answerOf(
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why: whyOf(cause, aggravations, [brief, traffic.traffic.reason]),
+    why: whyOf(cause, aggravations, [brief, traffic.reason]),
     also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
-    ...traffic,
+    traffic,
   };
 }
+
+/** The kubelet evicts, preempts and ends pods past their deadline without a deletion (SIGNALS.md §4). */
+const ownReasonIn = ({ trace, deletion }: RuleInput): string | undefined =>
+  trace.events.find(
+    ({ reason, about, seq }) =>
+      about.kind === 'Pod' && /^(Evicted|Preempting|DeadlineExceeded)$/.test(reason) && seq < deletion.facts.seenSeq,
+  )?.reason;
 
 /** Causes of a bad exit. If several hold, an earlier one explains a later one. */
 const badExitCauses: readonly FindingCode[] = [
@@ -74,6 +79,7 @@ const noteworthy: readonly FindingCode[] = [
   'requests-lost',
   'endpoint-not-removed',
   'oom-in-container',
+  'job-counts-exit',
   'sidecar-killed',
   'prestop-failed',
   'grace-nearly-spent',
@@ -102,6 +108,7 @@ function findingsOfBadExits({ containers }: Timeline, findings: readonly JudgedF
 
 /** What made a bad exit worse than its cause alone. */
 const aggravating: ReadonlySet<FindingCode> = new Set([
+  'job-counts-exit',
   'api-server-silent',
   'runtime-unavailable',
   'kubelet-restarted',

@@ -152,8 +152,9 @@ function containerReport(container: ContainerTimeline) {
   };
 }
 
-const trafficReport = ({ judgement, reason, measured, services }: TrafficAnswer, { probes }: Timeline) => ({
+const trafficReport = ({ judgement, grade, reason, measured, services }: TrafficAnswer, { probes }: Timeline) => ({
   judgement,
+  grade,
   reason: measured === undefined ? reason : `${reason} · ${measured}`,
   services: services.map(({ name, otherReady, noReady }) => ({
     name,

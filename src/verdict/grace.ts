@@ -1,4 +1,4 @@
-/** Advice on a grace period that was too short, by its cause: the spec, or a deletion that asked for less. Pure. */
+/** Whether a deletion asked for less than the spec's grace period, and what to say of it. Pure. */
 import type { RuleInput } from './rule-input.ts';
 
 /** The grace period that a deletion asked for, and the spec's, in seconds. */
@@ -19,16 +19,6 @@ function loweredGrace({ deletion, timeline }: RuleInput): LoweredGrace | undefin
 /** The deletion asked for 0 s, which shows nothing about how long hook and drain should be. */
 export const isForced = (input: RuleInput): boolean => loweredGrace(input)?.asked === 0;
 
-/** What would have helped. */
-interface Remedy {
-  /** The advice if the spec's own grace period was too short: a sentence. */
-  readonly usual: string;
-  /** What the pod itself can do about it, printed after "or". */
-  readonly faster: string;
-  /** The grace period that would have been enough, s; absent if unknown. */
-  readonly neededSeconds?: number | undefined;
-}
-
 /** `the deletion asked for 1s instead of the spec's 30s`; undefined if it did not ask for less. */
 export function loweredGraceText(input: RuleInput): string | undefined {
   const grace = loweredGrace(input);
@@ -37,11 +27,12 @@ export function loweredGraceText(input: RuleInput): string | undefined {
 
 const askedText = ({ asked, spec }: LoweredGrace): string => `asked for ${asked}s instead of the spec's ${spec}s`;
 
-/** What to do about a grace period that was too short. */
-export function graceAdvice(input: RuleInput, { usual, faster, neededSeconds = 0 }: Remedy): string {
+/**
+ * What to do if the spec's grace period would have been enough; else undefined, as src/advice sizes a longer one.
+ * `faster`: what the pod itself can do, printed after "or". `neededSeconds`: what would have been enough, 0 if unknown.
+ */
+export function graceAdvice(input: RuleInput, faster: string, neededSeconds = 0): string | undefined {
   const grace = loweredGrace(input);
-  if (!grace) return usual;
-  const asked = `The deletion ${askedText(grace)}`;
-  if (neededSeconds >= grace.spec) return `${asked}, but even ${grace.spec}s are too few. ${usual}`;
-  return `${asked}: delete without --grace-period, --now and --force, or ${faster}.`;
+  if (!grace || neededSeconds >= grace.spec) return undefined;
+  return `The deletion ${askedText(grace)}: delete without --grace-period, --now and --force, or ${faster}.`;
 }

@@ -24,6 +24,8 @@ interface HeadlineInput {
   readonly verdict: JudgedVerdict;
   /** Why it was not graceful, or what took the time. */
   readonly cause: JudgedFinding | undefined;
+  /** The reason for which the kubelet had begun to stop the pod by itself. */
+  readonly ownReason?: string | undefined;
 }
 
 /** `brief` follows the first word of the card, `full` follows it in the summary. */
@@ -94,6 +96,7 @@ const placeCause: Partial<Record<FindingCode, (cause: string, exits: string) => 
   'kubelet-restarted': (cause, exits) => `${cause}; ${exits}`,
   'runtime-unavailable': (cause, exits) => `${cause}; ${exits}`,
   'api-server-silent': (cause, exits) => `${exits}; ${cause}`,
+  'job-counts-exit': (cause, exits) => `${exits}; ${cause}`,
   'prestop-cut-off': (cause, exits) => `${exits}; ${cause}`,
   'finalizer-held': (cause, exits) => `${exits}, then ${cause}`,
   'slow-cleanup': (cause, exits) => `${exits}, then ${cause}`,
@@ -299,6 +302,10 @@ function unknownText(input: HeadlineInput): string {
   if (mains.length > 0 && unclear.length === 0)
     return `unclear whether ${namesOf(mains)} exited before or after the ${graceText(timeline)} ended`;
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
-  if (ended.length > 0) return `unclear what ended ${namesOf(ended)}: the deletion, or something before it`;
+  const earlier =
+    input.ownReason === undefined
+      ? 'something before it'
+      : `the kubelet, which had begun to stop it before (${input.ownReason})`;
+  if (ended.length > 0) return `unclear what ended ${namesOf(ended)}: the deletion, or ${earlier}`;
   return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed`;
 }

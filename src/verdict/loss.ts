@@ -83,7 +83,6 @@ function causeOfLoss(
     return {
       cause: 'no-ready-backend',
       why: `no other endpoint was ready${ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, ready)}`}`,
-      advice: 'run at least two replicas, and start the new pod before the old one is deleted (maxUnavailable: 0)',
     };
   const mostFrequent = byFrequency(stretches.map(({ kind, count }) => [kind, count]))[0]?.[0];
   if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
@@ -106,7 +105,6 @@ function causeOfLoss(
     cause: 'sent-too-late',
     preStopSeconds,
     why: `${who} kept sending for ${length} after removal from ${services}`,
-    advice: `load balancer kept sending for ${length} after removal: preStop sleep of at least ${preStopSeconds}s`,
   };
 }
 

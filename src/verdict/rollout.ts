@@ -9,7 +9,7 @@ import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
 import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
-import type { TrafficAnswer } from './traffic.ts';
+import { trafficGrades, type TrafficAnswer } from './traffic.ts';
 import { byFrequency, list, plural } from './words.ts';
 
 /** Quantiles over all pods. */
@@ -142,9 +142,9 @@ function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quanti
 
 /** `reason`: what these pods have in common, or the most frequent reason. */
 const trafficOf = (answers: readonly TrafficAnswer[]) =>
-  (['lost', 'at-risk', 'safe', 'not-judged'] as const).flatMap((judgement) => {
-    const own = answers.filter((answer) => answer.judgement === judgement);
-    return own.length === 0 ? [] : [{ judgement, pods: own.length, reason: sharedReason(own) }];
+  trafficGrades.flatMap((grade) => {
+    const own = answers.filter((answer) => answer.grade === grade);
+    return own.length === 0 ? [] : [{ grade, pods: own.length, reason: sharedReason(own) }];
   });
 
 /** If all are drain races, one interval that contains them all; else the most frequent reason, as an example if several. */

@@ -18,7 +18,7 @@ import {
   type Race,
 } from './drain-lead.ts';
 import { noReadyPeriods, periodLength, type NoReadyPeriod } from './no-ready-periods.ts';
-import type { FindingCode, TrafficJudgement } from '../model/report.ts';
+import type { FindingCode, TrafficReport } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
@@ -33,8 +33,13 @@ import {
 } from './rule-input.ts';
 import { list, plural, servicesNamed } from './words.ts';
 
+/** The worst first. */
+export const trafficGrades = ['lost', 'outage', 'misrouted', 'race', 'safe', 'not-judged'] as const;
+export type TrafficGrade = (typeof trafficGrades)[number];
+
 export interface TrafficAnswer {
-  readonly judgement: TrafficJudgement;
+  readonly judgement: TrafficReport['judgement'];
+  readonly grade: TrafficGrade;
   readonly reason: string;
   /** `no loss measured (412 requests)`. A few requests a second can miss a gap of milliseconds, so a risk stays a risk. */
   readonly measured?: string;
@@ -53,31 +58,42 @@ interface ServiceAnswer {
   readonly noReady?: NoReadyPeriod;
 }
 
-/** `capacity`: says that new connections had no ready backend, if `traffic` does not say so. */
-export function trafficOf(
-  input: RuleInput | undefined,
-  findings: readonly JudgedFinding[],
-): { traffic: TrafficAnswer; capacity?: string } {
-  if (!input) return { traffic: { ...notJudged('no deletion was observed'), services: [] } };
+export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
+  if (!input) return { ...notJudged('no deletion was observed'), grade: 'not-judged', services: [] };
   const { timeline } = input;
   const services = servicesOf(input);
-  const capacity = capacityText(services, findings);
+  const capacity = capacityOf(services, findings);
   const lost = findings.find(({ code }) => code === 'requests-lost');
-  if (lost) return { traffic: { judgement: 'lost', reason: lost.message, services }, capacity };
-  const { judgement, reason } = judgementOf(input, findings, capacity);
-  const served = mainContainers(timeline).flatMap((container) => servedText(container) ?? []);
-  const traffic = {
+  const { judgement, reason } = lost
+    ? { judgement: 'lost' as const, reason: lost.message }
+    : judgementOf(input, findings, capacity?.text);
+  const grade = gradeOf(judgement, findings, capacity?.isOutage === true);
+  const served = lost ? [] : mainContainers(timeline).flatMap((container) => servedText(container) ?? []);
+  return {
     judgement,
-    reason: [reason, ...served].join(' · '),
-    measured: noLossText(timeline),
+    grade,
+    reason: [withCapacity(reason, grade, capacity?.text), ...served].join(' · '),
+    measured: lost ? undefined : noLossText(timeline),
     services,
-    race: judgement === 'at-risk' ? drainRace(input) : undefined,
+    race: grade === 'race' ? drainRace(input) : undefined,
     otherReady: otherReadyOf(timeline),
   };
-  if (capacity === undefined || reason.startsWith(capacity)) return { traffic };
-  // A DaemonSet runs one pod per node, so more replicas are no option.
-  const hint = timeline.workload?.kind === 'DaemonSet' ? '' : '; run at least two replicas';
-  return { traffic, capacity: `${capacity}${hint}` };
+}
+
+/** What clients felt comes first. */
+function withCapacity(reason: string, grade: TrafficGrade, capacity: string | undefined): string {
+  if (capacity === undefined || reason.startsWith(capacity)) return reason;
+  return (grade === 'outage' ? [capacity, reason] : [reason, capacity]).join('; ');
+}
+
+function gradeOf(
+  judgement: TrafficReport['judgement'],
+  findings: readonly JudgedFinding[],
+  isOutage: boolean,
+): TrafficGrade {
+  if (judgement !== 'at-risk') return judgement;
+  if (isOutage) return 'outage';
+  return findings.some(({ code }) => code === 'endpoint-not-removed') ? 'misrouted' : 'race';
 }
 
 type Judgement = Pick<TrafficAnswer, 'judgement' | 'reason'>;
@@ -137,8 +153,17 @@ function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFindin
 
 const capacityCodes: ReadonlySet<FindingCode> = new Set(['last-endpoint', 'no-ready-endpoint']);
 
-/** `no ready backend in Service api for ≥7.2s, until the trace ended` */
-function capacityText(services: readonly ServiceAnswer[], findings: readonly JudgedFinding[]): string | undefined {
+interface CapacityAnswer {
+  /** `no ready backend in Service api for ≥7.2s, until the trace ended` */
+  readonly text: string;
+  /** For a time, a Service had no ready backend. */
+  readonly isOutage: boolean;
+}
+
+function capacityOf(
+  services: readonly ServiceAnswer[],
+  findings: readonly JudgedFinding[],
+): CapacityAnswer | undefined {
   if (!findings.some(({ code, severity }) => capacityCodes.has(code) && severity !== 'info')) return undefined;
   const texts = [...services]
     .sort((a, b) => (b.noReady?.ms ?? 0) - (a.noReady?.ms ?? 0))
@@ -150,7 +175,8 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
       ];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
-  return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
+  if (texts.length === 0) return undefined;
+  return { text: texts.slice(0, 2).join('; ') + more, isOutage: services.some(({ noReady }) => noReady) };
 }
 
 const leadSentence = ({ container, lead, endpoint }: DrainLead): string =>

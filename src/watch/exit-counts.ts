@@ -25,7 +25,7 @@ export interface PlaceOfExit {
 }
 
 /** Where a pod belongs: its Deployment rather than its ReplicaSet. `known`: as the trace of its exit says. */
-export function placeOfPod(pod: Pod, known?: Workload): PlaceOfExit {
+export function workloadOfPod(pod: Pod, known?: Workload): PlaceOfExit {
   const [namespace = '', kind = '', name = ''] = familyOf(pod).split('/');
   const workload = known ?? { kind, name: kind === 'Pod' ? '' : name };
   // Pods without a controller have names of their own: each would be a label of its own.

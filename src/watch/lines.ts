@@ -9,7 +9,7 @@ import { clockText, type Timestamps } from '../output/time-text.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { ContainerEnd } from './container-ends.ts';
-import { isFine, placeOfPod, type ExitNumbers } from './exit-counts.ts';
+import { isFine, workloadOfPod, type ExitNumbers } from './exit-counts.ts';
 
 /** What a watch tells as it goes on. */
 export type WatchedExit =
@@ -82,7 +82,7 @@ const document = (kind: string) => ({ apiVersion: 'podexit/v1', kind });
 
 function endOf({ pod, at, container, outcome, trigger, exitCode, reason, restarts }: ContainerEnd): object {
   const { namespace = '', name, uid } = pod.metadata;
-  const { workload } = placeOfPod(pod);
+  const { workload } = workloadOfPod(pod);
   return {
     at: printTime(at, 'earlier'),
     pod: { namespace, name, uid },

@@ -1,4 +1,6 @@
 /** The options of `watch`. */
+import type { MetricsAddress } from './metrics.ts';
+import type { RecordingFolder } from './recordings.ts';
 import type { LookOptions } from '../output/view.ts';
 import type { SeveralTarget } from '../run/choosing/target.ts';
 import type { TraceOptions } from '../run/options.ts';
@@ -19,4 +21,8 @@ export interface WatchOptions extends Pick<TraceOptions, 'connection' | 'verbosi
   readonly format: WatchFormat;
   readonly look: LookOptions;
   readonly shard?: Shard | undefined;
+  readonly metrics?: MetricsAddress | undefined;
+  readonly recordings?: RecordingFolder | undefined;
+  /** Send each exit as an OpenTelemetry trace. */
+  readonly otlp: boolean;
 }

@@ -16,6 +16,8 @@ import { createRecentPods } from './recent-pods.ts';
 const mostOpen = 5000;
 /** Ended pods that are remembered, so that a server that is behind does not open them again. */
 const mostClosed = 10_000;
+/** Observations of one pod that are kept for its recording. */
+const mostLogged = 2000;
 
 interface Traced {
   readonly subject: Subject;
@@ -130,10 +132,20 @@ function addTo(one: Traced, observation: Observation): boolean {
   const parts = routed ? concerning(one.subject, routed) : [];
   if (parts.length === 0) return false;
   for (const part of parts) for (const object of objectsOf(part)) learn(one.subject, object);
-  one.log?.push(...parts);
-  one.trace = parts.reduce(reduce, one.trace);
+  for (const part of parts) {
+    const before = one.trace;
+    one.trace = reduce(before, part);
+    if (one.log && one.log.length < mostLogged && isNews(part, before, one.trace)) one.log.push(ofOnePod(part));
+  }
   return true;
 }
+
+/** A large Service changes all the time, and most of its changes say nothing about the pod. */
+const isNews = (o: Observation, before: Trace, after: Trace): boolean =>
+  o.kind !== 'changed' || o.stream !== 'endpointslices' || before.slices !== after.slices;
+
+/** As in the log of a run about this pod alone. */
+const ofOnePod = (o: Observation): Observation => (o.kind === 'began' ? { ...o, target: undefined } : o);
 
 /** The observation without slices and Services that never routed to the pod; undefined if nothing is left. */
 function ofRoutes({ subject, routes }: Pick<Traced, 'subject' | 'routes'>, o: Observation): Observation | undefined {

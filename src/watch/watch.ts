@@ -1,7 +1,6 @@
 /** `watch`: follows every exit of a namespace or a cluster until it is stopped. */
 import { PodexitError } from '../errors.ts';
 import type { Interrupted, Observation } from '../model/observation.ts';
-import { asObject } from '../model/observe/read.ts';
 import { reportOf } from '../advice/report.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Report } from '../verdict/report.ts';
@@ -10,39 +9,46 @@ import type { Group, GroupListener } from '../run/group/group.ts';
 import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { inSession, type Session } from '../run/session.ts';
 import { missedText } from '../run/streams/pod-observer.ts';
-import { isTerminatingPod } from '../run/streams/watched.ts';
+import { isTerminatingPod, type Target } from '../run/streams/watched.ts';
 import type { TraceOptions } from '../run/options.ts';
 import { createTraceReports } from '../run/traces/traces.ts';
-import { narrowPod } from '../model/kube.ts';
+import { narrowPod, type Pod } from '../model/kube.ts';
+import type { Trace } from '../model/trace.ts';
 import { createContainerEnds } from './container-ends.ts';
 import { createGaps } from './gaps.ts';
 import { watchedGroup } from './group.ts';
-import { gapText, type WatchedExit } from './lines.ts';
+import { gapText, type WatchedExit, type WatchGap } from './lines.ts';
+import type { WatchHealth, Metrics, MetricsAddress } from './metrics.ts';
 import type { WatchOptions } from './options.ts';
+import { createRecordings } from './recordings.ts';
+import { createTraceSender } from './send-traces.ts';
 import { createServices } from './services.ts';
 import { mostRows, type WatchState } from './table.ts';
-import { createExitCounts, placeOfPod } from './exit-counts.ts';
+import { createExitCounts, workloadOfPod } from './exit-counts.ts';
 import { watchedTraces } from './traces.ts';
 import { watchView, type WatchView } from './view.ts';
 
-/** Returns 0 after Ctrl-C or SIGTERM. Throws PodexitError if the pods cannot be watched. */
-export function watchExits(options: WatchOptions, terminal: Ports): Promise<number> {
+/** Returns 0 after Ctrl-C or SIGTERM. Throws PodexitError if the pods cannot be watched, or an output cannot be opened. */
+export async function watchExits(options: WatchOptions, terminal: Ports): Promise<number> {
   let view: WatchView | undefined;
   const ports = sayingThrough((text) => view?.say?.(text), terminal);
-  return inSession(traceOptions(options), ports, async (session, traced) => {
-    const group = await watchedGroup(session, options);
-    const watch = createWatch(session, group);
-    view = watchView(options.format, traced.look, terminal, watch.state);
-    try {
-      return await follow(session, traced, watch, view);
-    } finally {
-      view.close?.();
-    }
-  });
+  const watch = createWatch(options, ports);
+  const served = options.metrics && (await watch.serve(options.metrics));
+  if (served) warnOn(ports)(`metrics at http://${options.metrics?.host ?? 'localhost'}:${served.port}/metrics`);
+  try {
+    return await inSession(traceOptions(options), ports, async (session, traced) => {
+      const group = await watchedGroup(session, options);
+      view = watchView(options.format, traced.look, terminal, () => watch.state(group.target));
+      return follow(session, traced, { group, watch, view });
+    });
+  } finally {
+    view?.close?.();
+    served?.close();
+  }
 }
 
 /** A watch only attaches: it deletes nothing, asks nothing, and prints its own way. */
-const traceOptions = ({ target, ...options }: WatchOptions): TraceOptions & { pods: 'all' } => ({
+const traceOptions = ({ target, otlp: _otlp, ...options }: WatchOptions): TraceOptions & { pods: 'all' } => ({
   ...options,
   pods: 'all',
   target: target ?? { kind: 'selector', labels: '', fields: '' },
@@ -60,79 +66,154 @@ const traceOptions = ({ target, ...options }: WatchOptions): TraceOptions & { po
   publish: { github: false, otlp: 'never' },
 });
 
-type Watch = ReturnType<typeof createWatch>;
+type Watch = Awaited<ReturnType<typeof createWatch>>;
 
-/** What a watch counts, and what its table shows. */
-function createWatch({ ports }: Session, group: Group) {
-  const since = ports.clock.now();
-  const tally = createExitCounts();
-  const services = createServices(() => {});
-  const last: WatchedExit[] = [];
-  let terminating = (): number => 0;
+/** Everything but stdout that is told about exits: counts, metrics, recordings, traces. */
+function createOutputs(options: WatchOptions, ports: Ports) {
+  const counts = createExitCounts();
+  let metrics: Metrics | undefined;
+  const services = createServices((...noReady) => metrics?.noReady(...noReady));
+  const to = (what: Parameters<Metrics['dropped']>[0]) => ({
+    warn: warnOn(ports),
+    onDropped: (): void => metrics?.dropped(what),
+  });
+  const recordings = options.recordings && createRecordings(options.recordings, ports, to('recordings'));
+  const sendTrace = options.otlp ? createTraceSender(ports, to('traces')) : undefined;
   return {
-    group,
-    tally,
+    counts,
     services,
-    take(exit: WatchedExit): void {
+    recordings,
+    /** Serves the counts. Throws `metrics.port`. */
+    async serve(address: MetricsAddress, health: () => WatchHealth) {
+      const { createMetrics, serveMetrics } = await import('./metrics.ts');
+      metrics = createMetrics(ports.version, health);
+      const beforeScrape = (): void => services.countTo(ports.clock.now());
+      return serveMetrics(address, metrics, { isReady: () => health().isReady, beforeScrape });
+    },
+    exit(exit: WatchedExit): void {
       if (exit.kind === 'pod') {
         const { timeline, verdict } = exit.report;
-        tally.exit(placeOfPod(timeline.pod, timeline.workload), verdict.outcome);
-      } else tally.end(placeOfPod(exit.end.pod), exit.end);
+        counts.exit(workloadOfPod(timeline.pod, timeline.workload), verdict.outcome);
+        sendTrace?.(exit.report);
+      } else counts.end(workloadOfPod(exit.end.pod), exit.end);
+      metrics?.exit(exit);
+    },
+    unseen(pod: Pod): void {
+      counts.unseen(workloadOfPod(pod));
+      metrics?.unseen();
+    },
+    gap(gap: WatchGap): void {
+      counts.gap();
+      metrics?.gap(gap);
+    },
+    dropped(): void {
+      counts.dropped();
+      metrics?.dropped('exits');
+    },
+  };
+}
+
+/** What a watch knows while it runs. */
+function createWatch(options: WatchOptions, ports: Ports) {
+  const since = ports.clock.now();
+  const outputs = createOutputs(options, ports);
+  const { counts, services, recordings } = outputs;
+  const streams = createConnections();
+  const last: WatchedExit[] = [];
+  const observers: { take(o: Observation): void }[] = [services];
+  const traces = watchedTraces(() => true, recordings !== undefined, {
+    seen: (o) => observers.forEach((one) => one.take(o)),
+    dropped: outputs.dropped,
+  });
+  const health = (): WatchHealth => ({
+    open: traces.keys().length,
+    pods: traces.sizes().pods,
+    isReady: streams.arePodsWatched(),
+    streams: streams.counts(),
+  });
+  return {
+    ...outputs,
+    traces,
+    observers,
+    alive: streams.alive,
+    serve: (address: MetricsAddress) => outputs.serve(address, health),
+    take(exit: WatchedExit): void {
+      outputs.exit(exit);
       last.push(exit);
       if (last.length > mostRows.last) last.shift();
     },
-    /** How many pods terminate now. */
-    counts: (open: () => number): void => void (terminating = open),
-    state: (): WatchState => ({
-      target: group.target,
+    /** The report of an ended trace; it is recorded while its log is still kept. */
+    reportOf(trace: Trace): Report | undefined {
+      const report = reportOf(trace);
+      if (report) recordings?.save(report.timeline.pod, traces.logOf(trace.uid ?? ''));
+      return report;
+    },
+    state: (target: string): WatchState => ({
+      target,
       since,
       last,
-      exits: tally.numbers().exits,
-      terminating: terminating(),
-      worst: tally.worst(mostRows.worst),
+      exits: counts.numbers().exits,
+      terminating: traces.keys().length,
+      worst: counts.worst(mostRows.worst),
       services: services.fewestReady(mostRows.services),
     }),
   };
 }
 
-async function follow(session: Session, options: TraceOptions, watch: Watch, view: WatchView): Promise<number> {
+/** Which of the streams about all pods are connected. Those about one object come and go, and are not counted. */
+function createConnections() {
+  const up = new Map<string, boolean>();
+  return {
+    alive({ stream, path, name }: Target, isAlive: boolean): void {
+      if (name === undefined) up.set(stream === 'pods' ? stream : `${stream}${path}`, isAlive);
+    },
+    arePodsWatched: (): boolean => up.get('pods') === true,
+    counts() {
+      const all = [...up.values()];
+      const connected = all.filter(Boolean).length;
+      return { up: connected, lost: all.length - connected };
+    },
+  };
+}
+
+/** What a watch follows, and where it shows it. */
+interface Followed {
+  readonly group: Group;
+  readonly watch: Watch;
+  readonly view: WatchView;
+}
+
+function follow(session: Session, options: TraceOptions, { group, watch, view }: Followed): Promise<number> {
   const { ports } = session;
-  const { group, tally } = watch;
+  const { counts, traces } = watch;
   const warn = warnOn(ports);
   const take = (exit: WatchedExit): void => {
     watch.take(exit);
     view.exit(exit);
   };
-  const ends = createContainerEnds((end) => take({ kind: 'container', end }));
   const gaps = createGaps(ports.clock, (gap) => {
-    tally.gap();
+    watch.gap(gap);
     view.gap?.(gap);
     warn(gapText(gap, options.look.timestamps));
   });
-  const traces = watchedTraces(() => true, false, {
-    seen(o: Observation) {
-      ends.take(o);
-      gaps.take(o);
-      watch.services.take(o);
-    },
-    dropped: () => tally.dropped(),
-  });
-  watch.counts(() => traces.keys().length);
-  const onReport = (report: Report): void => take({ kind: 'pod', report });
-  const reports = createTraceReports(traces, (trace) => reportOf(trace, options.policy), onReport);
+  watch.observers.push(
+    gaps,
+    createContainerEnds((end) => take({ kind: 'container', end })),
+  );
+  const reports = createTraceReports(traces, watch.reportOf, (report) => take({ kind: 'pod', report }));
   const listener: GroupListener = {
+    alive: watch.alive,
     // A pod that was removed at once has a trace: its removal shows how.
     missed(pod, why) {
       if (isTerminatingPod(pod)) return;
-      tally.unseen(placeOfPod(narrowPod(asObject(pod))));
+      watch.unseen(narrowPod(pod));
       warn(missedText(pod, why));
     },
   };
   warn(`watching the pods of ${group.target}; Ctrl-C prints a summary`);
   const end = (interruptedBy: Interrupted['signal'] | undefined): number => {
     gaps.flush();
-    const open = traces.keys().length;
-    view.end(tally.numbers(), open);
+    view.end(counts.numbers(), traces.keys().length);
     if (interruptedBy === 'SIGPIPE') return signalCodes.SIGPIPE;
     if (interruptedBy) return 0;
     throw new PodexitError(

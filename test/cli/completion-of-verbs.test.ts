@@ -17,6 +17,7 @@ it.each([
   ['compare', [...document, ...templates]],
   ['recommend', [...document, 'html', ...templates]],
   ['signals', [...document, ...templates]],
+  ['try', [...document, ...templates]],
 ])('%s -o offers exactly its formats, and accepts each', async (verb, formats) => {
   expect(await offered(verb, '-o', '')).toEqual([...formats, ':4']);
   for (const format of formats) {
@@ -29,13 +30,14 @@ it.each([
   ['why', ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown']],
   ['compare', ['worse']],
   ['recommend', ['raise', 'lower', 'killed', 'lost']],
+  ['try', ['worse', 'lost']],
 ])('%s --fail-on offers its values', async (verb, words) => {
   expect(await offered(verb, '--fail-on', '')).toEqual([...words, ':4']);
 });
 
-it('check, why and fix offer pods of the cluster; compare and recommend offer files', () =>
+it('check, why, fix and try offer pods of the cluster; compare and recommend offer files', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
-    for (const verb of ['check', 'why', 'fix'])
+    for (const verb of ['check', 'why', 'fix', 'try'])
       expect(await offered(verb, ...flags, 'checkout-754699c75f-5')).toEqual([
         'checkout-754699c75f-5qlrp\tof ReplicaSet checkout-754699c75f',
         ':4',

@@ -131,12 +131,11 @@ const storyOf = (container: string, isForced: boolean): RegExp[] => [
 
 /** Parts of sentences that two rows of a card share, except its last line, which repeats the first on purpose. */
 function repeated({ report }: PodOutput): string[] {
-  const { headline, why = '', traffic, capacity = '', advice, fix, also } = report.answer;
+  const { headline, why = '', traffic, advice, fix, also } = report.answer;
   const rows = [
     headline,
     why,
     traffic.reason,
-    capacity,
     ...advice,
     ...fix.map(({ reason }) => reason),
     ...also.map(({ message }) => message),

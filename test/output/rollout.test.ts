@@ -66,7 +66,7 @@ describe('the card of many pods', () => {
       '3 of 3 pods, SIGTERM was due at most 1.3s after removal from Service web, no preStop hook · at least 3 other endpoints ready',
     );
     expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(
-      /at risk.*: 2 of 2 pods, for example: /,
+      /outage: 2 of 2 pods, for example: no ready backend /,
     );
   });
 

@@ -154,12 +154,12 @@ describe('.github/workflows/release.yml', () => {
   });
 });
 
-it('the image has the same name everywhere: the one of the release of this version', () => {
+it('the image has the same name everywhere, and the version of this program', () => {
   const images = ['deploy/job.yaml', 'docs/ci.md'].flatMap((file) =>
     [...text(file).matchAll(/image: (\S*podexit\S*)/g)].map(([, image]) => image),
   );
   expect(images.length).toBeGreaterThan(2);
-  expect(new Set(images)).toEqual(new Set([`ghcr.io/OWNER/${config.name}:v${config.version}`]));
+  expect(new Set(images)).toEqual(new Set([`registry.example.com/${config.name}:v${config.version}`]));
 });
 
 it.each(['release', 'e2e'])('%s.yml pins every action to a commit', (name) => {

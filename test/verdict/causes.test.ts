@@ -69,6 +69,18 @@ const causes: readonly Cause[] = [
     owner: 'application',
   },
   {
+    sentence: 'that a Job counts the exit 0 of cut-off work as a success',
+    file: ownRecording('job-stopped'),
+    says: /Job crunch counts exit 0 as a success, whether or not its work was done/,
+    owner: 'kubelet',
+  },
+  {
+    sentence: "the pod's deadline, for which the kubelet had begun before the deletion",
+    file: ownRecording('deadline-before-delete'),
+    says: /the kubelet, which had begun to stop it before \(DeadlineExceeded\)/,
+    owner: 'unexplained',
+  },
+  {
     sentence: 'a finalizer, by name',
     file: recordingFile('finalizer'),
     says: /finalizer example\.com\/audit held the pod for 5\.6s/,

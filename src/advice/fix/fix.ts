@@ -125,7 +125,7 @@ async function fromFiles(input: ManifestInput, options: FixOptions, ports: Ports
 async function fromCluster(target: Target, options: FixOptions, ports: Ports): Promise<Fixable[]> {
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
-    const object = withApiVersion(await objectToFix(cluster, target));
+    const object = await objectWithTemplate(cluster, target);
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
     const plan = planFor(situationOf(object, neighbours), options);
@@ -135,6 +135,10 @@ async function fromCluster(target: Target, options: FixOptions, ports: Ports): P
   }
 }
 
+/** Throws `fix.target` if it has no pod template, and what reading throws. */
+export const objectWithTemplate = async (cluster: Cluster, target: Target): Promise<KubernetesObject> =>
+  withApiVersion(await objectToFix(cluster, target));
+
 /** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. */
 async function objectToFix(cluster: Cluster, target: Target): Promise<KubernetesObject> {
   if (target.kind === 'workload' && target.resource !== 'services')
@@ -142,8 +146,8 @@ async function objectToFix(cluster: Cluster, target: Target): Promise<Kubernetes
   if (target.kind !== 'pod')
     throw new PodexitError(
       'fix.target',
-      `${targetText(target)} has no pod template to fix`,
-      'Name the workload: kubectl podexit fix deployment/NAME',
+      `${targetText(target)} has no pod template`,
+      'Name the workload: deployment/NAME',
     );
   const pod = await readPodToDelete(cluster, target.name);
   const deployment = deploymentOf(asObject(pod));

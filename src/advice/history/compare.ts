@@ -64,7 +64,7 @@ const worstOutcome = (samples: readonly ExitSample[]): Outcome =>
   outcomes.find((one) => samples.some(({ outcome }) => outcome === one)) ?? 'unknown';
 
 /** `ranks`: how far from the middle the two ends are taken. */
-function median(ranges: readonly Seconds[], ranks = 0): Seconds | undefined {
+export function median(ranges: readonly Seconds[], ranks = 0): Seconds | undefined {
   if (ranges.length === 0) return undefined;
   const at = (end: keyof Seconds, rank: number): number => {
     const sorted = ranges.map((one) => one[end]).sort((a, b) => a - b);
@@ -83,7 +83,7 @@ const likelyMedian = (ranges: readonly Seconds[], others: readonly Seconds[]): S
   median(ranges, others.length === 1 ? ranges.length : 0.7 * Math.sqrt(ranges.length));
 
 /** `sign`: negative is better, positive is worse. */
-interface Row {
+export interface ComparedRow {
   sign: number;
   text: string;
 }
@@ -100,7 +100,7 @@ const badness: Partial<Record<Outcome, number>> = {
   stuck: 4,
 };
 
-function outcomeRow(before: readonly ExitSample[], after: readonly ExitSample[]): Row[] {
+export function outcomeRow(before: readonly ExitSample[], after: readonly ExitSample[]): ComparedRow[] {
   const killed = shareRow('killed', ...sharesOf(before, after, (one) => one.killed));
   if (killed.length > 0) return killed;
   const [was, is] = [worstOutcome(before), worstOutcome(after)];
@@ -113,27 +113,31 @@ function outcomeRow(before: readonly ExitSample[], after: readonly ExitSample[])
 /** A smaller difference is noise, whatever the intervals prove; the larger of the two limits counts. */
 const minDifference = { seconds: 1, share: 0.2 };
 
-function lengthRows(before: readonly ExitSample[], after: readonly ExitSample[]): Row[] {
-  return (['drain', 'total'] as const).flatMap((name): Row[] => {
+function lengthRows(before: readonly ExitSample[], after: readonly ExitSample[]): ComparedRow[] {
+  return (['drain', 'total'] as const).flatMap((name) => {
     const allOf = (samples: readonly ExitSample[]): Seconds[] => samples.flatMap((one) => one[name] ?? []);
-    const [wasAll, isAll] = [allOf(before), allOf(after)];
-    const [was, is] = [median(wasAll), median(isAll)];
-    const [wasLikely, isLikely] = [likelyMedian(wasAll, isAll), likelyMedian(isAll, wasAll)];
-    if (!was || !is || !wasLikely || !isLikely) return [];
-    const longer = is.min - was.max;
-    const shorter = was.min - is.max;
-    const minSeconds = Math.max(minDifference.seconds, minDifference.share * was.max);
-    const mayBeChance = wasLikely.min <= isLikely.max && isLikely.min <= wasLikely.max;
-    if (mayBeChance || Math.max(longer, shorter) < minSeconds) return [];
-    return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${lengthText(was)} → ${lengthText(is)}` }];
+    return lengthRow(name, allOf(before), allOf(after));
   });
+}
+
+/** A proven change of a length that was measured in each exit; else none. */
+export function lengthRow(name: string, wasAll: readonly Seconds[], isAll: readonly Seconds[]): ComparedRow[] {
+  const [was, is] = [median(wasAll), median(isAll)];
+  const [wasLikely, isLikely] = [likelyMedian(wasAll, isAll), likelyMedian(isAll, wasAll)];
+  if (!was || !is || !wasLikely || !isLikely) return [];
+  const longer = is.min - was.max;
+  const shorter = was.min - is.max;
+  const minSeconds = Math.max(minDifference.seconds, minDifference.share * was.max);
+  const mayBeChance = wasLikely.min <= isLikely.max && isLikely.min <= wasLikely.max;
+  if (mayBeChance || Math.max(longer, shorter) < minSeconds) return [];
+  return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${lengthText(was)} → ${lengthText(is)}` }];
 }
 
 /** `3.1s`, or both ends if they are not close: `2.0–3.4s`. */
 export const lengthText = ({ min, max }: Seconds): string =>
   max - min < 0.3 ? `${((min + max) / 2).toFixed(1)}s` : `${min.toFixed(1)}–${max.toFixed(1)}s`;
 
-function lossRow({ requests: was }: Side, { requests: is }: Side): Row[] {
+function lossRow({ requests: was }: Side, { requests: is }: Side): ComparedRow[] {
   if (!was || !is || was.sent === 0 || is.sent === 0) return [];
   return shareRow('requests lost', [was.failed, was.sent], [is.failed, is.sent]);
 }
@@ -163,7 +167,7 @@ function isProven(was: Share, is: Share): boolean {
 
 const shareText = (name: string, was: Share, is: Share): string => `${name}: ${was.join(' of ')} → ${is.join(' of ')}`;
 
-function shareRow(name: string, was: Share, is: Share): Row[] {
+function shareRow(name: string, was: Share, is: Share): ComparedRow[] {
   const sign = is[0] / is[1] - was[0] / was[1];
   return isProven(was, is) ? [{ sign, text: shareText(name, was, is) }] : [];
 }

@@ -94,7 +94,7 @@ function lastEndpoint(spec: Situation): Problem[] {
   const { replicas, autoscaler } = spec.capacity;
   const services = servicesOfClients(spec);
   const live = namesOf(services.filter(({ otherReady }) => otherReady === 0));
-  const single = replicas === 1 && !isNodeWide(spec) ? namesOf(services.filter(isOwn)) : [];
+  const single = replicas === 1 && spec.subject.kind !== 'DaemonSet' ? namesOf(services.filter(isOwn)) : [];
   const names = [...new Set([...live, ...single])];
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
@@ -105,8 +105,6 @@ function lastEndpoint(spec: Situation): Problem[] {
       : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
   return [warning('last-endpoint', message, { path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
-
-const isNodeWide = ({ subject: { kind } }: Situation): boolean => kind === 'DaemonSet';
 
 /** A rollout that may remove every pod before a new one is ready. */
 function outageByRollout(spec: Situation): Problem[] {
@@ -129,16 +127,16 @@ function blockedRollout(spec: Situation): Problem[] {
   const { subject, capacity } = spec;
   const { rollout, inPlace, replicas } = capacity;
   if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
-  const [path] = [['spec', subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy']];
+  const path = ['spec', subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy'];
   if (subject.kind === 'DaemonSet' && spec.capacity.single.includes('host ports')) {
     const message =
       'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin';
-    return [warning('rollout-blocked', message, { path: path ?? [] })];
+    return [warning('rollout-blocked', message, { path })];
   }
   if (subject.kind !== 'Deployment' || !inPlace.some(({ why }) => why === 'volume')) return [];
   const message =
     'a rollout starts the next pod while the old one holds its volume: if that is ReadWriteOnce, the pod on another node waits (Multi-Attach), and the rollout with it';
-  return [warning('rollout-blocked', message, { path: path ?? [] })];
+  return [warning('rollout-blocked', message, { path })];
 }
 
 function budgets(spec: Situation): Problem[] {

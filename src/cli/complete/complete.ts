@@ -7,6 +7,7 @@ import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
 import { fixFormats } from '../fix.ts';
 import { recommendFailures } from '../history.ts';
+import { tryFailures } from '../try.ts';
 import type { Flags } from '../command.ts';
 import { nodeTypes, typeNames, typeOf } from '../target.ts';
 import { flagValues } from '../usage.ts';
@@ -129,7 +130,7 @@ const flagsOf = (command: Command): Candidate[] =>
     option.long == null || option.hidden ? [] : [{ word: option.long, about: option.description }],
   );
 
-const documentSubjects: readonly Printed[] = ['check', 'why', 'compare', 'recommend', 'signals'];
+const documentSubjects: readonly Printed[] = ['check', 'why', 'compare', 'recommend', 'signals', 'try'];
 
 /** Values of flags that have another meaning in these commands. */
 const ownFormats: Record<string, readonly string[]> = {
@@ -140,6 +141,7 @@ const ownFailures: Record<string, readonly string[]> = {
   why: failOutcomes,
   compare: ['worse'],
   recommend: recommendFailures,
+  try: tryFailures,
 };
 
 /** Values that are known without a cluster. */
@@ -185,7 +187,7 @@ const commandArguments: Record<string, Wanted> = {
   completion: { kind: 'words', words: shells.map((word) => ({ word })) },
 };
 
-const namingPods: readonly string[] = ['check', 'why', 'fix'];
+const namingPods: readonly string[] = ['check', 'why', 'fix', 'try'];
 
 function wantedForArgument(before: readonly string[], current: string, command: Command, program: Command): Wanted {
   if (command.name() === 'options' && before.length === 0) return { kind: 'words', words: commandsOf(program) };

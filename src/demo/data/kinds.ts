@@ -40,6 +40,8 @@ export const servedKinds: readonly Kind[] = [
   kindIn('', 'services', 'Service', { shortNames: ['svc'], fields: ['spec.clusterIP', 'spec.type'] }),
   kindIn('', 'events', 'Event', { shortNames: ['ev'], fields: eventFields }),
   kindIn('', 'nodes', 'Node', { shortNames: ['no'], fields: ['spec.unschedulable'], namespaced: false }),
+  kindIn('', 'configmaps', 'ConfigMap', { shortNames: ['cm'] }),
+  kindIn('', 'resourcequotas', 'ResourceQuota', { shortNames: ['quota'] }),
   kindIn('', 'namespaces', 'Namespace', { shortNames: ['ns'], fields: ['status.phase'], namespaced: false }),
   kindIn('apps', 'deployments', 'Deployment', { shortNames: ['deploy'] }),
   kindIn('apps', 'replicasets', 'ReplicaSet', { shortNames: ['rs'] }),

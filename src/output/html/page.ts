@@ -185,7 +185,7 @@ function cardBox(linesAt: (columns: number) => string[]): Html {
     const lines = linesAt(columns).map((line) => markup`<span>${line}</span>`);
     return markup`<pre class="card ${width}" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
   };
-  return markup`${card('wide', 80)}${card('narrow', 48)}`;
+  return markup`${card('wide', 80)}${card('narrow', 44)}`;
 }
 
 /** `advice`: what no patch can change, which comes first, as on the card. */

@@ -6,7 +6,7 @@ import { forCommand, forCommandProperty } from '../safe-text.ts';
 /** GitHub's limit for a step summary: a larger one makes the step fail. */
 export const summaryBytes = 1024 * 1024;
 
-/** Workflow commands without newlines: one for a bad outcome and one per failed gate, else one for traffic at risk. */
+/** Workflow commands without newlines: one for a bad outcome and one per failed gate, else one for clients that found no backend. */
 export function githubAnnotations({ timeline, verdict, answer }: Report): string[] {
   const { exitCode, gates, outcome } = verdict;
   const pod = podText(timeline);
@@ -18,8 +18,14 @@ export function githubAnnotations({ timeline, verdict, answer }: Report): string
   return [
     ...(isGood ? [] : [command(level, `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
     ...failed.map(({ name, message }) => command(level, `gate ${name}: ${pod}`, [message])),
-    ...(isGood && failed.length === 0 && answer.traffic.judgement === 'at-risk'
-      ? [command('warning', `traffic at risk: ${pod}`, [answer.traffic.reason, answer.traffic.measured, ...advice])]
+    ...(isGood && failed.length === 0 && (answer.traffic.grade === 'outage' || answer.traffic.grade === 'misrouted')
+      ? [
+          command('warning', `traffic ${answer.traffic.grade}: ${pod}`, [
+            answer.traffic.reason,
+            answer.traffic.measured,
+            ...advice,
+          ]),
+        ]
       : []),
   ];
 }

@@ -70,8 +70,8 @@ function answerSection(report: Report): string {
   const rows = exitRows(report)
     .slice(0, 3)
     .map(({ label, words }) => `- ${forMarkdownCode(label)} ${forMarkdown(words.map(({ text }) => text).join(''))}`);
-  const { judgement, measured } = answer.traffic;
-  const { text: traffic } = trafficSign(pen, judgement, timeline.probes.length > 0);
+  const { grade, measured } = answer.traffic;
+  const { text: traffic } = trafficSign(pen, grade, timeline.probes.length > 0);
   const reason = [answer.traffic.reason, ...(measured === undefined ? [] : [measured])].join(' · ');
   const failed = verdict.gates.filter(({ passed }) => !passed).slice(0, 2);
   const lines = [

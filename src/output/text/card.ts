@@ -1,13 +1,14 @@
 /**
  * The card that ends every run and every replay of one pod: the answer, a bar for each container against its grace
- * period, traffic, requests, capacity, accuracy, why, and what to change; the last line is the answer again. At most 20
+ * period, traffic, requests, accuracy, why, and what to change; the last line is the answer again. At most 20
  * lines, 8 if all went well, without the evidence that `-v` adds above it.
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
 import { worstOf, requestsText } from '../../verdict/loss.ts';
 import { isFinished } from '../../model/pod.ts';
-import type { Finding, FixReport, Severity, TrafficJudgement } from '../../model/report.ts';
+import type { Finding, FixReport, Severity } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
+import type { TrafficGrade } from '../../verdict/traffic.ts';
 import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { deletedText, ownerText, podText } from '../pod-facts.ts';
@@ -144,12 +145,10 @@ function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOp
   const isGood = verdict.exitCode === 0;
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
-  const capacity = { head: signOf(pen, 'warning', 'warning'), canCut: true };
   return [
     ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen, 5)),
     trafficRow(report, pen),
     ...requestRows(report, pen),
-    ...(answer.capacity === undefined ? [] : [rowOf('capacity', 1, answer.capacity, capacity)]),
     ...accuracy.map((finding) => findingRow('accuracy', finding, pen, 6)),
     ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [rowOf('why', isGood ? 5 : 2, answer.why)]),
@@ -182,24 +181,19 @@ const findingRow = (label: string, { severity, message }: Finding, pen: Pen, ran
   rowOf(label, rank, message, { head: signOf(pen, ...severitySigns[severity]) });
 
 function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
-  const { judgement, reason } = answer.traffic;
-  const { ink, text } = trafficSign(pen, judgement, timeline.probes.length > 0);
+  const { grade, reason } = answer.traffic;
+  const { ink, text } = trafficSign(pen, grade, timeline.probes.length > 0);
   return rowOf('traffic', 0, reason, { head: piece(ink, `${text}: `), canCut: true });
 }
 
-const trafficInks = { safe: 'good', 'at-risk': 'warning', lost: 'bad' } as const;
+const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
 
-/** `▲ at risk, not measured`: without a probe (`--probe`) it is unknown whether a request was lost. */
-export function trafficSign(
-  pen: Pen,
-  judgement: TrafficJudgement,
-  isProbed: boolean,
-  notJudged: SymbolName = 'none',
-): Piece {
-  if (judgement === 'not-judged') return dim(`${pen.symbol(notJudged)} not judged`);
-  const look = trafficInks[judgement];
-  const unmeasured = judgement === 'at-risk' && !isProbed ? ', not measured' : '';
-  return piece(look, `${pen.symbol(look)} ${judgement.replace('-', ' ')}${unmeasured}`);
+/** `possible race, not measured`: without a probe (`--probe`) it is unknown whether a request was lost. */
+export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean, notJudged: SymbolName = 'none'): Piece {
+  if (grade === 'not-judged') return dim(`${pen.symbol(notJudged)} not judged`);
+  if (grade === 'race') return dim(`possible race${isProbed ? '' : ', not measured'}`);
+  const look = trafficInks[grade];
+  return piece(look, `${pen.symbol(look)} ${grade}`);
 }
 
 const maxRequestRows = 2;

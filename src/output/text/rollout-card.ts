@@ -99,14 +99,14 @@ const shareOf =
   (share: Bounds): string =>
     share.min > 1.005 ? 'more than all' : shareText(share, graceMs);
 
-/** `▲ at risk: 6 of 6, no preStop hook` */
+/** `possible race, not measured: 6 of 6 pods, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
-  return traffic.map(({ judgement, pods: count, reason }, index) => {
-    const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;
+  return traffic.map(({ grade, pods: count, reason }, index) => {
+    const why = reason === '' || grade === 'safe' ? '' : `, ${reason}`;
     return {
       label: index === 0 ? 'traffic' : '',
       pieces: [
-        trafficSign(pen, judgement, requests.length > 0, 'unknown'),
+        trafficSign(pen, grade, requests.length > 0, 'unknown'),
         plain(forTerminal(`: ${count} of ${plural(pods, 'pod')}${why}`, 1000)),
       ],
     };

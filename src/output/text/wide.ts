@@ -19,7 +19,7 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
   ['USED', usedText],
   ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
   ['CONTAINERS', ({ timeline }) => timeline.containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
-  ['TRAFFIC', ({ answer }) => answer.traffic.judgement],
+  ['TRAFFIC', ({ answer }) => answer.traffic.grade],
   [
     'GATES',
     ({ verdict }) => verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate)}`).join(','),

@@ -7,6 +7,7 @@ import type { TraceOptions } from '../options.ts';
 import { warnOn } from '../ports.ts';
 import { run, type RunOptions } from '../run.ts';
 import type { Session } from '../session.ts';
+import type { CommandOptions } from '../streams/live-run.ts';
 import { liveSource, type Live } from '../streams/live.ts';
 import type { Group, GroupListener } from './group.ts';
 
@@ -24,8 +25,10 @@ interface LiveSetUp<T> extends Pick<RunOptions, 'traces' | 'audience' | 'logText
   end(how: { isRecorded: boolean; interruptedBy: Interrupted['signal'] | undefined }): Promise<T>;
 }
 
+type RunLiveOptions = CommandOptions & Pick<TraceOptions, 'record' | 'logText' | 'timeoutMs'>;
+
 /** Throws `record.unwritable`, and the error that ends the run. */
-export async function runLive<T>(session: Session, options: TraceOptions, setUp: LiveSetUp<T>): Promise<T> {
+export async function runLive<T>(session: Session, options: RunLiveOptions, setUp: LiveSetUp<T>): Promise<T> {
   const { cluster, deadline, ports } = session;
   const { clock, stdout, version } = ports;
   const { group, listener, traces, audience, logText } = setUp;

@@ -10,7 +10,7 @@ import type { ProxiedPod } from '../../probe/proxied.ts';
 import type { TraceOptions } from '../options.ts';
 
 /** The options of the command that the run needs. */
-type CommandOptions = Pick<TraceOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
+export type CommandOptions = Pick<TraceOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
   Partial<Pick<TraceOptions, 'retryEvict' | 'probes' | 'command'>>;
 
 export interface LiveOptions extends CommandOptions {

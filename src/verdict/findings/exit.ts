@@ -1,5 +1,6 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
+import { controllerOf, runtimeOf } from '../../model/pod.ts';
 import { knownEnd } from '../../programs/stop-behaviour.ts';
 import type { ContainerRules } from '../finding.ts';
 import { graceAdvice, loweredGraceText } from '../grace.ts';
@@ -73,18 +74,21 @@ export const exitRules: ContainerRules = {
     const is137 = exit.code === 137;
     const early = `${afterSignal(container)}${is137 ? ", before the kubelet's SIGKILL was due" : ''}`;
     const isOomKilled = exit.reason === 'OOMKilled';
+    // CRI-O before 1.36.0 may lose the code of a very fast exit (cri-o commit 88e8f422b5).
+    const isLost = exit.code === 255 && runtimeOf(timeline.pod) === 'cri-o';
+    const lost = isLost ? ' (its real code may be lost: CRI-O before 1.36 stores 255 for a very fast exit)' : '';
     const label = kind === 'sidecar' ? `sidecar ${name}` : name;
     return {
       // A sidecar's exit code does not decide the outcome.
       severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
-      message: `${label} exited with code ${exit.code}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
-      clause: `${label} exited ${exit.code}${early}`,
+      message: `${label} exited with code ${exit.code}${lost}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
+      clause: `${label} exited ${exit.code}${lost}${early}`,
       why: is137
         ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}`
         : cutText(timeline, container, exit.code),
       advice: isOomKilled
         ? `Raise the memory limit of ${name}, or use less memory: this may have happened before the shutdown.`
-        : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
+        : `Look at the last log lines of ${name}${controllerOf(timeline.pod)?.kind === 'Job' ? '' : ": a clean shutdown exits with 0, or with 128 plus the signal's number"}.`,
     };
   },
 
@@ -140,20 +144,13 @@ const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';
 
 /** A longer grace period helps only an application that reacts to its signal. */
-function killAdvice(input: RuleInput, container: ContainerTimeline): string {
+function killAdvice(input: RuleInput, container: ContainerTimeline): string | undefined {
   const { name, kind, reaction } = container;
-  if (kind === 'sidecar' && reaction !== 'none')
-    return graceAdvice(input, {
-      usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
-      faster: `let ${name} stop faster`,
-    });
+  if (kind === 'sidecar' && reaction !== 'none') return graceAdvice(input, `let ${name} stop faster`);
   if (ignoresItsSignal(input.timeline, container)) return handlingAdvice(input.timeline, container);
   const signal = signalName(container);
   if (reaction === 'none') return `Make ${name} handle ${signal}; a longer grace period would only delay the SIGKILL.`;
-  return graceAdvice(input, {
-    usual: `Make ${name} exit sooner after ${signal}, or set terminationGracePeriodSeconds above what it needs.`,
-    faster: `make ${name} exit sooner after ${signal}`,
-  });
+  return graceAdvice(input, `make ${name} exit sooner after ${signal}`);
 }
 
 /** What in front of the application ended by the stop signal and cut it off; its own script may say otherwise. */
@@ -180,11 +177,16 @@ function handlingAdvice(timeline: Timeline, container: ContainerTimeline): strin
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }
 
-/** The API rarely names the stop signal, and never an image's STOPSIGNAL, which may be SIGKILL (SIGNALS.md §2 S8). */
-const earlyKillText = ({ stopSignal }: ContainerTimeline): string =>
-  stopSignal?.signal === undefined
-    ? 'its own exit code, a SIGKILL from another source, or SIGKILL as the STOPSIGNAL of its image'
-    : 'its own exit code, or a SIGKILL from another source';
+/**
+ * The API rarely names the stop signal, and never an image's STOPSIGNAL, which may be SIGKILL (SIGNALS.md §2 S8). containerd
+ * before 2.3.0 may report a kill for memory as Error (containerd commit aa3c50792).
+ */
+const earlyKillText = ({ stopSignal, exit }: ContainerTimeline): string => {
+  const memory = exit?.reason === 'Error' ? ', a kill for memory that the runtime did not report' : '';
+  return stopSignal?.signal === undefined
+    ? `its own exit code${memory}, a SIGKILL from another source, or SIGKILL as the STOPSIGNAL of its image`
+    : `its own exit code${memory}, or a SIGKILL from another source`;
+};
 
 const nearlySpentShare = 0.75;
 
@@ -198,17 +200,13 @@ function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: Container
 const usedText = ({ kind, graceUsed }: ContainerTimeline, least: number): string =>
   lengthText(kind !== 'sidecar' && graceUsed ? graceUsed : { min: least, max: least, shown: least });
 
-function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string {
+function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string | undefined {
   const blocking = blockingContainer(input.timeline, container);
   const neededSeconds = used / 1000 / nearlySpentShare;
   const isHook = (container.preStop?.length?.min ?? 0) * 2 >= used;
   const faster =
     isHook && blocking === undefined ? 'shorten the preStop hook' : `make ${blocking ?? container.name} exit sooner`;
-  const usual =
-    blocking === undefined
-      ? `Raise terminationGracePeriodSeconds, or ${faster}.`
-      : `${container.name} stops after ${blocking}: ${faster}, or raise terminationGracePeriodSeconds.`;
-  return graceAdvice(input, { usual, faster, neededSeconds });
+  return graceAdvice(input, faster, neededSeconds);
 }
 
 /** The last main container that a sidecar still waited for when its own hook was certainly over (SIGNALS.md §2 S7). */

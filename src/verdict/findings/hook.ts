@@ -34,7 +34,6 @@ export const hookRules: ContainerRules = {
     const wanted = seconds === undefined ? '' : ` (it sleeps ${seconds}s)`;
     const signalled = stopSignal ? `; ${name} had only 2s after ${signalName(container)}` : '';
     const left = outlasted ? `, though ${name} had already exited` : signalled;
-    const least = seconds === undefined ? 'what hook and drain need together' : `${seconds}s plus the drain`;
     return {
       severity: isForced(input) ? 'warning' : 'error',
       message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
@@ -44,11 +43,7 @@ export const hookRules: ContainerRules = {
         (seconds === undefined
           ? undefined
           : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`),
-      advice: graceAdvice(input, {
-        usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
-        faster: 'shorten the hook',
-        neededSeconds: seconds,
-      }),
+      advice: graceAdvice(input, 'shorten the hook', seconds),
       needsGrace: true,
     };
   }),
@@ -68,12 +63,7 @@ export const hookRules: ContainerRules = {
       message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
       clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${left}`,
       why: loweredGraceText(input),
-      advice: graceAdvice(input, {
-        usual:
-          'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
-        faster: 'shorten the hook',
-        neededSeconds: length.min / 1000 / heavyShare,
-      }),
+      advice: graceAdvice(input, 'shorten the hook', length.min / 1000 / heavyShare),
       delayMs: length.shown,
       needsGrace: true,
     };

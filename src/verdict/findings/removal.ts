@@ -10,7 +10,7 @@ import type { Evidence, Found, Rules } from '../finding.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import type { Interval, Length } from '../../infer/timeline.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-import { isCascade, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
+import { isCascade, mainContainers, markOf, ranContainers, signalName, type RuleInput } from '../rule-input.ts';
 import { few, list, stillRan } from '../words.ts';
 
 export const removalRules: Rules = {
@@ -50,11 +50,12 @@ export const removalRules: Rules = {
   'force-deleted': (input) => {
     const { timeline, deletion } = input;
     const removed = markOf(timeline, 'removed')?.at;
-    if (removed && mayBeItsKubelets(input)) return copyRemoved(removed.evidence);
     const abandoned = ranContainers(timeline).filter(({ outcome }) => outcome === 'abandoned');
-    if (abandoned.length === 0 || !removed) return undefined;
+    if (!removed) return undefined;
+    if (mayBeItsKubelets(input) || (isMirror(deletion.pod) && abandoned.length > 0))
+      return copyDeleted(removed.evidence);
+    if (abandoned.length === 0) return undefined;
     const evidence = [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)];
-    if (isMirror(deletion.pod)) return copyDeleted(evidence);
     const ran = abandoned.flatMap(({ name, bounds }) => {
       const logEnd = factsOfLastRun(input, name).log.ended;
       if (!bounds.exit || !logEnd) return [];
@@ -83,6 +84,26 @@ export const removalRules: Rules = {
       clause: 'nothing replaces this pod',
       advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
       evidence: deletion.facts.seenSeq,
+    };
+  },
+
+  /** A Job counts a pod by its phase, whoever ended it (job_controller.go, getNewFinishedPods). */
+  'job-counts-exit': ({ timeline }) => {
+    const job = controllerOf(timeline.pod);
+    const mains = mainContainers(timeline);
+    const signalled = mains.find(({ stopSignal }) => stopSignal);
+    if (job?.kind !== 'Job' || !signalled || mains.some(({ exit }) => exit?.code === undefined)) return undefined;
+    const evidence = mains.map(({ exit }) => exit?.at.evidence);
+    if (mains.some(({ exit }) => exit?.code !== 0)) {
+      const clause = `Job ${job.name} counts this as a failure, unless its podFailurePolicy ignores it`;
+      return { severity: 'info', message: clause, clause, evidence };
+    }
+    const clause = `Job ${job.name} counts exit 0 as a success, whether or not its work was done`;
+    return {
+      message: clause,
+      clause,
+      advice: `Exit with another code if ${signalName(signalled)} ends the work, 143 for example: a Job repeats only what failed.`,
+      evidence,
     };
   },
 
@@ -179,19 +200,11 @@ function ranOnText(logMs: number): string {
 const sawLive = ({ trace, deletion }: RuleInput, at: number): boolean =>
   deliverableSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
-/** The kubelet runs a static pod from a file on its node, and makes a new copy of it in the API (SIGNALS.md trap 30). */
+/** The kubelet runs a static pod from a file on its node, and removes the copy with the file (SIGNALS.md trap 30). */
 const copyDeleted = (evidence: Evidence): Found => ({
-  message: 'only the API copy of a static pod was deleted: its containers keep running',
-  clause: 'only the API copy of a static pod was deleted',
-  advice: 'The kubelet makes a new copy. To stop a static pod, remove its manifest from the node.',
-  evidence,
-});
-
-/** The kubelet itself removes the copy like this, once it has stopped the containers (infer/container-end.ts). */
-const copyRemoved = (evidence: Evidence): Found => ({
   severity: 'info',
-  message:
-    'the API copy of a static pod was deleted immediately: by its kubelet because the manifest was removed, or by a forced deletion, which stops no container',
-  advice: 'If a new copy appears, the containers keep running. The kubelet log of the node says which it was.',
+  message: 'the API copy of a static pod was deleted: its containers keep running unless its manifest was removed',
+  clause: 'only the API copy of a static pod was deleted',
+  advice: 'To stop a static pod, remove its manifest from the node; else the kubelet makes a new copy.',
   evidence,
 });

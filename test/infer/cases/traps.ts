@@ -503,7 +503,7 @@ const objects: Case[] = [
       outcome: 'unknown',
       exitCode: 4,
       severity: { 'force-deleted': 'info' },
-      says: { 'force-deleted': /by its kubelet because the manifest was removed, or by a forced deletion/ },
+      says: { 'force-deleted': /unless its manifest was removed/ },
     },
   },
   ...['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded'].map((reason): Case => ({

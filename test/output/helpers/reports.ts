@@ -21,6 +21,7 @@ const ours: ReadonlySet<string> = new Set([
   'basis',
   'mode',
   'judgement',
+  'grade',
   'cause',
   'resource',
 ]);

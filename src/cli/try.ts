@@ -1,0 +1,97 @@
+/** `try`: proves a patch on throwaway copies. */
+import type { TryOptions } from '../try/try.ts';
+import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import type { AddCommand, Flags } from './command.ts';
+import { addManifestFlags, manifestsIn } from './manifest-flags.ts';
+import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
+import { probesFrom } from './probe-flags.ts';
+import { parseTarget } from './target.ts';
+import { parseDuration, severalOf, usageError, valueOf, wholeNumber } from './usage.ts';
+import type { Ports } from '../run/ports.ts';
+
+const examples = `Examples:
+  kubectl podexit try deployment/checkout                         what fix proposes
+  kubectl podexit try deployment/checkout --patch patch.yaml      your own patch
+  kubectl podexit try deployment/checkout --image checkout:2      a new build
+  kubectl podexit try -f web.yaml --yes --fail-on worse           for a pipeline
+  kubectl podexit try --cleanup                                   what a killed run left
+
+It creates two copies, deletes their pods and counts lost requests. Nothing of
+the workload itself changes, and the copies are removed again.
+`;
+
+/** The values of --fail-on (try/try.ts, which is loaded only to run). */
+export const tryFailures = ['worse', 'lost'] as const;
+
+export const addTry: AddCommand = (program, ports, setExitCode) => {
+  const command = addManifestFlags(
+    program
+      .command('try [target...]')
+      .usage('TARGET | -f FILE [flags]')
+      .description('prove a patch on throwaway copies, count lost requests')
+      .addHelpText('before', examples)
+      .optionsGroup('What to try:')
+      .option('--patch <file>', 'a strategic merge or JSON patch; default: what fix proposes')
+      .option('--image <image>', 'a new image: IMAGE, or CONTAINER=IMAGE if there are several containers'),
+  )
+    .optionsGroup('How:')
+    .option('--runs <n>', 'exits of each copy, from 1 to 100; default: 5')
+    .option('--rate <n>', 'requests per second to a copy, at most 500; default: 50')
+    .option('--path <path>', 'what is requested; default: /')
+    .option('--probe-expect <statuses>', 'HTTP statuses that count as success; default: 200-399')
+    .option('--probe-header <header>', 'a header, `Name: value`, or @FILE; may be repeated', collect)
+    .option('--probe-timeout <duration>', 'a request without an answer fails after this time; default: 1s')
+    .option('--timeout <duration>', 'give up if a copy is not ready after this time; default: 3m')
+    .option('--dry-run <how>', 'client: print the manifests of the copies, create nothing')
+    .option('-y, --yes', 'do not ask before creating the copies')
+    .option('--cleanup', 'only remove the copies that earlier tries left, of TARGET or of the whole namespace')
+    .option('--fail-on <what,…>', `${tryFailures.join(', ')}: exit 5 if so; may be repeated`, collect)
+    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+  addConnectionFlags(addDocumentFlags(command, 'try')).action(async (words: string[], flags: Flags) => {
+    const options = await optionsOf(words, flags, ports);
+    const { tryPatch } = await import('../try/try.ts');
+    setExitCode(await tryPatch(options, ports));
+  });
+};
+
+async function optionsOf(words: readonly string[], flags: Flags, { env, version }: Ports): Promise<TryOptions> {
+  const files = words.filter((word) => /\.ya?ml$/i.test(word));
+  const named = words.filter((word) => !files.includes(word));
+  const manifests = manifestsIn(flags, files);
+  const { cleanup = false, path = '/', rate = '50' } = flags;
+  if (named.length === 0 && !manifests && !cleanup)
+    throw usageError('target', 'nothing to try was named', 'Name it: deployment/NAME or -f FILE');
+  if (!path.startsWith('/')) throw usageError('path', `--path: "${path.slice(0, 80)}" does not begin with /`);
+  if (flags.dryRun !== undefined && valueOf(flags.dryRun, '--dry-run') === 'server')
+    throw usageError(
+      'dry-run',
+      '--dry-run=server is not supported here',
+      'Use --dry-run=client: it prints what to create.',
+    );
+  const [settings] = await probesFrom({ ...flags, probe: ['service/copy'], probeRate: rate, probeInsecure: true }, env);
+  if (!settings) throw usageError('probe', 'no probe');
+  const { target: _, ...probe } = settings;
+  const timeoutMs = parseDuration(flags.timeout ?? '3m', '--timeout');
+  return {
+    target: named.length > 0 ? parseTarget(named) : undefined,
+    manifests,
+    proposal: { patch: flags.patch, image: flags.image },
+    runs: runsOf(flags.runs),
+    ...{ probe, path, cleanup },
+    timeoutMs: timeoutMs === 0 ? Infinity : timeoutMs,
+    yes: flags.yes ?? false,
+    dryRun: flags.dryRun !== undefined && flags.dryRun !== 'none',
+    failOn: severalOf(flags.failOn, tryFailures, '--fail-on'),
+    connection: connectionOf(flags, version),
+    verbosity: verbosityOf(flags),
+    ...(await documentOptions(flags, 'try')),
+  };
+}
+
+const maxRuns = 100;
+
+function runsOf(text: string | undefined): number {
+  const runs = wholeNumber(text, '--runs') ?? 5;
+  if (runs >= 1 && runs <= maxRuns) return runs;
+  throw usageError('value', `--runs must be from 1 to ${maxRuns}`);
+}

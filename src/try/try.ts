@@ -1,0 +1,264 @@
+/**
+ * The command `try`: proves a patch on two throwaway copies of a workload, with requests counted. It changes nothing of
+ * the workload itself, and removes the copies however it ends.
+ */
+import { publish, type OutputOptions } from '../advice/output.ts';
+import { yamlOf } from '../advice/fix/patches.ts';
+import type { ManifestInput } from '../advice/manifest-input.ts';
+import { PodexitError } from '../errors.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import type { ConnectOptions } from '../kube/connect-options.ts';
+import type { Interrupted } from '../model/observation.ts';
+import { asNumber, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { sentenceOn } from '../output/prose.ts';
+import { forTerminal } from '../output/safe-text.ts';
+import { targetText, type Target } from '../run/choosing/target.ts';
+import { unlessAborted } from '../run/ending/leaving.ts';
+import { runLive } from '../run/group/run-live.ts';
+import { createDeadline } from '../run/ending/time-limit.ts';
+import { connectCluster, warnOn, type Ports } from '../run/ports.ts';
+import { canAsk, type Session } from '../run/session.ts';
+import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
+import { list, plural } from '../verdict/words.ts';
+import { tryViews, type TryReport } from './card.ts';
+import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';
+import { isInside, measureExit, settled, type Measuring } from './measure.ts';
+import { assertPermitted, create, leftText, cleanupCommand, ownersLeft, remove, workloadOf } from './objects.ts';
+import { adviceOf, judgePatch, resultOf, patchSummary, unseenLossShare, type TriedExit } from './outcome.ts';
+import { planOf, type Plan, type Proposal } from './plan.ts';
+import { podSpecIn } from './refusals.ts';
+
+export interface TryOptions extends OutputOptions {
+  /** Absent: the manifests hold one workload, or `cleanup` removes the copies of all. */
+  target?: Target;
+  manifests?: ManifestInput;
+  proposal: Proposal;
+  /** Exits of each copy. */
+  runs: number;
+  probe: Measuring['probe'];
+  path: string;
+  /** ms that the pods have to become ready. */
+  timeoutMs: number;
+  /** Do not ask. */
+  yes: boolean;
+  /** Print the manifests, create nothing. */
+  dryRun: boolean;
+  /** Only remove what earlier tries left. */
+  cleanup: boolean;
+  failOn: readonly ('worse' | 'lost')[];
+  connection: ConnectOptions;
+  verbosity: number;
+}
+
+/** Returns 0, or 5 for `failOn`. Throws what `planOf`, `assertPermitted`, `measureExit` and `remove` throw. */
+export async function tryPatch(options: TryOptions, ports: Ports): Promise<number> {
+  const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  const leaving = new AbortController();
+  const unsubscribe = ports.onSignal((signal) =>
+    leaving.signal.aborted ? ports.leave(signalCodes[signal]) : leaving.abort(signal),
+  );
+  try {
+    if (options.cleanup) return await cleanUp(cluster, options, ports);
+    const session = { cluster, ports, deadline: createDeadline(ports.clock, null) };
+    return await tryIn(session, options, leaving.signal);
+  } catch (error) {
+    throw leaving.signal.aborted ? interrupted(leaving.signal) : error;
+  } finally {
+    unsubscribe();
+    cluster.close();
+  }
+}
+
+function interrupted({ reason }: AbortSignal): PodexitError {
+  const signal = reason as Interrupted['signal'];
+  return new PodexitError('run.left', `${signal}: interrupted`, 'The copies, if there were any, are removed.', {
+    exitCode: signalCodes[signal],
+  });
+}
+
+const orLeave = <T>(left: AbortSignal, work: () => Promise<T>): Promise<T> =>
+  unlessAborted(left, work, () => interrupted(left));
+
+/** Ids need no more: they differ among the tries of one namespace. */
+const idLength = 6;
+const newId = ({ random }: Ports): string =>
+  Array.from({ length: idLength }, () => Math.floor(random() * 36).toString(36)).join('');
+
+async function tryIn(session: Session, options: TryOptions, left: AbortSignal): Promise<number> {
+  const { cluster, ports } = session;
+  const warn = warnOn(ports);
+  const { target, manifests, proposal } = options;
+  const planning = { target, manifests, proposal, id: newId(ports) };
+  const plan = await orLeave(left, () => planOf(cluster, planning, ports));
+  if (options.dryRun) {
+    ports.stdout.write(manifestsOf(plan));
+    return 0;
+  }
+  await assertPermitted(cluster);
+  for (const owner of await ownersLeft(cluster))
+    warn(
+      `there are copies of an earlier try, or of one that still runs: ${leftText(owner)}; remove them with: ${cleanupCommand(cluster)}`,
+    );
+  if (!(await isAllowed(plan, session, options, left))) return 0;
+  left.throwIfAborted();
+  const { exits, failure } = await onCopies(session, plan, options, left);
+  const code = await printed(session, plan, options, exits);
+  if (failure !== undefined) throw failure;
+  return code;
+}
+
+/** The manifests in the order in which they are created. The uid of their owner is known only then. */
+const manifestsOf = (plan: Plan): string =>
+  [
+    ownerOf(plan),
+    ...copiesOf(plan, 'the uid of the ConfigMap').flatMap(({ deployment, service }) => [deployment, service]),
+  ]
+    .map(yamlOf)
+    .join('---\n');
+
+const ownerOf = ({ options, subject, change }: Plan, startedAt = 'when it is created') =>
+  ownerManifest(options, { workload: subject, change, startedAt });
+
+const copiesOf = ({ workloads, options }: Plan, ownerUid: string): Copy[] =>
+  copyNames.map((name) => copyOf(workloads[name], name, options, ownerUid));
+
+/** Throws `try.consent` if nobody can be asked. */
+async function isAllowed(plan: Plan, { cluster, ports }: Session, { yes, runs }: TryOptions, left: AbortSignal) {
+  if (yes) return true;
+  const { replicas } = plan.options;
+  const does = ['do whatever the application does when it starts', ...plan.touches];
+  const where = cluster.contextName === undefined ? cluster.server : `context ${cluster.contextName}`;
+  const facts = `Two copies of ${plan.subject} in namespace ${cluster.namespace} of ${where}, each with ${plural(replicas, 'pod')}, of which ${runs} are deleted one by one. They ${list(does)}.`;
+  if (!canAsk(ports))
+    throw new PodexitError('try.consent', `nobody can be asked. ${facts}`, 'If that is fine, add --yes.');
+  const question = `${forTerminal(`Try: ${plan.change}. ${facts} Create them?`, 4000)} [y/N] `;
+  const answer = await orLeave(left, async () => ports.ask?.(sentenceOn(ports.stderr, question), left));
+  const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
+  if (!isYes) ports.stderr.write('podexit: nothing was created\n');
+  return isYes;
+}
+
+/** Creates the copies, measures, and removes them. `failure`: they could not be removed, though all was measured. */
+async function onCopies(session: Session, plan: Plan, options: TryOptions, left: AbortSignal) {
+  const { cluster, ports } = session;
+  const warn = warnOn(ports);
+  const removing = async (): Promise<undefined> => {
+    warn(left.aborted ? `${left.reason}: removing the copies; a second signal leaves them` : 'removing the copies');
+    await remove(cluster, [plan.options.id], patienceMs(plan));
+    return undefined;
+  };
+  const measuring = measured(session, plan, options, left);
+  await measuring.catch(() => undefined);
+  const failure = await removing().catch((error: unknown) => error as PodexitError);
+  const exits = await measuring.catch((error: unknown) => {
+    if (failure) warn(`${failure.message}. ${failure.hint}`);
+    throw error;
+  });
+  return { exits, failure };
+}
+
+/** ms; the pods need their grace period to go. */
+function patienceMs({ workloads }: Plan): number {
+  const graces = copyNames.map((name) => asNumber(podSpecIn(workloads[name])['terminationGracePeriodSeconds']) ?? 30);
+  return (Math.max(...graces) + 90) * 1000;
+}
+
+async function measured(session: Session, plan: Plan, options: TryOptions, left: AbortSignal): Promise<TriedExit[]> {
+  const { cluster, ports } = session;
+  const say = sayingOnce(warnOn(ports));
+  const owner = await create(cluster, ownerOf(plan, new Date(ports.clock.now()).toISOString()));
+  const copies = copiesOf(plan, asString(metadataOf(owner)['uid']) ?? '');
+  for (const { deployment, service } of copies)
+    for (const object of [deployment, service]) {
+      left.throwIfAborted();
+      await create(cluster, object);
+    }
+  say(`created two copies of ${plan.subject}, which nothing else selects; waiting until they are ready`);
+  const { probe, path, timeoutMs } = options;
+  const { targetPort } = plan.options;
+  const measuring: Measuring = { session, probe, path, targetPort, timeoutMs, left, say, follow: runLive };
+  const exits: TriedExit[] = [];
+  const pods = new Map<Copy, readonly JsonObject[]>();
+  for (const copy of copies) pods.set(copy, (await settled(measuring, copy)).pods);
+  for (let run = 1; run <= options.runs; run++)
+    // In turns, so that what changes in the cluster meanwhile does not favour one of them.
+    for (const copy of run % 2 === 1 ? copies : copies.toReversed()) {
+      const { exit, pods: next } = await measureExit(measuring, copy, pods.get(copy) ?? []);
+      pods.set(copy, next);
+      exits.push(exit);
+      const { requests, sample } = exit;
+      say(
+        `exit ${run} of ${options.runs}, ${names[copy.name]}: ${sample.outcome}, ${requests.failed} of ${requests.sent} requests lost`,
+      );
+    }
+  return exits;
+}
+
+/** The same streams may be refused in each exit. */
+function sayingOnce(say: (sentence: string) => void): (sentence: string) => void {
+  const said = new Set<string>();
+  return (sentence) => {
+    if (!said.has(sentence)) say(sentence);
+    said.add(sentence);
+  };
+}
+
+const names: Readonly<Record<CopyName, string>> = { today: 'as it is today', patched: 'with the patch' };
+
+async function printed(
+  session: Session,
+  plan: Plan,
+  options: TryOptions,
+  exits: readonly TriedExit[],
+): Promise<number> {
+  const { cluster, ports } = session;
+  const [was, is] = copyNames.map((name) => exits.filter(({ copy }) => copy === name)) as [TriedExit[], TriedExit[]];
+  const [before, after] = [resultOf(was), resultOf(is)];
+  const judged = judgePatch(was, is);
+  const isWorse = judged.change === 'worse' || judged.change === 'mixed';
+  const fails = { worse: isWorse, lost: after.requests.failed > 0 };
+  const { kind = '', metadata } = plan.workloads.today;
+  const content: Omit<TryReport, 'apiVersion' | 'run'> = {
+    kind: 'TryReport',
+    summary: patchSummary(judged, after),
+    ...judged,
+    workload: { kind, name: metadata?.name ?? '', namespace: cluster.namespace },
+    patch: plan.change,
+    advice: `${adviceOf(judged, before)}${judged.change === 'better' ? plan.how : ''}`,
+    before,
+    after,
+    ratePerSecond: options.probe.ratePerSecond,
+    via: isInside(session) ? 'url' : 'service-proxy',
+    notShown: notShown(plan, options, isInside(session)),
+    verdict: { exitCode: options.failOn.some((word) => fails[word]) ? gateFailed : 0 },
+  };
+  return publish<TryReport>(content, { command: 'try', context: cluster.contextName }, tryViews, options, ports);
+}
+
+function notShown({ leftOut, options: { replicas }, because }: Plan, { runs }: TryOptions, inside: boolean): string[] {
+  const share = Math.round(100 * unseenLossShare(runs));
+  return [
+    inside
+      ? 'load balancers outside of the cluster, which learn later that a pod leaves'
+      : 'kube-proxy, Ingresses and load balancers, which learn later than the API server that a pod leaves; connections that clients keep open',
+    `the load and the number of pods of the original: each copy has ${plural(replicas, 'pod')} (${because})`,
+    `rare losses: ${plural(runs, 'exit')} without one leave up to ${share}% of exits possible (--runs)`,
+    `what selects the labels of the original, such as network policies and meshes${leftOut.length > 0 ? `; what these fields do, which the copies lack: ${leftOut.join(', ')}` : ''}`,
+  ];
+}
+
+/** Removes the copies of the target's tries, or of all tries in the namespace. */
+async function cleanUp(cluster: Cluster, { target }: TryOptions, ports: Ports): Promise<number> {
+  const isMeant = (owner: JsonObject): boolean => target === undefined || workloadOf(owner) === targetText(target);
+  const owners = (await ownersLeft(cluster)).filter(isMeant);
+  for (const owner of owners) ports.stderr.write(`podexit: removing the copies of ${forTerminal(leftText(owner))}\n`);
+  const ids = owners.flatMap((one) => tryIdOf(one) ?? []);
+  if (ids.length > 0) await remove(cluster, ids, cleanupMs);
+  ports.stdout.write(
+    ids.length === 0 ? 'no copies of a try are left\n' : `removed ${plural(ids.length, 'try', 'tries')}\n`,
+  );
+  return 0;
+}
+
+/** Most grace periods are shorter. */
+const cleanupMs = 180_000;

@@ -1,0 +1,180 @@
+/**
+ * `--metrics`: the counts of a watch for Prometheus, over HTTP. Labels are bounded: the series are at most 2,000, whatever
+ * the cluster contains, and further label values become `other`.
+ */
+import { createServer } from 'node:http';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { PodexitError } from '../errors.ts';
+import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
+import { workloadOfPod } from './exit-counts.ts';
+import type { WatchedExit, WatchGap } from './lines.ts';
+
+/** Where to listen. */
+export interface MetricsAddress {
+  /** Absent: every address. */
+  readonly host?: string | undefined;
+  readonly port: number;
+}
+
+/** Combinations of label values of each metric. A histogram has fifteen series for each. */
+const most = { exits: 1200, services: 300, namespaces: 15 } as const;
+
+const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
+const shareBuckets = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1, 1.1, 1.5, 2, 5];
+
+/** What is read at each scrape. */
+export interface WatchHealth {
+  readonly open: number;
+  readonly pods: number;
+  readonly isReady: boolean;
+  readonly streams: { readonly up: number; readonly lost: number };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** What is counted as it happens. */
+function instruments(registers: Registry[]) {
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const exitLabels = ['namespace', 'workload', 'outcome', 'trigger'] as const;
+  const serviceLabels = ['namespace', 'service'] as const;
+  return {
+    exits: counter('podexit_exits_total', 'Exits of pods, and of containers whose pod stayed.', exitLabels),
+    noReady: counter(
+      'podexit_no_ready_endpoint_seconds_total',
+      'For how long a Service that had ready endpoints had none.',
+      serviceLabels,
+    ),
+    unseen: counter('podexit_unseen_exits_total', 'Pods that disappeared while nothing could be observed.'),
+    dropped: counter('podexit_dropped_total', 'What was left out within bounds.', ['what'] as const),
+    gaps: counter('podexit_watch_gaps_total', 'Stretches that were not observed.'),
+    gapSeconds: counter('podexit_watch_gap_seconds_total', 'For how long something could not be observed.'),
+    phases: histogram('podexit_phase_seconds', 'Phases of exits.', ['phase'] as const, secondsBuckets),
+    total: histogram('podexit_exit_seconds', 'From the request until the pod was gone.', [], secondsBuckets),
+    used: histogram(
+      'podexit_grace_used_ratio',
+      'Share of the grace period that the slowest container of an exit used.',
+      ['namespace'] as const,
+      shareBuckets,
+    ),
+  };
+}
+
+/** What is read at each scrape. */
+function addGauges(registers: Registry[], version: string, health: () => WatchHealth): void {
+  const gauge = (name: string, help: string, read: (health: WatchHealth) => number): void =>
+    void new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read(health()));
+      },
+    });
+  gauge('podexit_terminating_pods', 'Pods that terminate now.', ({ open }) => open);
+  gauge('podexit_watched_pods', 'Pods that are remembered.', ({ pods }) => pods);
+  gauge('podexit_watch_streams', 'Watches that are connected.', ({ streams }) => streams.up);
+  gauge('podexit_watch_streams_lost', 'Watches that are not connected now.', ({ streams }) => streams.lost);
+  new Gauge({ name: 'podexit_build_info', help: 'Version.', labelNames: ['version'], registers }).set({ version }, 1);
+}
+
+export function createMetrics(version: string, health: () => WatchHealth) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const { exits, noReady, unseen, dropped, gaps, gapSeconds, phases, total, used } = instruments([registry]);
+  addGauges([registry], version, health);
+  const [exitLabels, serviceLabels, namespaceLabels] = [
+    bounded(most.exits),
+    bounded(most.services),
+    bounded(most.namespaces),
+  ];
+  return {
+    exit(exit: WatchedExit): void {
+      if (exit.kind === 'container') {
+        const { pod, outcome, trigger } = exit.end;
+        return exits.inc(exitLabels({ ...workloadOfPod(pod), outcome, trigger }, ['workload', 'namespace']));
+      }
+      const { timeline, verdict } = exit.report;
+      const { namespace, workload } = workloadOfPod(timeline.pod, timeline.workload);
+      const { outcome } = verdict;
+      const trigger = timeline.trigger.kind;
+      exits.inc(exitLabels({ namespace, workload, outcome, trigger }, ['workload', 'namespace']));
+      if (timeline.total) total.observe(timeline.total.shown / 1000);
+      for (const { name, length } of timeline.phases) phases.observe({ phase: name }, length.shown / 1000);
+      const shares = timeline.containers.flatMap(({ graceUsed }) =>
+        graceUsed && graceMs(timeline) > 0 ? shareOfGrace(timeline, graceUsed).shown : [],
+      );
+      if (shares.length > 0) used.observe(namespaceLabels({ namespace }, ['namespace']), Math.max(...shares));
+    },
+    noReady: (namespace: string, service: string, ms: number): void =>
+      noReady.inc(serviceLabels({ namespace, service }, ['service', 'namespace']), ms / 1000),
+    gap({ from, to }: WatchGap): void {
+      gaps.inc();
+      gapSeconds.inc((to - from) / 1000);
+    },
+    unseen: (): void => unseen.inc(),
+    dropped: (what: 'exits' | 'recordings' | 'traces'): void => dropped.inc({ what }),
+    text: (): Promise<string> => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+/** Returns labels as they are while there are at most `size` combinations; after that these names become `other`. */
+function bounded(size: number) {
+  const known = new Set<string>();
+  return <T extends Record<string, string>>(labels: T, names: readonly (keyof T)[]): T => {
+    const key = JSON.stringify(labels);
+    if (known.has(key)) return labels;
+    if (known.size < size) {
+      known.add(key);
+      return labels;
+    }
+    return { ...labels, ...Object.fromEntries(names.map((name) => [name, 'other'])) };
+  };
+}
+
+/**
+ * Serves `/metrics`, `/healthz` (the process runs) and `/readyz` (the pods are watched). Throws `metrics.port` if it
+ * cannot listen there. Returns how to stop.
+ */
+export async function serveMetrics(
+  { host, port }: MetricsAddress,
+  metrics: Metrics,
+  { isReady, beforeScrape }: { isReady: () => boolean; beforeScrape: () => void },
+): Promise<{ port: number; close: () => void }> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
+      void response.writeHead(status, { 'content-type': type }).end(text);
+    if (request.method !== 'GET') return answer(405, 'only GET\n');
+    const path = request.url?.replace(/\?.*$/, '');
+    if (path === '/healthz') return answer(200, 'ok\n');
+    if (path === '/readyz') return isReady() ? answer(200, 'ok\n') : answer(503, 'the pods are not watched yet\n');
+    if (path !== '/metrics') return answer(404, 'there are /metrics, /healthz and /readyz\n');
+    beforeScrape();
+    void metrics.text().then((text) => answer(200, text, metrics.contentType));
+  });
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(`${host ?? ''}:${port}`, cause)));
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+  return {
+    port: bound,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const cannotListen = (where: string, cause: NodeJS.ErrnoException): PodexitError =>
+  new PodexitError(
+    'metrics.port',
+    `cannot serve metrics on ${where} (${cause.code ?? cause.message})`,
+    'Choose another port: --metrics 9464. Nothing was watched.',
+    { cause },
+  );

@@ -1,0 +1,113 @@
+/** What a try claims: only differences that are hardly chance, with intervals that contain the truth. */
+import { describe, expect, it } from 'vitest';
+import { sampleOf } from '../../src/advice/history/reports.ts';
+import { adviceOf, judgePatch, patchSummary, resultOf, type TriedExit } from '../../src/try/outcome.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+interface Made {
+  lost?: number;
+  sent?: number;
+  outage?: number;
+  total?: number;
+  outcome?: string;
+}
+
+const exitOf = ({ lost = 0, sent = 200, outage = 0, total = 1, outcome = 'graceful' }: Made): TriedExit => ({
+  copy: 'today',
+  sample: sampleOf({
+    pod: { name: 'web' },
+    totalSeconds: total,
+    containers: [{ name: 'app', kind: 'container', outcome: outcome === 'killed' ? 'killed' : 'completed' }],
+    verdict: { outcome },
+  }),
+  requests: { sent, failed: lost },
+  failures: [],
+  outage: { min: outage, max: outage },
+});
+
+const exitsOf = (made: Made, losses: readonly number[] = [0, 0, 0, 0, 0]): TriedExit[] =>
+  losses.map((lost) => exitOf({ lost, ...made }));
+
+const judged = (before: TriedExit[], after: TriedExit[]) => {
+  const found = judgePatch(before, after);
+  return { ...found, advice: adviceOf(found, resultOf(before)), summary: patchSummary(found, resultOf(after)) };
+};
+
+describe('the patch', () => {
+  it('helps if every exit lost requests and none does any more, though it takes longer', () => {
+    const found = judged(exitsOf({}, [3, 5, 4, 2, 6]), exitsOf({ total: 11 }));
+    expect(found).toMatchObject({ change: 'better', advice: 'apply it', costs: ['length of an exit: 1.0s → 11.0s'] });
+    expect(found.summary).toBe(
+      'the patch helps: requests lost in an exit: 4 → 0; it costs time: length of an exit: 1.0s → 11.0s',
+    );
+  });
+
+  it('harms if exits lose more requests, even if they are faster', () => {
+    const found = judged(exitsOf({ total: 11 }), exitsOf({ total: 1 }, [3, 5, 4, 2, 6]));
+    expect(found).toMatchObject({ change: 'worse', better: [], advice: 'do not apply it' });
+  });
+
+  it('helps if pods are killed no longer', () => {
+    const found = judged(exitsOf({ outcome: 'killed', total: 31 }), exitsOf({}));
+    expect(found.change).toBe('better');
+    expect(found.better).toEqual(['killed: 5 of 5 → 0 of 5', 'length of an exit: 31.0s → 1.0s']);
+  });
+
+  it('harms if the Service has no ready endpoint for longer', () => {
+    expect(judged(exitsOf({ outage: 2 }), exitsOf({ outage: 9 }))).toMatchObject({
+      change: 'worse',
+      worse: ['outage: 2.0s → 9.0s'],
+    });
+  });
+
+  it('gains and loses if it does both', () => {
+    const found = judged(exitsOf({ outcome: 'killed' }), exitsOf({}, [3, 5, 4, 2, 6]));
+    expect(found.change).toBe('mixed');
+  });
+
+  it('makes no difference if one exit of five lost a request', () => {
+    const found = judged(exitsOf({}, [0, 1, 0, 0, 0]), exitsOf({ total: 11 }));
+    expect(found).toMatchObject({ change: 'same', advice: "try more exits: today's copy lost requests in 1 of them" });
+  });
+
+  it('has nothing to gain if nothing was lost before', () => {
+    const found = judged(exitsOf({}), exitsOf({ total: 11 }));
+    expect(found.advice).toBe(
+      'nothing here speaks for it: no request was lost without it either, and each exit takes longer',
+    );
+  });
+
+  it('is not judged by a larger share of a shorter time', () => {
+    const short = exitsOf({ sent: 100 }, [4, 4, 4, 4, 4]);
+    const long = exitsOf({ sent: 700 }, [4, 4, 4, 4, 4]);
+    expect(judged(short, long).change).toBe('same');
+  });
+});
+
+describe('the interval of the requests lost in an exit', () => {
+  it('contains the mean of all possible exits in about 95 % of all tries, though losses come together', () => {
+    const random = seeded(7);
+    let contained = 0;
+    const tries = 1000;
+    for (let at = 0; at < tries; at++) {
+      // Half of the exits lose up to 20 of 200 requests: 5 on average.
+      const losses = Array.from({ length: 20 }, () => (random() < 0.5 ? Math.floor(random() * 21) : 0));
+      const { min, max } = resultOf(exitsOf({}, losses)).lostPerExit;
+      if (min <= 5 && 5 <= max) contained += 1;
+    }
+    expect(contained / tries).toBeGreaterThan(0.9);
+  });
+
+  it('does not call the next loss impossible', () => {
+    const { mean, min, max } = resultOf(exitsOf({})).lostPerExit;
+    expect([mean, min]).toEqual([0, 0]);
+    expect(max).toBeGreaterThan(0.5);
+  });
+
+  it('claims a difference between equal copies in at most one try of ten', () => {
+    const random = seeded(11);
+    const losses = () => Array.from({ length: 5 }, () => (random() < 0.5 ? Math.floor(random() * 21) : 0));
+    const claimed = Array.from({ length: 500 }, () => judgePatch(exitsOf({}, losses()), exitsOf({}, losses())).change);
+    expect(claimed.filter((change) => change !== 'same').length / 500).toBeLessThan(0.1);
+  });
+});

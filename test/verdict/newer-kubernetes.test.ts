@@ -1,0 +1,49 @@
+/**
+ * What newer versions of Kubernetes and runtimes changed about exits, each with its version and source. Exec readiness
+ * probes that are cancelled (1.35, 1.36.3): test/infer/cases/signs.ts.
+ */
+import { expect, it } from 'vitest';
+import { refusedDelete } from '../../src/kube/refused.ts';
+import { alone, editing, judged, storyObservations, type Raw } from '../helpers/cases.ts';
+import type { AppStory } from '../sim/story.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+
+const exits = (code: number): AppStory => ({ onSignal: { kind: 'exits', afterMs: 300, code }, lost: false, lines: [] });
+
+/** Passes the container's statuses through `edit`. */
+const withStatus = (
+  all: readonly RawObservation[],
+  edit: (status: Record<string, unknown>) => Record<string, unknown>,
+): RawObservation[] =>
+  editing(all, 'pod', (pod: Raw) => {
+    const statuses = (pod.status['containerStatuses'] ?? []) as Record<string, unknown>[];
+    return { ...pod, status: { ...pod.status, containerStatuses: statuses.map(edit) } };
+  });
+
+const exitMessage = ({ verdict }: ExitReport): string =>
+  verdict.findings.find(({ code }) => code === 'exit-nonzero')?.message ?? '';
+
+it('says that CRI-O before 1.36.0 may have lost an exit code of 255 (cri-o 88e8f422b5)', () => {
+  const all = storyObservations(alone({ app: exits(255) }));
+  const onCrio = withStatus(all, (status) => ({ ...status, containerID: 'cri-o://1' }));
+  expect(exitMessage(judged(onCrio))).toContain('its real code may be lost');
+  expect(exitMessage(judged(all))).not.toContain('lost');
+});
+
+it('names memory as a source of an early 137 with reason Error (containerd before 2.3.0, aa3c50792)', () => {
+  const report = judged(storyObservations(alone({ app: exits(137) })));
+  expect(exitMessage(report)).toContain('a kill for memory that the runtime did not report');
+});
+
+it.each([
+  ['since 1.37, by its cause', '', [{ reason: 'DisruptionBudgetNegativeAllowedDisruptions', message: '' }]],
+  ['before 1.37, by its text', 'pdb disruptions allowed is negative', []],
+  ['with too many disrupted pods', 'DisruptedPods map too big - too many evictions not confirmed', []],
+])('blames the controller of a budget whose status is invalid, %s (kubernetes#138003)', (_, message, causes) => {
+  const cluster = { server: 'https://x', contextName: 'x', clean: (text: string) => text };
+  const refusal = { status: 403, reason: 'Forbidden', message, causes, isPage: false };
+  const error = refusedDelete(cluster, { namespace: 'shop', name: 'web-0', evict: true }, refusal);
+  expect(error.code).toBe('evict.disruption-budget');
+  expect(error.hint).toContain('kube-controller-manager');
+});

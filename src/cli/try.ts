@@ -6,7 +6,7 @@ import { addManifestFlags, manifestsIn } from './manifest-flags.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { parseTarget } from './target.ts';
-import { parseDuration, severalOf, usageError, valueOf, wholeNumber } from './usage.ts';
+import { parseDuration, severalOf, usageError, valueOf } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
 
 const examples = `Examples:
@@ -36,7 +36,7 @@ export const addTry: AddCommand = (program, ports, setExitCode) => {
   )
     .optionsGroup('How:')
     .option('--runs <n>', 'exits of each copy, from 1 to 100; default: 5')
-    .option('--rate <n>', 'requests per second to a copy, at most 500; default: 50')
+    .option('--rate <n>', 'requests per second to a copy, from 1 to 500; default: 50')
     .option('--path <path>', 'what is requested; default: /')
     .option('--probe-expect <statuses>', 'HTTP statuses that count as success; default: 200-399')
     .option('--probe-header <header>', 'a header, `Name: value`, or @FILE; may be repeated', collect)
@@ -58,7 +58,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
   const files = words.filter((word) => /\.ya?ml$/i.test(word));
   const named = words.filter((word) => !files.includes(word));
   const manifests = manifestsIn(flags, files);
-  const { cleanup = false, path = '/', rate = '50' } = flags;
+  const { cleanup = false, path = '/' } = flags;
   if (named.length === 0 && !manifests && !cleanup)
     throw usageError('target', 'nothing to try was named', 'Name it: deployment/NAME or -f FILE');
   if (!path.startsWith('/')) throw usageError('path', `--path: "${path.slice(0, 80)}" does not begin with /`);
@@ -68,7 +68,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
       '--dry-run=server is not supported here',
       'Use --dry-run=client: it prints what to create.',
     );
-  const [settings] = await probesFrom({ ...flags, probe: ['service/copy'], probeRate: rate, probeInsecure: true }, env);
+  const [settings] = await probesFrom({ ...flags, probe: ['service/copy'], probeInsecure: true }, env);
   if (!settings) throw usageError('probe', 'no probe');
   const { target: _, ...probe } = settings;
   const timeoutMs = parseDuration(flags.timeout ?? '3m', '--timeout');
@@ -76,8 +76,9 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
     target: named.length > 0 ? parseTarget(named) : undefined,
     manifests,
     proposal: { patch: flags.patch, image: flags.image },
-    runs: runsOf(flags.runs),
-    ...{ probe, path, cleanup },
+    runs: countOf(flags.runs ?? '5', '--runs', 100),
+    probe: { ...probe, ratePerSecond: countOf(flags.rate ?? '50', '--rate', 500) },
+    ...{ path, cleanup },
     timeoutMs: timeoutMs === 0 ? Infinity : timeoutMs,
     yes: flags.yes ?? false,
     dryRun: flags.dryRun !== undefined && flags.dryRun !== 'none',
@@ -88,10 +89,8 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
   };
 }
 
-const maxRuns = 100;
-
-function runsOf(text: string | undefined): number {
-  const runs = wholeNumber(text, '--runs') ?? 5;
-  if (runs >= 1 && runs <= maxRuns) return runs;
-  throw usageError('value', `--runs must be from 1 to ${maxRuns}`);
+function countOf(text: string, flag: string, most: number): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= most) return count;
+  throw usageError('value', `${flag} must be from 1 to ${most}`);
 }

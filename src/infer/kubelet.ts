@@ -46,7 +46,7 @@ function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): R
 /** What the kubelet knew and when. The Killings must be in the network. */
 export function kubeletOf(context: DeletionContext, killings: Kubelet['killings']): Kubelet {
   const noticed = constrainNoticed(context, killings);
-  return { killings, noticed, grace: graceOf(context, killings, noticed) };
+  return { killings, noticed, grace: graceInForce(context, killings, noticed) };
 }
 
 /**
@@ -121,7 +121,7 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
  * The grace in force when the kubelet started. A later, shorter DELETE does not affect a running kill (trap 3). Its
  * grace counts as possible if it may have come before the kubelet's start, or before another attempt.
  */
-function graceOf(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
+function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
   const isRetried =
     [...killings.values()].flat().length > killings.size ||

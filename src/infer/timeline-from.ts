@@ -42,7 +42,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     zero: zeroOf(marks) ?? trace.now,
     now: trace.now,
     deleted: exit !== undefined,
-    grace: graceOf(trace, pod, exit),
+    grace: graceTimeline(trace, pod, exit),
     trigger: { kind: trigger?.kind ?? 'unknown', evidence: cite(trigger?.evidence ?? []), note: trigger?.note },
     marks: [...marks, ...failureMarks(probes)],
     phases,
@@ -97,7 +97,7 @@ function totalOf(marks: readonly Mark[]): Length | undefined {
   return isSeenAtOnce(from) ? total : { ...total, basis: 'inferred' };
 }
 
-function graceOf(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeline {
+function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeline {
   const specSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
   const requestedSeconds = trace.began?.value.graceSeconds ?? null;
   const planned = requestedSeconds ?? specSeconds;

@@ -119,11 +119,10 @@ function meanOf(counts: readonly number[]): { mean: number; error: number } {
 /** `3.2`, `12`. */
 export const countText = (count: number): string => (count >= 10 ? count.toFixed(0) : String(Number(count.toFixed(1))));
 
+type Judged = ReturnType<typeof judgePatch>;
+
 /** The answer in one sentence. */
-export function patchSummary(
-  { change, better, worse, costs }: ReturnType<typeof judgePatch>,
-  after: CopyResult,
-): string {
+export function patchSummary({ change, better, worse, costs }: Judged, after: CopyResult): string {
   const cost = costs.length > 0 ? `; it costs time: ${costs.join('; ')}` : '';
   switch (change) {
     case 'better':
@@ -138,12 +137,12 @@ export function patchSummary(
 }
 
 /** Whether to apply the patch, as far as the sample shows it. */
-export function adviceOf({ change, costs }: ReturnType<typeof judgePatch>, before: CopyResult): string {
+export function adviceOf({ change, costs }: Judged, before: CopyResult, after: CopyResult): string {
   if (change === 'better') return 'apply it';
   if (change === 'worse') return 'do not apply it';
   if (change === 'mixed') return 'weigh what it gains against what it costs';
-  if (before.requests.failed > 0)
-    return `try more exits: today's copy lost requests in ${before.exitsWithLoss} of them`;
+  if (before.exitsWithLoss + after.exitsWithLoss > 0)
+    return `not proven: ${before.exitsWithLoss} of ${before.exits} exits lost requests without it and ${after.exitsWithLoss} of ${after.exits} with it; more exits show more (--runs)`;
   const price = costs.length > 0 ? ', and each exit takes longer' : '';
   return `nothing here speaks for it: no request was lost without it either${price}`;
 }

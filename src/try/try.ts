@@ -224,7 +224,7 @@ async function printed(
     ...judged,
     workload: { kind, name: metadata?.name ?? '', namespace: cluster.namespace },
     patch: plan.change,
-    advice: `${adviceOf(judged, before)}${judged.change === 'better' ? plan.how : ''}`,
+    advice: `${adviceOf(judged, before, after)}${judged.change === 'better' ? plan.how : ''}`,
     before,
     after,
     ratePerSecond: options.probe.ratePerSecond,

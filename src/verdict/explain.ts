@@ -11,19 +11,19 @@ export interface Explanation {
   known: string;
   /** How it can be wrong, or say less than it seems. */
   wrong?: string;
-  /** What to do about it. */
-  advice: string;
+  /** What to do about it; absent: nothing. */
+  advice?: string;
   /** The advice as YAML for a manifest. */
   yaml?: string;
 }
 
-/** What the page calls the parts of an explanation. */
-const labels: Readonly<Record<string, keyof Explanation>> = {
-  'What it is': 'is',
-  'Why it matters': 'why',
-  'How to see it': 'known',
-  'How it can be wrong': 'wrong',
-  'How to fix it': 'advice',
+/** What the page and the terminal call the parts of an explanation, in their order. */
+export const labels: Readonly<Record<string, Exclude<keyof Explanation, 'yaml'>>> = {
+  What: 'is',
+  Why: 'why',
+  See: 'known',
+  Limits: 'wrong',
+  Fix: 'advice',
 };
 
 /** `title`: the heading of this kind on the page. `about`: what one topic of it is. */
@@ -74,7 +74,7 @@ function below(level: '##' | '###', text: string): [heading: string, text: strin
   });
 }
 
-/** `- **What it is.** A service …`, for each part; the YAML is a code block. */
+/** `- **What.** A service …`, for each part; the YAML is a code block. */
 function explanationIn(text: string): Explanation {
   const parts = Array.from(text.matchAll(/^- \*\*(.+?)\.\*\* (.+)$/gm), ([, label = '', words]) => [
     labels[label],

@@ -3,21 +3,13 @@ import { wrapWords } from '../prose.ts';
 import {
   figures,
   kinds,
+  labels,
   pluralOf,
   topicKinds,
   topics,
-  type Explanation,
   type Topic,
   type TopicKind,
 } from '../../verdict/explain.ts';
-
-const labels: readonly [key: keyof Explanation, label: string][] = [
-  ['is', 'What'],
-  ['why', 'Why'],
-  ['known', 'See'],
-  ['wrong', 'Limits'],
-  ['advice', 'Fix'],
-];
 
 /** Columns left of the text. */
 const margin = 8;
@@ -39,7 +31,7 @@ export function explanation(
   const entry = (title: string, text: string): string => `${bold(title)}\n${indented(text)}`;
   /** At most 15 lines at 80 columns: what the topic is, why it matters, how to see it, how to fix it. */
   const page = ({ kind, name, text }: Topic): string => {
-    const body = labels.flatMap(([key, label]) => {
+    const body = Object.entries(labels).flatMap(([label, key]) => {
       const [first, ...rest] = text[key] === undefined ? [] : wrapWords(text[key], width - margin + 4);
       if (first === undefined) return [];
       return [`${bold(label)}${' '.repeat(margin - label.length)}${first}`, ...rest.map(behindMargin)];

@@ -11,7 +11,7 @@ import {
   isPresent,
   type JsonObject,
 } from '../model/observe/read.ts';
-import { ownTimeoutOf } from './own-timeout.ts';
+import { ownLimitOf, ownTimeoutOf } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
@@ -77,7 +77,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     devices: Object.keys(asObject(asObject(container['resources'])['limits'])).filter(
       (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
     ),
-    ownTimeout: ownTimeoutOf(container),
+    ownTimeout: ownTimeoutOf(container) ?? ownLimitOf(commandOf(container), asString(stopSignal)),
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }

@@ -1,11 +1,26 @@
 /** The time that an application takes to stop by its own settings, as its arguments and environment show it. Pure. */
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from '../model/observe/read.ts';
+import type { CommandLine } from '../model/observe/command-line.ts';
+import { stopSignalOfImage } from '../programs/images.ts';
+import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { durationOf } from './limits.ts';
 
 export interface OwnTimeout {
   readonly seconds: number;
-  /** The option or variable, without its value: `--graceful-timeout`. */
+  /** The option or variable, without its value: `--graceful-timeout`; of a program's default also the program. */
   readonly from: string;
+}
+
+/** The program's own limit, if it finishes its work within that. `stopSignal`: of the spec, with SIG. */
+export function ownLimitOf(command: CommandLine, stopSignal: string | undefined): OwnTimeout | undefined {
+  const signal = stopSignal ?? stopSignalOfImage(command.image ?? '') ?? 'SIGTERM';
+  const { handles, reachesApp, drains, limitSeconds, limitFrom, chain } = stopBehaviour(command, signal, Infinity);
+  const program = chain.at(-1)?.name;
+  if (handles !== 'yes' || reachesApp !== 'yes' || drains === 'no' || limitSeconds === undefined) return undefined;
+  return {
+    seconds: limitSeconds,
+    from: [`default of ${program ?? 'its program'}`, limitFrom].filter(Boolean).join(', '),
+  };
 }
 
 /** A word for the end and a word for a time, in either order: `--shutdown-timeout`, `TIMEOUT_GRACEFUL_SHUTDOWN`. */

@@ -93,44 +93,34 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
   const solved = [...solves, ...graceProblems, ...probes];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added, graceProblems) : undefined;
-  if (added.size === 0 && (!grace || !isLonger(grace, situation))) {
+  const { specGraceSeconds = defaultGraceSeconds } = situation;
+  const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
+  if (added.size === 0 && !longer) {
     const text = limitText(grace) ?? (graceProblems.length > 0 ? fasterText(graceProblems) : undefined);
     return [...sentences, ...(text === undefined ? [] : [{ solves: graceProblems, text, edits: [] }])];
   }
   const hookSeconds = Math.max(0, ...added.values());
-  const next = grace && isLonger(grace, situation) ? grace.seconds : situation.graceSeconds;
-  if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit)
-    return [
-      ...sentences,
-      {
-        solves: solved,
-        text: `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`,
-        edits: [],
-      },
-    ];
-  const parts = [
-    ...hookWords(added),
-    ...(grace && isLonger(grace, situation) ? [`grace period ${grace.seconds}s (${grace.sum})`] : []),
-  ];
-  const after = unhandled.length > 0 ? { after: unhandled } : {};
+  const next = longer?.seconds ?? situation.graceSeconds;
+  if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit) {
+    const text = `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`;
+    return [...sentences, { solves: solved, text, edits: [] }];
+  }
+  const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
   const adjust = added.size === 0 ? '' : isForClients ? adjustText(situation) : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}`,
     edits: [
       ...hookEdits(situation, added),
-      ...(grace && isLonger(grace, situation) ? [graceEdit(situation, grace)] : []),
+      ...(longer ? [set([...situation.podPath, graceField], longer.seconds, longer.sum)] : []),
     ],
     costs: costsOf(situation, hookSeconds, grace),
     presupposes: added.size > 0 ? 'Kubernetes 1.30 or later, which has sleep hooks' : undefined,
     size: grace,
-    ...after,
+    after: unhandled.length > 0 ? unhandled : undefined,
   };
   return [...sentences, remedy];
 }
-
-const isLonger = ({ seconds }: Size, { specGraceSeconds = defaultGraceSeconds }: Situation): boolean =>
-  seconds > specGraceSeconds;
 
 const limitText = (grace: Size | undefined): string | undefined =>
   grace?.limit &&
@@ -259,9 +249,6 @@ const graceCodes: readonly CheckCode[] = [
   'timeout-exceeds-grace',
 ];
 
-const graceEdit = ({ podPath }: Situation, { seconds, sum }: Size): Edit =>
-  set([...podPath, graceField], seconds, `${sum}`);
-
 /** All containers share one grace period: the one that needs the most decides. */
 function graceFor(
   situation: Situation,
@@ -269,8 +256,7 @@ function graceFor(
   problems: readonly Problem[],
 ): Size | undefined {
   const { limits } = situation;
-  const today =
-    situation.specGraceSeconds === 0 ? defaultGraceSeconds : (situation.specGraceSeconds ?? defaultGraceSeconds);
+  const today = situation.specGraceSeconds || defaultGraceSeconds;
   const isReset = problems.length > 0 && problems.every(({ code }) => code === 'force-deleted');
   const isHeavy = signalled(situation).some(
     ({ hook, ownTimeout }) =>
@@ -414,14 +400,8 @@ function byContainer(plan: Plan): Remedy[] {
     if (problem.code === 'classic-sidecar') return [sidecar(situation, container, problem)];
     const hookSeconds = container.hook?.minSeconds;
     if (problem.code !== 'liveness-during-drain' || hookSeconds === undefined || hooks.has(container.name)) return [];
-    const edit = probeGrace(container, hookSeconds);
-    return [
-      {
-        solves: [problem],
-        text: `give the liveness probe of ${container.name} a ${graceField} above its hook`,
-        edits: [edit],
-      },
-    ];
+    const text = `give the liveness probe of ${container.name} a ${graceField} above its hook`;
+    return [{ solves: [problem], text, edits: [probeGrace(container, hookSeconds)] }];
   });
 }
 

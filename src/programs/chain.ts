@@ -151,7 +151,9 @@ function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effec
   const reaction = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
   if (!row.next) return linkEffect(row, reaction, context);
   const next = nextOf(row, words);
-  return linkEffect(row, reaction, context, (inner) =>
+  // A script of package.json may begin with exec.
+  const isGuess = row.isGuess === true || row.next.script !== undefined;
+  return linkEffect({ ...row, isGuess }, reaction, context, (inner) =>
     next.length > 0 ? effectOf(next, inner) : unknownApp('the application', inner),
   );
 }

@@ -45,10 +45,7 @@ export function baseOf(image: string): Base {
 }
 
 /** The ENTRYPOINT and CMD of a well-known image, from its Dockerfile. */
-export function commandOfImage(image: string): Pick<ImageRow, 'entry' | 'cmd'> {
-  const { entry, cmd } = rowOfImage(image) ?? {};
-  return { entry, cmd };
-}
+export const commandOfImage = (image: string): Pick<ImageRow, 'entry' | 'cmd'> => rowOfImage(image) ?? {};
 
 /**
  * The STOPSIGNAL of a well-known image, by its name; undefined for SIGTERM and for all other images, as the API does not

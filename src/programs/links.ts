@@ -1,7 +1,7 @@
 /** What the signal does to one link of the chain, from its own reaction and from what it does to the next link. */
-import type { Answer, StopBehaviour, StopRemedy } from './behaviour.ts';
+import type { Answer, StopBehaviour as Effect, StopRemedy } from './behaviour.ts';
 import type { Base } from './images.ts';
-import type { ProgramRow, Reaction as RowReaction } from './rows.ts';
+import type { ProgramRow, Reaction } from './rows.ts';
 import type { Word } from './shell-words.ts';
 import { numberOfSignal } from './signals.ts';
 
@@ -23,7 +23,7 @@ export interface Context {
 }
 
 /** What one link does with the signal: from its row, or from a shell's script. */
-export interface LinkReaction extends RowReaction {
+export interface LinkReaction extends Reaction {
   /** Exit codes of any stop. Empty: not known. */
   codes?: readonly number[];
   /** Whether a trap sends the command a signal. */
@@ -35,8 +35,6 @@ export interface LinkReaction extends RowReaction {
   text?: string;
 }
 
-type Reaction = LinkReaction;
-type Effect = StopBehaviour;
 /** An effect but for what is the same for all links. */
 type Own = Omit<Effect, 'chain' | 'probably'>;
 
@@ -82,7 +80,7 @@ export const endsByItself = (name: string): Effect => ({
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
 export function linkEffect(
   row: Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy' | 'text' | 'startsChild'>,
-  reaction: Reaction,
+  reaction: LinkReaction,
   context: Context,
   next?: (context: Context) => Effect,
 ): Effect {
@@ -108,7 +106,7 @@ const stopWith = (signal: string): StopRemedy => ({
   text: `Stop it with SIG${signal} (lifecycle.stopSignal, or STOPSIGNAL of its image)`,
 });
 
-function effectOf(row: ProgramLike, reaction: Reaction, context: Context, inner: Effect | undefined): Own {
+function effectOf(row: ProgramLike, reaction: LinkReaction, context: Context, inner: Effect | undefined): Own {
   const { name } = row;
   const goesOn: Own = {
     reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
@@ -130,7 +128,7 @@ function effectOf(row: ProgramLike, reaction: Reaction, context: Context, inner:
         remedy: reaction.remedy ?? (inner ? execRemedy : undefined),
       };
     case 'unknown':
-      return inner ? unknownWrapper(name, reaction, context) : unknownApp(name, context);
+      return inner ? unknownWrapper(row, reaction, context) : unknownApp(name, context);
     case 'leaves':
     case 'forwards':
       return throughWrapper(row, reaction, context, inner ?? unknownApp(name, context));
@@ -146,7 +144,7 @@ function withoutHandler(
   name: string,
   { signal, isPid1, isIgnored, toGroup }: Context,
   inner: Effect | undefined,
-  { because }: Partial<Reaction> = {},
+  { because }: Partial<LinkReaction> = {},
 ): Own {
   const drops = isPid1 || isIgnored;
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
@@ -161,21 +159,15 @@ function withoutHandler(
   };
 }
 
-function unknownWrapper(name: string, { note }: Reaction, context: Context): Own {
+function unknownWrapper({ name, remedy }: ProgramLike, { note, decidedBy }: LinkReaction, context: Context): Own {
   const because = note ?? `what ${name} does with SIG${context.signal} here is not known`;
-  return {
-    ...unknownApp(name, context),
-    reachesApp: 'unknown',
-    handles: 'unknown',
-    exitCodes: noCodes,
-    because,
-    decidedBy: because,
-  };
+  const unknown = { reachesApp: 'unknown', handles: 'unknown', exitCodes: noCodes } as const;
+  return { ...unknownApp(name, context), ...unknown, because, decidedBy: decidedBy ?? because, remedy };
 }
 
 function throughWrapper(
   { name, remedy }: ProgramLike,
-  rule: Reaction,
+  rule: LinkReaction,
   { signal, isPid1 }: Context,
   inner: Effect,
 ): Own {
@@ -203,7 +195,7 @@ function throughWrapper(
   };
 }
 
-function ofProgram(name: string, reaction: Reaction, { signal, isPid1, graceSeconds }: Context): Own {
+function ofProgram(name: string, reaction: LinkReaction, { signal, isPid1, graceSeconds }: Context): Own {
   const { does, limit, from, code = 0, childCode = code, cutCode, decidedBy } = reaction;
   const isOver = limit !== undefined && limit >= graceSeconds;
   const drains: Answer = does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown';
@@ -232,11 +224,11 @@ function ofProgram(name: string, reaction: Reaction, { signal, isPid1, graceSeco
   };
 }
 
-const noteOf = ({ note }: Reaction): string => (note === undefined ? '' : ` (${note})`);
+const noteOf = ({ note }: LinkReaction): string => (note === undefined ? '' : ` (${note})`);
 
-function doesText({ does, limit }: Reaction): string {
+function doesText({ does, limit }: LinkReaction): string {
   const within = limit === undefined ? '' : ` for up to ${limit}s`;
-  const texts: Partial<Record<Reaction['does'], string>> = {
+  const texts: Partial<Record<LinkReaction['does'], string>> = {
     drains: `finishes its work${within}`,
     waits: `waits for its clients${within}`,
     ends: `ends${limit === undefined ? '' : ` within ${limit}s`}`,
@@ -248,7 +240,7 @@ function doesText({ does, limit }: Reaction): string {
 }
 
 /** What the link does, for the list of links. */
-function clauseOf(reaction: Reaction, { signal, isPid1, isIgnored }: Context, { handles }: Own): string {
+function clauseOf(reaction: LinkReaction, { signal, isPid1, isIgnored }: Context, { handles }: Own): string {
   const { does, sends = signal } = reaction;
   if (does === 'drops') return isPid1 || isIgnored ? `drops SIG${signal}` : `ends by SIG${signal}`;
   if (does === 'unknown') return `is not known for SIG${signal}`;
@@ -257,7 +249,7 @@ function clauseOf(reaction: Reaction, { signal, isPid1, isIgnored }: Context, { 
 }
 
 /** A language's runtime: what it does with a signal that the application does not handle. */
-function runtimeEffect({ name, text, startsChild }: ProgramLike, reaction: Reaction, context: Context): Own {
+function runtimeEffect({ name, text, startsChild }: ProgramLike, reaction: LinkReaction, context: Context): Own {
   const { does, code = 0, cutCode } = reaction;
   const { isPid1, isIgnored, signal } = context;
   const stays = does === 'drops' && (isPid1 || isIgnored);

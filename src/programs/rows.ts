@@ -123,7 +123,7 @@ const candidate = (name: string, words: readonly string[]): { row: ProgramRow; w
 function variant(row: ProgramRow, all: string, args: string): ProgramRow {
   let found = row.varies ? { ...row, isGuess: true } : row;
   for (const { when, ...rest } of row.variants ?? [])
-    if (new RegExp(when).test(when.startsWith('@') ? all : args)) found = { ...found, ...rest };
+    if (new RegExp(when.replace(/^@/, '')).test(when.startsWith('@') ? all : args)) found = { ...found, ...rest };
   const signals = Object.entries(found.signals ?? {}).map(
     ([name, reaction]) => [name, configured(reaction, args)] as const,
   );

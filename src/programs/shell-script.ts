@@ -8,7 +8,7 @@ import { tokensOf, Unreadable, type Token, type Word } from './shell-words.ts';
 /** What is around a command. */
 interface Around {
   /** As `handsOver` of a shell calls it: the compound commands that it is in, `list`, `redirect` … */
-  forms: readonly string[];
+  forms: Set<string>;
   /** The branch of each `if` and `case`, by a number for each of them. */
   branches: ReadonlyMap<number, number>;
   /** Each loop, by its number. */
@@ -21,10 +21,11 @@ interface Around {
   follows?: number;
 }
 
-export interface ShellCommand extends Omit<Around, 'forms'> {
+export interface ShellCommand extends Around {
+  /** Its index in the script; of a command in a function, the index of the call. */
+  at: number;
   assignments: readonly Word[];
   words: readonly Word[];
-  forms: Set<string>;
   /** In the background, by itself or as a part of a compound command. */
   isJob: boolean;
 }
@@ -99,7 +100,7 @@ class Reader {
       while (this.next() === '\n' || this.next() === ';') this.at += 1;
       if (this.at >= this.tokens.length || ends.includes(this.next() ?? '')) break;
       last = this.commands.length;
-      this.andOr({ ...around, forms: [...around.forms, ...(items > 0 ? ['list'] : []), ...jobs] });
+      this.andOr(within(around, ...(items > 0 ? ['list', ...jobs] : jobs)));
       const operator = (this.at < this.tokens.length ? this.next() : ';') ?? '';
       if (operator === '&') {
         for (const command of this.from(last)) command.isJob = true;
@@ -122,20 +123,21 @@ class Reader {
     for (let operator = this.next(); operator === '&&' || operator === '||'; operator = this.next()) {
       this.skip();
       for (const command of this.from(first)) command.forms.add('not-last');
-      const joined = operator === '&&' ? { follows: first } : { beside: first };
-      this.pipeline({ ...around, forms: [...around.forms, 'list'], isConditional: true, ...joined });
+      const { beside, follows } = operator === '&&' ? { ...around, follows: first } : { ...around, beside: first };
+      this.pipeline({ ...within(around, 'list'), isConditional: true, beside, follows });
     }
   }
 
   private pipeline(around: Around): void {
     const first = this.commands.length;
     const prefix = this.next();
-    const forms = prefix === '!' || prefix === 'time' ? [...around.forms, prefix] : around.forms;
-    if (forms !== around.forms) this.at += 1;
-    this.command({ ...around, forms });
+    const isPrefixed = prefix === '!' || prefix === 'time';
+    if (isPrefixed) this.at += 1;
+    const inside = isPrefixed ? within(around, prefix) : around;
+    this.command(inside);
     while (this.next() === '|' || this.next() === '|&') {
       this.skip();
-      this.command({ ...around, forms, beside: first });
+      this.command(Object.assign(within(inside), { beside: first }));
       for (const command of this.from(first)) command.forms.add('pipeline');
     }
   }
@@ -189,7 +191,7 @@ class Reader {
       this.list(within(inside, 'for'), ['done']);
     } else {
       need(keyword === 'while' || keyword === 'until');
-      this.list({ ...inside, forms: [...inside.forms, 'while', 'while condition'] }, ['do']);
+      this.list(within(inside, 'while', 'while condition'), ['do']);
       this.list(within(inside, 'while'), ['done']);
     }
   }
@@ -206,18 +208,19 @@ class Reader {
 
   private simple(around: Around): void {
     const [assignments, words]: [Word[], Word[]] = [[], []];
-    const forms = new Set(around.forms);
+    const redirects: string[] = [];
     const start = this.at;
     for (let token = this.tokens[this.at]; token !== undefined; token = this.tokens[this.at]) {
       if (typeof token !== 'string') {
         const isAssignment = words.length === 0 && /^[A-Za-z_]\w*\+?=/.test(token.text);
         (isAssignment ? assignments : words).push(this.take());
-      } else if (isRedirect(token)) forms.add(this.redirect());
+      } else if (isRedirect(token)) redirects.push(this.redirect());
       else if (token === '(' && words.length === 1) return this.define(words[0]?.text ?? '');
       else break;
     }
     need(this.at > start);
-    this.commands.push({ ...around, assignments, words, forms, isJob: false });
+    const own = { at: this.commands.length, assignments, words, isJob: false };
+    this.commands.push(Object.assign(within(around, ...redirects), own));
   }
 
   private redirect(): string {
@@ -256,8 +259,19 @@ class Reader {
   }
 }
 
-const top = (forms: readonly string[]): Around => ({ forms, branches: new Map(), loops: [], isConditional: false });
-const within = (around: Around, form: string): Around => ({ ...around, forms: [...around.forms, form] });
+const top = (forms: readonly string[]): Around => ({
+  forms: new Set(forms),
+  branches: new Map(),
+  loops: [],
+  isConditional: false,
+});
+/** Names each field: a copy by `...` takes much longer, and each command of a long script needs one. */
+function within(
+  { forms, branches, loops, isConditional, beside, follows }: Around,
+  ...more: readonly string[]
+): Around {
+  return { forms: new Set([...forms, ...more]), branches, loops, isConditional, beside, follows };
+}
 
 function need(isReadable: boolean): void {
   if (!isReadable) throw new Unreadable();

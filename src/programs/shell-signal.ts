@@ -1,5 +1,5 @@
 /** What a signal does to a shell: it hands over, drops the signal, postpones it, or runs a trap. */
-import { codeOf, type Context, type LinkReaction as Reaction } from './links.ts';
+import { codeOf, type Context, type LinkReaction } from './links.ts';
 import type { Shell } from './rows.ts';
 import { readScript, type ShellCommand } from './shell-script.ts';
 import { isSleep, withCalls, type Standing } from './shell-standing.ts';
@@ -10,13 +10,13 @@ export function shellReaction(
   standing: Standing | undefined,
   context: Context,
   isInteractive: boolean,
-): Reaction {
+): LinkReaction {
   const { signal } = context;
   const { name, unsure = [] } = shell;
   const traps = standing?.traps ?? new Map<string, string>();
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
-  const unknown = (because: string): Reaction => ({ does: 'unknown', note: because });
+  const unknown = (because: string): LinkReaction => ({ does: 'unknown', note: because });
   if (isInteractive && unsure.includes('interactive'))
     return unknown(`what ${name} does when it is interactive has not been measured`);
   if (standing && becomesCommand(shell, standing, isInteractive)) return { does: 'execs', makesIgnored };
@@ -55,7 +55,7 @@ function trapReaction(
   standing: Standing,
   action: string,
   { signal, graceSeconds, toGroup }: Context,
-): Reaction {
+): LinkReaction {
   const { name } = shell;
   const sleeps = standing.kind === 'foreground' && isSleep(standing.words);
   if (standing.kind === 'foreground' && !sleeps) {
@@ -102,7 +102,7 @@ function trapReaction(
 }
 
 /** The shell ends by the signal, after its trap for EXIT. */
-function exitTrapReaction(shell: Shell, standing: Standing, signal: string): Reaction {
+function exitTrapReaction(shell: Shell, standing: Standing, signal: string): LinkReaction {
   const run = runOf(standing.traps.get('EXIT') ?? '', { ...standing, rest: [] }, shell);
   const [text, codes] = ['runs its trap for EXIT', [codeOf(signal)]];
   if (run === undefined)
@@ -135,10 +135,8 @@ function runOf(
   const inTrap = readScript(action);
   const atExit = readScript(traps.get('EXIT') ?? '');
   if (inTrap === undefined || atExit === undefined) return undefined;
-  const [own, last] = [inTrap, atExit].map(({ commands }) => withCalls(commands, functions)) as [
-    ShellCommand[],
-    ShellCommand[],
-  ];
+  const own = withCalls(inTrap.commands, functions);
+  const last = withCalls(atExit.commands, functions);
   const exits = own.some(isExit);
   const stops = exits || inLoop || (kind === 'wait' && stopsOnError && rest[0]?.beside === undefined);
   const after = stops ? [] : rest.filter(({ isJob }) => !isJob);

@@ -40,10 +40,7 @@ const mostCommands = 2_000;
 
 /** Several: a condition decides between them. Empty: not known. Sets the variables that the script sets. */
 export function standingsOf(script: Script, shell: Shell, variables: Map<string, Word>): Standing[] {
-  // The places that `beside` and `follows` name are those of the script itself.
-  const commands = script.commands.flatMap(({ beside, follows, ...command }, at) =>
-    withCalls([command], script.functions).map((inner) => ({ ...inner, beside, follows, at })),
-  );
+  const commands = withCalls(script.commands, script.functions);
   if (commands.length > mostCommands) return [];
   const traps = new Map<string, string>();
   const jobs: ShellCommand[] = [];
@@ -72,7 +69,8 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
     const kept = places.filter((one) => one.kind === 'became' || areAlternatives(one.command, command));
     const replaced = places.filter((one) => !kept.includes(one) && one.kind === 'foreground');
     const isGuess = replaced.some((one) => one.command.at < (command.follows ?? Infinity));
-    places = [...kept, { ...place, index, command, isGuess }];
+    kept.push({ kind: place.kind, words: place.words, forms: place.forms, index, command, isGuess });
+    places = kept;
     if (place.kind === 'became' && !command.isConditional) break;
   }
   const loops = new Set(commands.filter(({ forms }) => forms.has('while condition')).flatMap((one) => one.loops));
@@ -113,7 +111,8 @@ export function withCalls(
   commands: readonly ShellCommand[],
   functions: Script['functions'],
   within: ReadonlySet<string> = new Set(),
-): ShellCommand[] {
+): readonly ShellCommand[] {
+  if (functions.size === 0) return commands;
   return commands.flatMap((command) => {
     const name = command.words[0]?.text ?? '';
     const body = within.has(name) || within.size > maxCalls ? undefined : functions.get(name);
@@ -123,7 +122,9 @@ export function withCalls(
       forms: new Set([...command.forms, ...inner.forms, 'function']),
       isJob: command.isJob || inner.isJob,
       isConditional: command.isConditional || inner.isConditional,
-      beside: undefined,
+      at: command.at,
+      beside: command.beside,
+      follows: command.follows,
     }));
   });
 }

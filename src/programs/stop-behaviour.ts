@@ -54,8 +54,8 @@ function ofEntryPoint(args: readonly string[], context: Context): StopBehaviour 
 }
 
 /**
- * How a container ended by its stop signal, if its exit code and the name of its program make that certain. `isNormal`: as
- * this program does when it stops; else something in front of the application ended and cut it off.
+ * How a container ended by its stop signal, by its exit code and the name of its program. `isNormal`: certainly as this
+ * program does when it stops; else something in front of the application probably ended and cut it off.
  */
 export function knownEnd(
   { program = '', image }: { program?: string; image?: string },
@@ -67,8 +67,9 @@ export function knownEnd(
   const { reachesApp, handles, exitCodes, probably, because, chain } = stopBehaviour({ command, image }, name, 30);
   const { variants = [] } = rowOf(command) ?? {};
   const codes = variants.flatMap(({ signals }) => signals?.[name.replace(/^SIG/, '')]?.code ?? []);
-  if (program === '' || probably || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;
+  if (program === '' || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;
   if (reachesApp === 'no' && exitCodes.cut.includes(code)) return { isNormal: false, because };
-  const isNormal = reachesApp === 'yes' && chain.at(-1)?.kind === 'program' && exitCodes.good.includes(code);
+  const isNormal =
+    !probably && reachesApp === 'yes' && chain.at(-1)?.kind === 'program' && exitCodes.good.includes(code);
   return isNormal ? { isNormal, because } : undefined;
 }

@@ -68,7 +68,16 @@ function contradictions(fact: Fact, said: StopBehaviour): string[] {
   ];
 }
 
-describe.each(['shells', 'wrappers', 'programs', 'chains'])('%s', (name) => {
+/** Which share of a table may be unknown: of the managers of scripts, yarn and pnpm differ by their version. */
+const tables = [
+  ['shells', 0.06],
+  ['wrappers', 0.06],
+  ['programs', 0.06],
+  ['npm', 0.15],
+  ['chains', 0.06],
+] as const;
+
+describe.each(tables)('%s', (name, mostUnknown) => {
   const facts = factsIn(name);
   const answers = facts.map((fact) => ({
     fact,
@@ -79,12 +88,12 @@ describe.each(['shells', 'wrappers', 'programs', 'chains'])('%s', (name) => {
     const wrong = answers.flatMap(({ fact, said }) =>
       contradictions(fact, said).map((what) => `${what}: ${fact.text} | ${said.because}`),
     );
-    expect(facts.length).toBeGreaterThan(100);
+    expect(facts.length).toBeGreaterThan(80);
     expect(wrong).toEqual([]);
   });
 
   it('are known but for a few', () => {
     const unknown = answers.filter(({ fact, said }) => fact.reaches !== '-' && said.reachesApp === 'unknown');
-    expect(unknown.length / facts.length).toBeLessThan(0.06);
+    expect(unknown.length / facts.length).toBeLessThan(mostUnknown);
   });
 });

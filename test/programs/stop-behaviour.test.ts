@@ -33,6 +33,16 @@ it('follows a chain: npm on Debian ends at once and takes the application with i
   expect(of({ command: ['tini', '--', 'npm', 'start'], image: 'node:22' }).exitCodes.cut).toEqual([143]);
 });
 
+it('names both outcomes where the version decides, which no spec shows', () => {
+  const found = of({ command: ['yarn', 'start'], image: 'node:22' });
+  expect(found).toMatchObject({ reachesApp: 'unknown', handles: 'unknown', remedy: { kind: 'exec-form' } });
+  expect(found.decidedBy).toMatch(/1 ends at once .* 2 and later pass the signal on and wait/);
+});
+
+it('says of a script in package.json only what is probable, as it may begin with exec', () => {
+  expect(of({ command: ['npm', 'start'], image: 'node:22' }).probably).toBe(true);
+});
+
 it('puts the limit of a program against the grace period', () => {
   expect(of({ command: ['squid', '-N'] })).toMatchObject({ limitSeconds: 31.5, remedy: { kind: 'setting' } });
   expect(of({ command: ['gunicorn', 'app:app'] }).limitSeconds).toBe(30);
@@ -144,6 +154,15 @@ it('never throws and never takes long, whatever the command line', () => {
     ['env', '-S', 'env -S '.repeat(2_000)],
     ['sh', '-c', '"${a'.repeat(4_000)],
     ['sh', '-c', '`'.repeat(9_999)],
+    ['sh', '-c', 'echo "a b" && '.repeat(80_000)],
+    ['sh', '-c', `cat <<EOF\n${'$(x) "\n'.repeat(2_000)}EOF\napp`],
+    ['sh', '-c', 'f() { g; }; g() { f; }; f; '.repeat(200)],
+    ['bash', '-c', 'case $1 in '.repeat(1_000)],
+    ['bash', '-c', '[[ a && '.repeat(1_500)],
+    ['bash', '-c', `${"bash -c '".repeat(500)}app`],
+    ['env', ...Array.from({ length: 50_000 }, (_, index) => `A${index}=1`), 'app'],
+    ['app', 'x'.repeat(1_000_000)],
+    ['x'.repeat(1_000_000)],
   ];
   for (const command of long) of({ command });
   for (const command of long) {

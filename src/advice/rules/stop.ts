@@ -48,9 +48,10 @@ const slowApplications = ofContainer((container, spec) => {
   const { name, ownTimeout, kind } = container;
   const hookSeconds = hookSecondsOf(container) ?? 0;
   if (!ownTimeout || kind !== 'main' || spec.graceSeconds === 0) return undefined;
-  if (hookSeconds + ownTimeout.seconds <= spec.graceSeconds) return undefined;
+  const isOver = hookSeconds + ownTimeout.seconds > spec.graceSeconds;
+  if (!isOver && hookSeconds + ownTimeout.seconds < spec.graceSeconds) return undefined;
   const hook = hookSeconds > 0 ? ` after a preStop hook of ${hookSeconds}s` : '';
-  const message = `${name} may take ${ownTimeout.seconds}s to stop (${ownTimeout.from})${hook}, and its grace period is ${spec.graceSeconds}s: SIGKILL comes first`;
+  const message = `${name} may take ${ownTimeout.seconds}s to stop (${ownTimeout.from})${hook}, and its grace period is ${spec.graceSeconds}s: SIGKILL ${isOver ? 'comes' : 'may come'} first`;
   return warning('timeout-exceeds-grace', message, at(container));
 });
 

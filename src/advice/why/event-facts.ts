@@ -95,6 +95,9 @@ interface EventMeaning {
 
 const containerName = ({ container = 'a container' }: EventFacts): string => container;
 
+/** What a probe got, without the body of the answer. */
+const firstLine = ({ message }: EventFacts): string => message.split('\n')[0]?.slice(0, 120) ?? '';
+
 // prettier-ignore
 const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^Killing$/, says: /^Stopping container /, name: 'stopping', what: (one) => `kubelet started termination of ${containerName(one)}`, provesPresence: true },
@@ -102,8 +105,8 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^FailedPreStopHook$/, name: 'prestop-failed', what: (one) => `preStop hook of ${containerName(one)} failed`, isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^FailedKillPod$/, name: 'kill-failed', what: 'the kubelet could not stop a container', isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^ExceededGracePeriod$/, name: 'kill-failed', what: 'the runtime did not stop it within its grace period', isBad: true, provesPresence: true },
-  { about: 'Pod', reason: /^Unhealthy$/, says: /^Liveness/, name: 'unhealthy', what: 'liveness probe failed', isBad: true, provesPresence: true },
-  { about: 'Pod', reason: /^Unhealthy$/, says: /^Readiness/, name: 'unhealthy', what: 'readiness probe failed', provesPresence: true },
+  { about: 'Pod', reason: /^Unhealthy$/, says: /^(Liveness|Startup)/, name: 'unhealthy', what: firstLine, isBad: true, provesPresence: true },
+  { about: 'Pod', reason: /^Unhealthy$/, name: 'unhealthy', what: firstLine, provesPresence: true },
   { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} was restarted again and again`, isBad: true },
   { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true, cause: { trigger: 'unknown', by: 'its kubelet' } },
   { about: 'Pod', reason: /^(Evict\w*|Descheduled|Disrupted|ScaleDown)$/, name: 'evicted', what: ({ message }) => message },

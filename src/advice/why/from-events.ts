@@ -8,6 +8,7 @@ import { narrowPod } from '../../model/kube.ts';
 import { asObject } from '../../model/observe/read.ts';
 import { targetText, workloadKinds, type Target } from '../../run/choosing/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
+import { plural } from '../../verdict/words.ts';
 import { factsOf, timeIn } from './event-facts.ts';
 import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
@@ -126,14 +127,19 @@ function graceText(grace: GonePod['grace']): string {
 }
 
 /** The pod still exists: nobody deleted it, but its containers may have exited and been restarted. */
-function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastExit {
+export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastExit {
   const { status, ...narrowed } = narrowPod(pod);
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   const ended = statuses.flatMap(({ name, state, lastState, restartCount: restarts }) => {
     const last = state.terminated ?? lastState?.terminated;
     return last ? [{ name, how: `${last.reason ?? 'exit'} ${last.exitCode}`, last, restarts }] : [];
   });
-  const texts = ended.map(({ name, how, restarts }) => `${name} ended with ${how}, restarted ${restarts} times`);
+  const texts = ended.map(
+    ({ name, how, last, restarts }) =>
+      `${name} ended with ${how}${probeText(pod, name, timeIn(last.finishedAt), gone)}, restarted ${plural(restarts, 'time')}`,
+  );
+  const isAllAtOnce = status.conditions?.some(({ type }) => type === 'AllContainersRestarting') === true;
+  if (isAllAtOnce) texts.push(allAtOnce);
   const { phase = 'unknown', reason } = status;
   const phaseText = `phase ${phase}${reason === undefined ? '' : ` (${reason})`}`;
   const exits = ended.map(({ name, how, last }): WhyMoment => {
@@ -153,4 +159,23 @@ function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastExit {
     moments: moments.sort((a, b) => a.earliest - b.earliest),
     cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
   };
+}
+
+/** The action RestartAllContainers of restartPolicyRules (KEP-5532, beta in 1.36). */
+const allAtOnce =
+  'the exit of one container restarted all of them at once, without preStop hook and grace period (RestartAllContainers)';
+
+/** Which probe had failed, how long the container got after that, and its grace period; empty if no Event says it. */
+function probeText(pod: V1Pod, name: string, ended: number, { moments }: GonePod): string {
+  const isOfStop = (one: WhyMoment): boolean =>
+    one.name === 'restarted' && one.container === name && one.earliest <= ended + 1000;
+  const stop = moments.findLast(isOfStop);
+  const kind = stop && /failed (liveness|startup) probe/.exec(stop.what)?.[1];
+  if (!stop || kind === undefined) return '';
+  const spec = pod.spec?.containers.find((container) => container.name === name);
+  const probe = kind === 'liveness' ? spec?.livenessProbe : spec?.startupProbe;
+  const grace = probe?.terminationGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30;
+  // Both timestamps are cut to whole seconds.
+  const took = Math.max(0, Math.round((ended - (stop.earliest + stop.latest) / 2) / 1000));
+  return ` ≈${took}s after the kubelet stopped it for its ${kind} probe (grace period ${grace}s)`;
 }

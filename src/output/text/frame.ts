@@ -70,17 +70,17 @@ const logLine = (pen: Pen, { container, text }: LogText, { name }: Widths): Piec
   dim(`  ${pen.symbol('bar')} ${forTerminal(text, 500)}`),
 ];
 
-/** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout` */
+/** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout`, the last if it fits. */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {
   const { word, ink, facts } = liveStatus(timeline, now);
-  const piecesOf = (isBrief: boolean): Piece[] =>
-    facts.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
+  const piecesOf = (isBrief: boolean, shown = facts): Piece[] =>
+    shown.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
   // The countdown says more than the word.
   const shownWord = width < narrowColumns && facts.length > 1 ? '' : word;
   const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - piecesWidth(pieces);
-  const whole = piecesOf(false);
-  const rest = leftBy(whole) < minPodColumns ? piecesOf(true) : whole;
   const least = shownWord === '' ? minNarrowPodColumns : minPodColumns;
+  const forms = [piecesOf(false), piecesOf(true), piecesOf(true, facts.slice(0, 2))];
+  const rest = forms.find((pieces) => leftBy(pieces) >= least) ?? piecesOf(true);
   const name = shorten(pen, forTerminal(podText(timeline)), Math.max(least, leftBy(rest)));
   return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }

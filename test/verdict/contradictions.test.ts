@@ -1,0 +1,58 @@
+/** No two numbers on a card contradict each other, nor the log lines that the container wrote. */
+import { describe, expect, it } from 'vitest';
+import { reportOf } from '../../src/advice/report.ts';
+import { deletedText } from '../../src/output/pod-facts.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import { lengthText } from '../../src/verdict/length-text.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
+
+/** Rounding of two printed numbers, and what the schedule of shown moments may differ by, ms. */
+const slackMs = 60;
+
+/** A log line arrives this much later than it was written, ms (assumption `log-stamp-lag`). */
+const logLagMs = 1000;
+
+function contradictions(report: Report, trace: Trace): string[] {
+  const { timeline, answer, ledger } = report;
+  const total = timeline.total?.shown ?? Infinity;
+  const texts = [answer.headline, answer.why ?? '', deletedText(report) ?? ''];
+  // Lengths of a spec are no lengths of this exit.
+  const printed = texts.flatMap((text) =>
+    [...text.matchAll(/(?<![\d.–≥])(\d+\.\d)s(?! grace| for |s)/g)].map(([, seconds]) => Number(seconds) * 1000),
+  );
+  const longer = printed.filter((ms) => ms > total + slackMs).map((ms) => `${ms} ms is longer than the total`);
+  const held = ledger
+    .filter(({ seconds }) => seconds * 1000 > total + slackMs)
+    .map(({ what }) => `${what} is too long`);
+  const own = timeline.containers.flatMap(({ name, kind, stopSignal, exit, drain, graceUsed, preStop }) => {
+    const { log } = trace.containers.get(name) ?? {};
+    const shown = drain && stopSignal && exit ? exit.at.shown - stopSignal.shown - drain.shown : 0;
+    // The hook's command may have sent what the application logged, and a sidecar's line may be older than its turn.
+    const isDoubtful = preStop?.kind === 'exec' || kind === 'sidecar';
+    const spoke = isDoubtful ? Infinity : (log?.signalLines[0]?.at ?? Infinity);
+    const last = exit?.code !== undefined && log?.ended === undefined ? (log?.lastLine?.at ?? -Infinity) : -Infinity;
+    return [
+      Math.abs(shown) > slackMs
+        ? `${name}: signal and exit are not ${lengthText(drain ?? { min: 0, max: 0, shown })} apart`
+        : '',
+      (stopSignal?.shown ?? -Infinity) > spoke + 1 ? `${name}: its signal is shown after it had logged it` : '',
+      (exit?.at.shown ?? Infinity) < last - logLagMs ? `${name}: it is shown to exit before its last log line` : '',
+      preStop?.length && graceUsed && preStop.length.shown > graceUsed.shown + slackMs && !preStop.outlasted && exit
+        ? `${name}: its hook took longer than hook and drain together`
+        : '',
+    ].filter((text) => text !== '');
+  });
+  return [...longer, ...held, ...own];
+}
+
+describe('the card contradicts neither itself nor the log', () => {
+  it.each(allNames)('%s', async (name) => {
+    for (const { pod, rawObservations } of await tracedPodsOf(name)) {
+      const trace = traceOf(observationsOf(rawObservations));
+      const report = reportOf(trace);
+      expect(report, pod).toBeDefined();
+      if (report) expect(contradictions(report, trace), pod).toEqual([]);
+    }
+  });
+});

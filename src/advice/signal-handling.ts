@@ -4,8 +4,8 @@ import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export type SignalHandling =
-  /** It has a handler, which may take any time; `how` is a clause. */
-  | { kind: 'handles'; how: string }
+  /** It has a handler, which may take any time unless `endsAtOnce`; `how` is a clause. */
+  | { kind: 'handles'; how: string; endsAtOnce?: boolean }
   /** The stop signal has no effect; `because` says why, without its subject. */
   | { kind: 'ignores'; because: string }
   /** A shell or wrapper that does not forward signals to its child. */
@@ -36,7 +36,7 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
     return { kind: 'shell', because: quoted, advice: found.remedy && `${found.remedy.text}.` };
   if (handles === 'no') return { kind: 'ignores', because: quoted };
   if (handles === 'yes' && reachesApp === 'no') return { kind: 'cuts', because: quoted };
-  if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because };
+  if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
   const isOpen = reachesApp === 'unknown' || chain.length > 1;

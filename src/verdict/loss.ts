@@ -117,8 +117,8 @@ const shownOf = (intervals: readonly (Interval | undefined)[]): number[] =>
   intervals.flatMap((interval) => interval?.shown ?? []);
 
 /** `no loss measured (412 requests)`; undefined if no probe ran or requests were lost. */
-export function noLossText(timeline: Timeline): string | undefined {
-  const { sent, failed } = lostBy(timeline.probes);
+export function noLossText({ probes }: Timeline): string | undefined {
+  const { sent, failed } = lostBy(probes);
   return sent === 0 || failed > 0 ? undefined : noneLost(sent);
 }
 

@@ -5,7 +5,7 @@ import { runMain } from './helpers/in-process.ts';
 it.each(['help', 'options'])('%s of a mistyped command names the commands', async (word) => {
   const { code, stdout, stderr } = await runMain([word, 'chek']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(new RegExp(`^error: ${word} must be one of check, fix, why, .*, not "chek"\n`));
+  expect(stderr).toMatch(new RegExp(`^error: ${word} must be one of check, fix, .*, not "chek"\n`));
 });
 
 it.each([[[]], [['help']], [['version']], [['-v=2']]])('help with %j prints the first page', async (more) => {

@@ -38,6 +38,10 @@ interface Cell {
   recording: string;
 }
 
+/** The one thing that a fault makes true. */
+const isTrueOf = ({ fault }: Cell, code: string): boolean =>
+  code === 'api-server-silent' && fault.startsWith('the server down');
+
 it(
   'the report is the same under every fault, and the pod is deleted once',
   async () => {
@@ -65,7 +69,7 @@ it(
       if (difference.invented.length > 0) invented += 1;
       const all = [
         ...difference.lost.map((what) => `lost ${what}`),
-        ...difference.invented.map((what) => `invented ${what}`),
+        ...difference.invented.filter((what) => !isTrueOf(cell, what)).map((what) => `invented ${what}`),
         ...(deletions === accepted ? [] : [`${deletions} deletions were accepted`]),
       ];
       if (all.length > 0) wrong.push(`${where}: ${all.join('; ')}`);

@@ -75,18 +75,18 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
       : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
   if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
-  const trapped = otherStopSignals.find((signal) => signalHandlingOf(command, signal).kind === 'handles');
-  if (trapped === undefined || !isAssumed(container)) return handling;
+  const trapped = otherStopSignals.find((signal) => isOrderly(signalHandlingOf(command, signal)));
+  const isUpToImage = (container.stopSignal ?? stopSignalOfImage(container.image)) === undefined;
+  if (trapped === undefined || !isUpToImage) return handling;
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
   return { kind: 'depends', because };
 }
 
+/** Nobody sets a stop signal that ends the program like a crash. */
+const isOrderly = (handling: SignalHandling): boolean => handling.kind === 'handles' && !handling.endsAtOnce;
+
 /** Stop signals of images, beside SIGTERM. */
 const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
-
-/** Nothing but the image, which `check` does not read, shows the stop signal. */
-const isAssumed = ({ stopSignal, image }: ContainerSpec): boolean =>
-  stopSignal === undefined && stopSignalOfImage(image) === undefined;
 
 const killText = (spec: Situation): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
 

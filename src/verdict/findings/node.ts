@@ -24,7 +24,8 @@ export const nodeRules: Rules = {
     if (!accepted || !involvesKubelet(input)) return undefined;
     const first = markOf(timeline, 'acknowledged')?.at;
     const watched = silenceCountsUntil(input);
-    const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
+    // A sign of life may still be on its way.
+    const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now - millisecondsOf('delivery-lag');
     const until = Math.min(watched, first ? noticedBy(input, accepted, first) : end, aliveAt(input));
     // The API server has to answer before we see the kubelet.
     const silentMs = until - accepted.latest - waitedWithin(timeline, { lo: accepted.latest, hi: until });
@@ -179,9 +180,8 @@ export const nodeRules: Rules = {
 };
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
-function involvesKubelet({ deletion: { pod, grace } }: RuleInput): boolean {
-  return pod.spec.nodeName !== undefined && !isFinished(pod) && grace > 0;
-}
+const involvesKubelet = ({ deletion: { pod, grace } }: RuleInput): boolean =>
+  pod.spec.nodeName !== undefined && !isFinished(pod) && grace > 0;
 
 const minSilenceMs = 10 * second;
 

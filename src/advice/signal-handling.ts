@@ -8,10 +8,10 @@ export type SignalHandling =
   | { kind: 'handles'; how: string; endsAtOnce?: boolean }
   /** The stop signal has no effect; `because` says why, without its subject. */
   | { kind: 'ignores'; because: string }
-  /** A shell or wrapper that does not forward signals to its child. */
+  /** A shell or wrapper that does not forward signals to its child. `advice` if its row has one. */
   | { kind: 'shell'; because: string; advice?: string }
   /** It ends at once and takes the application with it. */
-  | { kind: 'cuts'; because: string }
+  | { kind: 'cuts'; because: string; advice?: string }
   /** Not visible here: it depends on the shell, a script or the image's ENTRYPOINT. */
   | { kind: 'depends'; because: string }
   /** The program decides, and a spec does not show how. */
@@ -32,10 +32,10 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const quoted = `\`${clip(words.join(' '))}\`: ${because}`;
   if (handles !== 'no' && chain[0]?.does.startsWith('runs its trap'))
     return { kind: 'handles', how: `it has a trap for SIG${signal}` };
-  if (handles === 'no' && reachesApp === 'no')
-    return { kind: 'shell', because: quoted, advice: found.remedy && `${found.remedy.text}.` };
+  const advice = found.remedy && `${found.remedy.text}.`;
+  if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
   if (handles === 'no') return { kind: 'ignores', because: quoted };
-  if (handles === 'yes' && reachesApp === 'no') return { kind: 'cuts', because: quoted };
+  if (handles === 'yes' && reachesApp === 'no') return { kind: 'cuts', because: quoted, advice };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };

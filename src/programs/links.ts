@@ -41,8 +41,8 @@ type Own = Omit<Effect, 'chain' | 'probably'>;
 const noCodes = { good: [], cut: [] };
 export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
-const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application with `exec`, or without a shell' };
-const initRemedy: StopRemedy = { kind: 'init', text: 'Put an init such as tini in front of it' };
+/** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
+export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
 
 /** Programs that are not known: without a handler, PID 1 drops the signal, and another process is ended by it. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context): Effect {
@@ -155,7 +155,7 @@ function withoutHandler(
     drains: 'no',
     exitCodes: { good: [], cut: drops ? [] : [codeOf(signal)] },
     because: drops ? stays : `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`,
-    remedy: inner ? execRemedy : initRemedy,
+    remedy: inner ? execRemedy : { kind: 'init', text: 'Put an init such as tini in front of it' },
   };
 }
 

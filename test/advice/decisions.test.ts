@@ -57,6 +57,24 @@ it.each<[string, string, string[], string[], RegExp]>([
     /no preStop sleep: its StatefulSet starts the next pod only after this one is gone/,
   ],
   [
+    'a shell in front of npm gets no init, behind which both end at once, and not only exec, behind which npm does',
+    workload('Deployment', 'replicas: 2', [
+      `name: web, image: "node:20-slim", ${ready}, command: [sh, -c, "npm start"], ${sleeps5}`,
+    ]),
+    ['shell-as-pid-1'],
+    [],
+    /^(?!.*tini).*start the application itself \(`exec`, no wrapper\)/is,
+  ],
+  [
+    'a trap that does not end its shell is not cured by exec',
+    workload('Deployment', 'replicas: 2', [
+      `${web}, command: [sh, -c, 'trap "echo bye" TERM; while true; do sleep 1; done'], ${sleeps5}`,
+    ]),
+    ['shell-as-pid-1'],
+    [],
+    /^(?!.*exec).*let the trap stop the application, wait for it, and exit/is,
+  ],
+  [
     'a container behind the serving one stays up as long',
     workload('Deployment', 'replicas: 2', [
       web,

@@ -2,6 +2,7 @@
  * Rules about how each container is stopped: its preStop hook, compared with the grace period (SIGNALS.md §2 S6 to S8),
  * which stop signal it gets, and whether it handles that.
  */
+import { execRemedy } from '../../programs/links.ts';
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
@@ -123,9 +124,8 @@ const shells = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
   if (handling.kind !== 'shell' || (isJob(spec) && isOneShot(container))) return undefined;
   const shell = `PID 1 of ${container.name} does not pass SIG${stopSignalOf(container)} on (${handling.because})`;
-  const byShell = 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.';
-  const advice = handling.advice?.includes('`') && !handling.advice.includes('exec') ? handling.advice : byShell;
-  return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, { ...at(container, 'command'), advice });
+  const details = { ...at(container, 'command'), advice: handling.advice ?? `${execRemedy.text}.` };
+  return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, details);
 });
 
 /** Not the grace period, but what is in front of the application decides when it ends. */
@@ -133,7 +133,7 @@ const cutting = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
   if (handling.kind !== 'cuts') return undefined;
   const message = `${container.name} ends at once on SIG${stopSignalOf(container)}, and its application is cut off (${handling.because})`;
-  const advice = 'Start the application with `exec …`, or without what is in front of it.';
+  const advice = handling.advice ?? `${execRemedy.text}.`;
   return warning('shell-as-pid-1', message, { ...at(container, 'command'), advice });
 });
 

@@ -1,5 +1,6 @@
 /** One container of the timeline. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
+import type { Span } from '../model/span.ts';
 import { failedProbes, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
@@ -94,10 +95,13 @@ function graceUsedOf(
 
 /** Undefined if silence means nothing: the log was not followed all the time, or its command handles the signal. */
 function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {
-  const { outcome, signal, facts, spec } = container;
+  const { outcome, signal, kill, facts, spec } = container;
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
   const hasLogged = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
-  if (hasLogged || facts.readyLost !== undefined || probesFailed(trace, container)) return 'seen';
+  const lost = readinessLost(trace, container);
+  if (hasLogged || lost.some(({ hi }) => hi <= (kill?.node.lo ?? Infinity))) return 'seen';
+  // It may have been a reaction, or the kill.
+  if (lost.some(({ lo }) => lo < (kill?.node.lo ?? Infinity))) return undefined;
   const mayReactSilently = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
   return wasLogFollowed(trace, container) && !mayReactSilently ? 'none' : undefined;
 }
@@ -120,9 +124,12 @@ function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: Co
   return isLogComplete && areProbesComplete && !endedBefore && !missed;
 }
 
-function probesFailed(trace: Trace, { spec, signal, kill }: ContainerExit): boolean {
+/** When its readiness may have been lost after the signal: a failed probe, or a status that is not ready; node's clock. */
+function readinessLost(trace: Trace, { spec, facts: { readyLost }, signal, kill }: ContainerExit): Span[] {
   const from = signal?.node.hi ?? Infinity;
-  // A probe that may have failed before the kill counts: 'none' is reported only if there was certainly no reaction.
-  const to = kill?.node.hi ?? -Infinity;
-  return failedProbes(trace, spec.name).some(({ time }) => time.lo > from && time.lo < to);
+  const failed = failedProbes(trace, spec.name).map(({ time }) => time);
+  // A status is later than what it shows.
+  const isAfterKill = readyLost !== undefined && readyLost.at >= (kill?.client.lo ?? Infinity);
+  const status = readyLost && { lo: from, hi: isAfterKill ? Infinity : from };
+  return [...failed.filter(({ lo }) => lo > from), ...(status ? [status] : [])];
 }

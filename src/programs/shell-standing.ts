@@ -59,7 +59,7 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
     if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
     stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
     if (name === 'exit' && !command.isConditional && !isInChild) break;
-    if (command.isJob && !isInstant(words)) jobs.push(command);
+    if (command.isJob && (!isInstant(words) || isWorkOfLoop(command))) jobs.push(command);
     const place = command.isJob ? undefined : placeOf(command, isInChild, jobs);
     if (place === undefined || isPassing(place, command, places)) continue;
     if (forms.has('if condition')) {
@@ -84,6 +84,10 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
     inLoop: command.loops.some((loop) => !endsWithJob(commands, loop)),
   }));
 }
+
+/** A loop in the background that does more than wait has work to lose. */
+const isWorkOfLoop = ({ loops, words }: ShellCommand): boolean =>
+  loops.length > 0 && /^(echo|printf)$/.test(words[0]?.text ?? '');
 
 const none = { assignments: [], words: [], forms: new Set<string>(), isJob: false, at: 0 };
 const nowhere = { ...none, branches: new Map<number, number>(), loops: [], isConditional: false };

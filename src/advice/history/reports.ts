@@ -123,7 +123,7 @@ function fixIn(document: JsonObject) {
 }
 
 /** A ReplicaSet counts as its Deployment. */
-function workloadOf(pod: JsonObject): string {
+export function workloadOf(pod: JsonObject): string {
   const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
   if (kind === undefined || name === undefined) return `Pod/${asText(pod['name'])}`;

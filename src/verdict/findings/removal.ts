@@ -69,8 +69,9 @@ export const removalRules: Rules = {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
       clause,
       why: ranOn,
-      advice:
-        'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.',
+      advice: input.trace.requests.some(({ graceSeconds }) => graceSeconds === 0)
+        ? 'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.'
+        : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',
       evidence,
     };
   },

@@ -1,5 +1,6 @@
 /** The command `fix`: prints patches for the problems that a check finds, in the requested format. Applies nothing. */
 import type { KubernetesObject } from '@kubernetes/client-node';
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
@@ -20,7 +21,6 @@ import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
 import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
 import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
-import { unifiedDiff } from './unified-diff.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 
@@ -216,6 +216,12 @@ const diffs = (found: readonly Fixable[]): string =>
   changedTexts(found)
     .map(({ file, before, after }) => unifiedDiff(before, after, file))
     .join('');
+
+/** As `diff -u` and `git apply` read it; empty if nothing differs. */
+function unifiedDiff(before: string, after: string, file: string): string {
+  const patch = structuredPatch(file, file, before, after, undefined, undefined, { context: 3 });
+  return patch.hunks.length === 0 ? '' : formatPatch(patch, FILE_HEADERS_ONLY);
+}
 
 /** What a report or a recording says, based on measurements: patches, and sentences for a person. Throws `report.unreadable`, `fix.report`. */
 async function reportedFixes(file: string, { format, readRecording }: FixOptions) {

@@ -49,7 +49,10 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context)
   const killed = isPid1 ? 'only SIGKILL ends it' : 'the signal ends it at once';
   const otherwise = isIgnored ? 'SIGKILL ends it, as its shell made the signal ignored' : killed;
   return {
-    ...{ reachesApp: 'yes', handles: isPid1 || isIgnored ? 'unknown' : 'yes', drains: 'unknown', probably: false },
+    reachesApp: 'yes',
+    handles: isPid1 || isIgnored ? 'unknown' : 'yes',
+    drains: 'unknown',
+    probably: false,
     exitCodes: isPid1 ? noCodes : { good: [], cut: [codeOf(signal)] },
     because: `SIG${signal} reaches ${called}, which decides what it does`,
     decidedBy: `whether ${called} handles SIG${signal}: if so it can finish its work, if not ${otherwise}`,
@@ -67,7 +70,12 @@ export const scriptUnknown = (name: string, context: Context): Effect => ({
 
 /** A script whose commands end without being stopped. */
 export const endsByItself = (name: string): Effect => ({
-  ...{ reachesApp: 'yes', handles: 'yes', drains: 'yes', exitCodes: noCodes, probably: false, chain: [] },
+  reachesApp: 'yes',
+  handles: 'yes',
+  drains: 'yes',
+  exitCodes: noCodes,
+  probably: false,
+  chain: [],
   because: `the commands of ${name}'s script end by themselves within moments`,
 });
 
@@ -107,7 +115,10 @@ function effectOf(row: LinkRow, reaction: LinkReaction, context: Context, inner:
     case 'ignores':
     case 'reloads':
       return {
-        ...{ reachesApp: inner && !reaction.isSent ? 'no' : 'yes', handles: 'no', drains: 'no', exitCodes: noCodes },
+        reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
+        handles: 'no',
+        drains: 'no',
+        exitCodes: noCodes,
         because: because ?? `${name} goes on at SIG${context.signal}${noteOf(reaction)}`,
         remedy: reaction.remedy ?? (inner && execRemedy),
       };
@@ -135,7 +146,9 @@ function withoutHandler(
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
   const stays = because ?? `${name} has no handler for SIG${signal}, and ${why}`;
   return {
-    ...{ reachesApp: !inner || (toGroup && !drops) ? 'yes' : 'no', handles: drops ? 'no' : 'yes', drains: 'no' },
+    reachesApp: !inner || (toGroup && !drops) ? 'yes' : 'no',
+    handles: drops ? 'no' : 'yes',
+    drains: 'no',
     exitCodes: { good: [], cut: drops ? [] : [codeOf(signal)] },
     because: drops ? stays : `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`,
     remedy: inner ? execRemedy : { kind: 'init', text: 'Put an init such as tini in front of it' },
@@ -150,7 +163,10 @@ function throughWrapper({ name, remedy }: LinkRow, rule: LinkReaction, context: 
   const advice = { remedy: rule.remedy ?? remedy };
   if (does === 'leaves')
     return {
-      ...{ reachesApp: rule.isSent === false ? 'no' : inner.reachesApp, handles: 'yes', drains: 'no', ...advice },
+      reachesApp: rule.isSent === false ? 'no' : inner.reachesApp,
+      handles: 'yes',
+      drains: 'no',
+      ...advice,
       exitCodes: { good: [], cut },
       because: because ?? `${name} ends at once at SIG${context.signal}, and the application with it`,
     };
@@ -159,7 +175,10 @@ function throughWrapper({ name, remedy }: LinkRow, rule: LinkReaction, context: 
   const { limitSeconds: innerLimit = Infinity, drains } = inner;
   if (limit === Infinity || limit > innerLimit) return passed;
   return {
-    ...{ ...passed, ...advice, limitSeconds: limit, limitFrom: from },
+    ...passed,
+    ...advice,
+    limitSeconds: limit,
+    limitFrom: from,
     because: `${name} kills the application ${limit}s after the signal`,
     drains: limit < innerLimit && drains === 'yes' ? 'unknown' : drains,
   };
@@ -174,7 +193,10 @@ function ofProgram(name: string, reaction: LinkReaction, { signal, isPid1, grace
   const text = `Its own limit is ${limit}s: give it a longer grace period${lower}`;
   const decidedBy = reaction.decidedBy ?? `what ${name} is doing when the signal comes`;
   return {
-    ...{ reachesApp: 'yes', handles: 'yes', limitSeconds: limit, limitFrom: from },
+    reachesApp: 'yes',
+    handles: 'yes',
+    limitSeconds: limit,
+    limitFrom: from,
     drains: does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown',
     exitCodes: { good: codes, cut: does === 'cuts' ? [...codes, ...cut] : cut },
     because: because ?? `${name} ${doesText(reaction)} on SIG${signal}${noteOf(reaction)}`,
@@ -188,9 +210,12 @@ const noteOf = ({ note }: LinkReaction): string => (note === undefined ? '' : ` 
 function doesText({ does, limit }: LinkReaction): string {
   const within = limit === undefined ? '' : ` for up to ${limit}s`;
   const texts: Partial<Record<LinkReaction['does'], string>> = {
-    ...{ drains: `finishes its work${within}`, waits: `waits for its clients${within}` },
-    ...{ ends: `ends${limit === undefined ? '' : ` within ${limit}s`}`, ignores: 'goes on' },
-    ...{ reloads: 'reloads and goes on', execs: 'replaces itself by the command' },
+    drains: `finishes its work${within}`,
+    waits: `waits for its clients${within}`,
+    ends: `ends${limit === undefined ? '' : ` within ${limit}s`}`,
+    ignores: 'goes on',
+    reloads: 'reloads and goes on',
+    execs: 'replaces itself by the command',
   };
   return texts[does] ?? 'ends at once';
 }
@@ -214,7 +239,9 @@ function runtimeEffect(name: string, reaction: LinkReaction, context: Context): 
   if (does === 'ignores') return effectOf({ name, source: '' }, reaction, context, undefined);
   const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
-    ...{ reachesApp: 'yes', handles: stays ? 'unknown' : 'yes', drains: 'unknown' },
+    reachesApp: 'yes',
+    handles: stays ? 'unknown' : 'yes',
+    drains: 'unknown',
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
     because: `${name} runs the application, which decides what it does with SIG${signal}${noteOf(reaction)}`,
     decidedBy: `whether the application handles SIG${signal}: if so it can finish its work; without a handler ${own}`,
@@ -233,7 +260,10 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   const codes = (key: 'good' | 'cut') => [...new Set(effects.flatMap(({ exitCodes }) => exitCodes[key]))];
   const isSame = effects.every((one) => answerText(one) === answerText(first));
   return {
-    ...{ ...first, reachesApp: same('reachesApp'), handles: same('handles'), drains: same('drains') },
+    ...first,
+    reachesApp: same('reachesApp'),
+    handles: same('handles'),
+    drains: same('drains'),
     exitCodes: { good: codes('good'), cut: codes('cut') },
     probably: effects.some(({ probably }) => probably),
     because: isSame ? first.because : 'it depends on what is not visible here',

@@ -67,17 +67,13 @@ interface Open {
 
 /** By the keyword: what `handsOver` of a shell calls a compound command, and what closes it. */
 const compounds = new Map<string, readonly [string, string]>([
-  ...([
-    ['{', ['brace', '}']],
-    ['(', ['subshell', ')']],
-    ['if', ['if', 'fi']],
-    ['case', ['case', 'esac']],
-  ] as const),
-  ...([
-    ['while', ['while', 'done']],
-    ['until', ['while', 'done']],
-    ['for', ['for', 'done']],
-  ] as const),
+  ['{', ['brace', '}']],
+  ['(', ['subshell', ')']],
+  ['if', ['if', 'fi']],
+  ['case', ['case', 'esac']],
+  ['while', ['while', 'done']],
+  ['until', ['while', 'done']],
+  ['for', ['for', 'done']],
 ]);
 const maxDepth = 40;
 

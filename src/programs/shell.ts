@@ -2,7 +2,7 @@
  * What a signal does to a shell: it depends on where the shell stands once its script has started the application. It waits
  * for a command or for its jobs, it became the command (exec), or the script is over.
  */
-import { codeOf, type Context, type LinkReaction } from './links.ts';
+import type { Context, LinkReaction } from './links.ts';
 import type { Shell } from './rows.ts';
 import { isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
 import { plainWord, type Word } from './shell-words.ts';
@@ -207,11 +207,11 @@ function runOf(action: string, standing: Standing) {
   if (isOpen || (job?.forms.has('pipeline') && kills.length > 0)) return undefined;
   const code = texts.find(([name]) => name === 'exit')?.[1] ?? '';
   return {
-    ...{
-      signals: kills.length > 0,
-      kills: kills.some((one) => /-(SIG)?(KILL|9)\b|-s (SIG)?KILL\b/.test(one.join(' '))),
-    },
-    ...{ waits: texts.some(([name]) => name === 'wait'), exits, codes: /^\d+$/.test(code) ? [Number(code)] : [] },
+    signals: kills.length > 0,
+    kills: kills.some((one) => /-(SIG)?(KILL|9)\b|-s (SIG)?KILL\b/.test(one.join(' '))),
+    waits: texts.some(([name]) => name === 'wait'),
+    exits,
+    codes: /^\d+$/.test(code) ? [Number(code)] : [],
   };
 }
 

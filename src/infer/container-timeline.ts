@@ -97,11 +97,14 @@ function graceUsedOf(
 function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {
   const { outcome, signal, kill, facts, spec } = container;
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
-  const hasLogged = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
-  const lost = readinessLost(trace, container);
-  if (hasLogged || lost.some(({ hi }) => hi <= (kill?.node.lo ?? Infinity))) return 'seen';
-  // It may have been a reaction, or the kill.
-  if (lost.some(({ lo }) => lo < (kill?.node.lo ?? Infinity))) return undefined;
+  const { log, readyLost } = facts;
+  const hasLogged = log.lastLine !== undefined && log.lastLine.value > signal.node.lo;
+  const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
+  const isBeforeKill = ({ time }: { time: Span }): boolean => time.hi <= (kill?.node.lo ?? Infinity);
+  const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);
+  if (hasLogged || wasUnready || failed.some(isBeforeKill)) return 'seen';
+  // What was perhaps before the kill may have been a reaction; the kill itself fails probes too.
+  if (readyLost || failed.some(({ time }) => time.lo < (kill?.node.lo ?? Infinity))) return undefined;
   const mayReactSilently = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
   return wasLogFollowed(trace, container) && !mayReactSilently ? 'none' : undefined;
 }
@@ -122,14 +125,4 @@ function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: Co
   const isLogComplete = log.ended !== undefined || watchedFor >= deliveryLagOf(trace);
   const areProbesComplete = watchedFor >= deliveryLagOf(trace) + millisecondsOf('event-lag');
   return isLogComplete && areProbesComplete && !endedBefore && !missed;
-}
-
-/** When its readiness may have been lost after the signal: a failed probe, or a status that is not ready; node's clock. */
-function readinessLost(trace: Trace, { spec, facts: { readyLost }, signal, kill }: ContainerExit): Span[] {
-  const from = signal?.node.hi ?? Infinity;
-  const failed = failedProbes(trace, spec.name).map(({ time }) => time);
-  // A status is later than what it shows.
-  const isAfterKill = readyLost !== undefined && readyLost.at >= (kill?.client.lo ?? Infinity);
-  const status = readyLost && { lo: from, hi: isAfterKill ? Infinity : from };
-  return [...failed.filter(({ lo }) => lo > from), ...(status ? [status] : [])];
 }

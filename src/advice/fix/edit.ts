@@ -12,12 +12,12 @@ export type Edit =
   | { kind: 'move'; path: Path; to: Path; why: string };
 
 /** A move shifts the indexes in the paths of other edits, so it comes after them. */
-export const inOrder = (edits: readonly Edit[]): Edit[] =>
+export const movesLast = (edits: readonly Edit[]): Edit[] =>
   edits.toSorted((a, b) => Number(a.kind === 'move') - Number(b.kind === 'move'));
 
 /** The value with the edits applied. Parts that no edit changes stay the same objects. */
 export const editedValue = <T>(value: T, edits: readonly Edit[]): T =>
-  inOrder(edits).reduce<unknown>(applied, value) as T;
+  movesLast(edits).reduce<unknown>(applied, value) as T;
 
 function applied(value: unknown, edit: Edit): unknown {
   if (edit.kind === 'set') return changedAt(value, edit.path, () => edit.value);

@@ -4,7 +4,7 @@ import { parseAllDocuments, parseDocument } from 'yaml';
 import { PodexitError } from '../../errors.ts';
 import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
-import { editedValue, inOrder, placeOf, type Edit } from './edit.ts';
+import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
 import { aliasChanges, commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
 import type { YamlSource } from './yaml-source.ts';
 import { yamlStyleOf } from './yaml-style.ts';
@@ -57,7 +57,7 @@ function editedDocument(text: string, edits: readonly Edit[]): string {
     return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), [comment]));
   };
   const wanted = editedValue(valueOf(`${body}\n`), edits);
-  const written = inOrder(edits).reduce(withEdit, `${body}\n`);
+  const written = movesLast(edits).reduce(withEdit, `${body}\n`);
   const edited = changed(written, aliasChanges(sourceOf(written), wanted));
   if (!isDeepStrictEqual(valueOf(edited), wanted))
     throw new PodexitError(

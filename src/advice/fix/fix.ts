@@ -10,7 +10,7 @@ import { forYaml, safeLines } from '../../output/safe-text.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/choosing/target.ts';
 import { deploymentOf, ownerOf } from '../../run/streams/watched.ts';
-import { readReports, workloadOf, type ReadRecording } from '../history/reports.ts';
+import { readReports, ownerNameOf, type ReadRecording } from '../history/reports.ts';
 import { isProblem } from '../problem.ts';
 import { problemsOf } from '../check-report.ts';
 import { readManifests, type ManifestInput } from '../manifest-input.ts';
@@ -256,7 +256,7 @@ async function reportedFixes(file: string, { format, readRecording }: FixOptions
 function sentencesIn(report: JsonObject): string[] {
   const patched = asArray(report['fix']).map((fix) => asText(asObject(fix)['reason']).toLowerCase());
   const what = patched.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
-  const workload = workloadOf(asObject(report['pod'])).replace(/^[^/]+/, (kind) => kind.toLowerCase());
+  const workload = ownerNameOf(asObject(report['pod'])).replace(/^[^/]+/, (kind) => kind.toLowerCase());
   const isLeft = ({ severity, advice }: JsonObject): boolean => {
     const clause = asText(advice).toLowerCase().replace(/\.$/, '');
     return severity !== 'info' && clause !== '' && !patched.some((reason) => reason.includes(clause));

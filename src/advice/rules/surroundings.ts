@@ -72,7 +72,4 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { advice, path: [] })] : [];
 }
 
-export const surroundingRules = [
-  ...[classicSidecars, sharedGrace, liveness, restartsOfAll],
-  ...[finalizers, node, unmanaged],
-];
+export const surroundingRules = [classicSidecars, sharedGrace, liveness, restartsOfAll, finalizers, node, unmanaged];

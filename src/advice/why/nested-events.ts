@@ -24,22 +24,6 @@ const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (valu
   },
 ];
 
-/** Arrays below these fields of the shapes belong to one event. */
-export const recordKeys: ReadonlySet<string> = new Set(
-  [
-    'user',
-    'impersonatedUser',
-    'objectRef',
-    'sourceIPs',
-    'requestObject',
-    'responseObject',
-    'responseStatus',
-    'annotations',
-  ]
-    .flatMap((key) => [key, `${key.charAt(0).toUpperCase()}${key.slice(1)}`])
-    .concat('SourceIps', 'protoPayload'),
-);
-
 const isAuditVersion = (version: unknown): boolean => asString(version)?.startsWith('audit.k8s.io/') ?? false;
 
 /** Undefined if the text holds no JSON, or JSON of which the beginning or the end is missing. */
@@ -47,6 +31,11 @@ export function eventsInText(text: string, depth = 0): JsonObject[] | undefined 
   const whole = parsed(text);
   if (whole !== undefined) return eventsInValue(whole, depth);
   if (/\{\s*""/.test(text)) return eventsInFields(text, depth);
+  // Documents follow each other without a line feed in what a subscription of CloudWatch delivers.
+  const documents: string[] = [];
+  for (let at = 0; text.startsWith('{"', at); at += documents.at(-1)?.length ?? 1)
+    documents.push(text.slice(at, jsonEnd(text, at)));
+  if (documents.length > 1) return documents.flatMap((one) => eventsInValue(parsed(one), depth + 1));
   return eventsAfterPrefix(text, depth);
 }
 

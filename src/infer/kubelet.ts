@@ -5,7 +5,7 @@ import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
-import { unusableNodeClock } from './clocks.ts';
+import { unusableClock } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
 import { belongs, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
@@ -28,7 +28,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  return { killings: byContainer(all), clock: caused, unusable: unusableNodeClock(trace, deletion, caused) };
+  return { killings: byContainer(all), clock: caused, unusable: unusableClock(caused) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */

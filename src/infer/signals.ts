@@ -5,7 +5,6 @@
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
-import { parseFloor } from '../model/stamps.ts';
 import type { Gap } from '../model/observation.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
@@ -121,21 +120,7 @@ interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'ou
 
 /** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
-  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
-
-/** Whether the container had ended before the kubelet started to stop it or before its signal was due (trap 7). */
-function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
-  const ended = parseFloor(facts.terminated?.value.finishedAt);
-  if (!ended) return false;
-  if (turn && network.unusable.node) return true;
-  const dues = [
-    killings[0]?.time.lo ?? -Infinity,
-    hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
-    turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
-  ];
-  // The network counts with drift; two stamps of one clock have none.
-  return dues.some((due) => ended.lo < due && ended.hi <= due + driftOver(due - network.references.node));
-}
+  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal);
 
 /**
  * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit:

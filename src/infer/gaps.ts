@@ -3,7 +3,7 @@
  * Events may be missing. The absence of an Event proves something only if none can be missing. Pure.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { Gap, StreamName } from '../model/observation.ts';
+import type { StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
 import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
@@ -30,7 +30,7 @@ const resourceOf: Record<StreamName, string> = {
 
 /** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {
-  const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => gapIn(stream, cause, from, to));
+  const gaps = trace.gaps.map(({ value: { stream, from, to, cause } }) => gapIn(stream, cause, from, to));
   const broken = brokenLogs(trace).map(({ at }) => gapIn('logs', 'disconnected', at));
   const refused = trace.refused.map(({ value, at }) => gapIn(value.stream, 'refused', at));
   return [...gaps, ...broken, ...lateChanges(trace), ...refused];
@@ -48,18 +48,6 @@ export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[
   ...(api ? [{ resource: 'clock of the API server', ...api }] : []),
   ...(node ? [{ resource: 'clock of the node', ...node }] : []),
 ];
-
-/** Joins gaps of one stream that follow each other without a pause. */
-function joined(gaps: readonly Fact<Gap>[]): Gap[] {
-  const all: Gap[] = [];
-  for (const { value } of gaps) {
-    const index = all.findLastIndex((gap) => gap.stream === value.stream && gap.container === value.container);
-    const last = all[index];
-    if (last?.cause === value.cause && last.to === value.from) all[index] = { ...last, to: value.to };
-    else all.push(value);
-  }
-  return all;
-}
 
 /** Shorter delays are normal. */
 const minListedDelayMs = 1000;

@@ -1,7 +1,4 @@
-/**
- * Constraints between the clocks of client, API server and node (SIGNALS.md §5 "Clocks"), from the arrival of
- * timestamps, and from objects with timestamps of two clocks.
- */
+/** Constraints between the clocks of client, API server and node (SIGNALS.md §5 "Clocks"), from their timestamps. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, stepOf, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second } from '../model/span.ts';
@@ -56,10 +53,7 @@ interface Post extends NodeSign {
   readonly isEarlier: boolean;
 }
 
-/**
- * Constrains the node's clock by the kubelet's promptness: it posts right after the timestamp. But the late posts of a
- * paused node would agree on a wrong offset, so a post counts only if another sign of the node confirms it.
- */
+/** The kubelet posts promptly. A paused node posts late, so a post counts only if another sign confirms it. */
 export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
   if (network.unusable.node || network.unusable.api) return;
   const earlySigns = signsBefore(network, trace, deletion);

@@ -1,7 +1,4 @@
-/**
- * Where evidence may be missing: stretches (client ms) in which a stream or a clock was not fully usable, and whether
- * Events may be missing. The absence of an Event proves something only if none can be missing. Pure.
- */
+/** Where evidence may be missing: stretches (client ms) of streams and clocks, and Events. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
@@ -64,10 +61,7 @@ export const brokenLogs = ({ containers, gone }: Trace): Fact<unknown>[] =>
     ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [ended] : [],
   );
 
-/**
- * Whether the Event stream was lost for good before the Killings of this deletion, written before `writtenBefore` (client
- * ms), could arrive. The kubelet writes all of them at once (SIGNALS.md §2 S3): if one arrived, none is missing.
- */
+/** Whether the stream was lost before the Killings could arrive. The kubelet writes all at once (SIGNALS.md §2 S3). */
 function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
   const { gone, events, deletion, requests } = trace;
   const since = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));

@@ -56,10 +56,7 @@ function eventsInFields(record: string, depth: number): JsonObject[] | undefined
   return found.every((events) => events === undefined) ? undefined : found.flatMap((events) => events ?? []);
 }
 
-/**
- * JSON after a time, a host or other fields of a log line, as it is or as a string in quotes. What is before it must not
- * look like JSON: in the rest of a broken event, an inner object may have been written by any client.
- */
+/** JSON after the first fields of a log line. What is before must not look like JSON: a client may have written it. */
 function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefined {
   const start = /\{\s*\\*"|\[\s*\{/.exec(line)?.index ?? -1;
   if (start < 0 || depth > maxDepth || /"\s*:/.test(line.slice(0, start))) return undefined;
@@ -95,10 +92,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/**
- * A LogEntry of Google Cloud. It says when the request arrived, not when it was answered. `methodName` ends with the
- * verb: io.k8s.core.v1.pods.eviction.create.
- */
+/** A LogEntry of Google Cloud, which does not say when the request was answered. `methodName` ends with the verb. */
 function ofGoogleCloud({ timestamp, protoPayload, operation }: JsonObject): JsonObject {
   const { methodName, resourceName, authenticationInfo, requestMetadata, status, request, response } =
     asObject(protoPayload);

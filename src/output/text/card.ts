@@ -74,7 +74,7 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
 /** The sentence without its last aside or part. */
 const withoutAside = (row: RankedRow): RankedRow => ({
   ...row,
-  pieces: row.pieces.map(({ ink, text }) => ({ ink, text: text.replace(/(?: · |; | \()[^·;(]*$/, '') })),
+  pieces: row.pieces.map(({ ink, text }) => ({ ink, text: text.replace(/(?: \u00b7 |; | \()[^\u00b7;(]*$/, '') })),
 });
 
 export interface Icon {

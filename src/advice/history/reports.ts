@@ -110,16 +110,20 @@ export function sampleOf(document: JsonObject) {
   };
 }
 
-/** The first fix of the report that concerns the pod template: its grace period (0: as it is) and its hooks. */
+/**
+ * What the report proposes for the pod template: its grace period (0: as it is) and whether a hook. A pod without an owner
+ * has no patch, and the advice of its findings says it.
+ */
 function fixIn(document: JsonObject) {
-  const [fix] = objectsIn(document['fix']);
-  const spec = asObject(asObject(fix?.['patch'])['spec']);
-  const pod = asObject(
-    asObject(asObject(asObject(asObject(spec['jobTemplate'])['spec'])['template'] ?? spec['template'])['spec']),
-  );
-  const graceSeconds = asNumber(pod['terminationGracePeriodSeconds']) ?? 0;
-  const hasHook = objectsIn(pod['containers']).some(({ lifecycle }) => asObject(lifecycle)['preStop'] !== undefined);
-  return fix && (hasHook || graceSeconds > 0) ? { graceSeconds, hasHook, reason: asText(fix['reason']) } : undefined;
+  const texts = [
+    ...objectsIn(document['fix']).map(({ reason }) => asText(reason)),
+    ...objectsIn(asObject(document['verdict'])['findings']).map(({ advice }) => asText(advice)),
+  ];
+  const reason = texts.find((text) => /^(preStop sleep|grace period) \d+s/i.test(text));
+  const [, seconds] = /grace period (\d+)s/i.exec(reason ?? '') ?? [];
+  return reason === undefined
+    ? undefined
+    : { graceSeconds: Number(seconds ?? 0), hasHook: reason.startsWith('preStop'), reason };
 }
 
 /** A ReplicaSet counts as its Deployment. */

@@ -12,8 +12,6 @@ export interface JudgedFinding extends Finding {
   readonly why?: string;
   /** How much longer the exit took because of this. */
   readonly delayMs?: number;
-  /** A longer grace period would have helped. */
-  readonly needsGrace?: boolean;
 }
 
 export interface JudgedVerdict extends Verdict {

@@ -140,12 +140,8 @@ async function fromCluster(target: Target, options: FixOptions, ports: Ports): P
   }
 }
 
-/** Throws `fix.target` if it has no pod template, and what reading throws. */
-export const objectWithTemplate = async (cluster: Cluster, target: Target): Promise<KubernetesObject> =>
-  withApiVersion(await objectToFix(cluster, target));
-
-/** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. */
-async function objectToFix(cluster: Cluster, target: Target): Promise<KubernetesObject> {
+/** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. Throws `fix.target`. */
+export async function objectWithTemplate(cluster: Cluster, target: Target): Promise<KubernetesObject> {
   if (target.kind === 'workload' && target.resource !== 'services')
     return readWorkload(cluster, target.resource, target.name);
   if (target.kind !== 'pod')
@@ -162,13 +158,6 @@ async function objectToFix(cluster: Cluster, target: Target): Promise<Kubernetes
   const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
   return owner && resource ? readWorkload(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
 }
-
-/** Adds the apiVersion, which the response to a GET may leave out. */
-const withApiVersion = (object: KubernetesObject): KubernetesObject => ({
-  ...object,
-  apiVersion:
-    object.apiVersion ?? Object.values(workloadKinds).find(({ kind }) => kind === object.kind)?.group ?? 'apps/v1',
-});
 
 function printed(found: readonly Fixable[], format: FixFormat): string {
   if (format === 'yaml')

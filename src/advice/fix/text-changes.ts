@@ -18,8 +18,11 @@ import {
   type Collection,
   type Entry,
   type YamlSource,
+  blockLines,
+  flowText,
+  isFilled,
+  type YamlStyle,
 } from './yaml-source.ts';
-import { blockLines, flowText, isFilled, type YamlStyle } from './yaml-style.ts';
 
 /** Replaces the text from one offset to another. */
 export interface TextChange {
@@ -70,22 +73,15 @@ export function aliasChanges(source: YamlSource, wanted: unknown): TextChange[] 
   return below(rootOf(source), wanted);
 }
 
-/** A comment above the line of the deepest existing part of each path, or of the braces that it is in. */
-export function commentChanges(source: YamlSource, comments: readonly { path: Path; why: string }[]): TextChange[] {
-  const { text, document, style } = source;
-  const above = new Map<number, Set<string>>();
-  for (const { path, why } of comments) {
-    const entry = deepestEntry(document.contents, path);
-    if (!entry && isBlock(document.contents)) continue;
-    const start = lineStart(text, entry?.start ?? document.contents?.range[0] ?? 0);
-    const comment = `# ${why.replace(/\s+/g, ' ')}`;
-    // Above the line of three dashes, it would be a comment of the document before.
-    if (text.startsWith('---', start) || text.slice(leadingComments(text, start), start).includes(comment)) continue;
-    above.set(start, (above.get(start) ?? new Set()).add(comment));
-  }
-  return [...above].map(([start, lines]) => {
-    return { start, end: start, text: linesText([...lines], indentAt(text, start), style) };
-  });
+/** A comment above the line of the deepest existing part of the path, or of the braces that it is in. */
+export function commentChanges({ text, document, style }: YamlSource, path: Path, why: string): TextChange[] {
+  const entry = deepestEntry(document.contents, path);
+  const start = lineStart(text, entry?.start ?? document.contents?.range[0] ?? 0);
+  const comment = `# ${why.replace(/\s+/g, ' ')}`;
+  const isThere = text.slice(leadingComments(text, start), start).includes(comment);
+  // Above the line of three dashes, it would be a comment of the document before.
+  if ((!entry && isBlock(document.contents)) || text.startsWith('---', start) || isThere) return [];
+  return [{ start, end: start, text: linesText([comment], indentAt(text, start), style) }];
 }
 
 const rootOf = ({ document: { contents } }: YamlSource): Entry => {
@@ -123,8 +119,8 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[
   const { text, document } = source;
   const { node, inFlow, key, valueStart } = entry;
   if (node && isDeepStrictEqual(node.toJS(document), wanted)) return [];
-  if (isBlock(node) && isFirstInLine(text, entriesOf(node)[0]?.start ?? 0))
-    return replaceBlock(source, entry, node, wanted);
+  const [first] = isBlock(node) && isFilled(wanted) ? entriesOf(node) : [];
+  if (first) return replaceBlock(source, entry, lineStart(text, first.start), wanted);
   const isAlone = !inFlow && key !== undefined && !text.slice(valueStart, contentEnd(text, entry)).includes('\n');
   if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
   const end = contentEnd(text, entry);
@@ -136,16 +132,12 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[
   ];
 }
 
-/** Replaces the lines of a value, but keeps their comments. */
-function replaceBlock(source: YamlSource, entry: Entry, node: Collection, wanted: unknown): TextChange[] {
+/** Replaces the lines of a value by those of another map or list, but keeps their comments. */
+function replaceBlock(source: YamlSource, entry: Entry, start: number, wanted: unknown): TextChange[] {
   const { text, style } = source;
-  const start = lineStart(text, entriesOf(node)[0]?.start ?? 0);
   const end = blockEnd(text, entry);
-  const lines = [...commentsIn(text.slice(start, end), 0), ...(isFilled(wanted) ? blockLines(wanted, style) : [])];
-  const change = { start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) };
-  return isFilled(wanted)
-    ? [change]
-    : [{ start: entry.valueStart, end: entry.valueStart, text: ` ${flowText(wanted, style)}` }, change];
+  const lines = [...commentsIn(text.slice(start, end), 0), ...blockLines(wanted, style)];
+  return [{ start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) }];
 }
 
 const indentBelow = ({ text, style }: YamlSource, { start }: Entry, value: unknown): string =>

@@ -18,6 +18,7 @@ import { style } from './style.ts';
 import { drawPods } from './pods.ts';
 import { foldedTable } from './tables.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
+import { pictureSvg } from './svg.ts';
 import { drawTimeline, type Picture } from './timeline.ts';
 import { penFor, plainStyle } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
@@ -89,9 +90,8 @@ function pageOf({ title, top, picture, notes, tables }: Page): string {
     picture &&
     markup`
       <section aria-labelledby="t-timeline">
-        ${pictureHead}
-        <div class="viewport" role="region" aria-labelledby="t-timeline" tabindex="0">${picture.html}</div>
-        ${picture.legend}
+        <h2 id="t-timeline">Timeline</h2>
+        <div class="viewport" role="region" aria-labelledby="t-timeline" tabindex="0">${pictureSvg(picture)}</div>
         <div class="panel" id="panel" role="status" aria-label="Evidence">
           <p class="note">Hover or use the arrow keys for evidence.</p>
         </div>
@@ -208,19 +208,6 @@ function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Htm
   );
   return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${sentences}${items}</ul></section>`;
 }
-
-/** Not in the template: the build escapes only the characters of plain strings. */
-const minus = '−';
-
-const pictureHead = markup`
-  <div class="bar-head">
-    <h2 id="t-timeline">Timeline</h2>
-    <div class="zoom" role="group" aria-label="Zoom">
-      <button type="button" data-zoom="out" aria-label="Zoom out" title="Zoom out">${minus}</button>
-      <button type="button" data-zoom="in" aria-label="Zoom in" title="Zoom in">+</button>
-      <button type="button" data-zoom="reset" aria-label="Show everything" title="Show everything">all</button>
-    </div>
-  </div>`;
 
 /** Only `<` could end the script element; its escape means the same in JSON. */
 function dataOf(items: readonly Item[], notes: Timeline['notes']): Html {

@@ -59,26 +59,36 @@ interface Drawing {
 function svgOf({ subject, icon, headline, picture }: Drawing): string {
   const title = `${pen.symbol(icon.symbol)} ${forTerminal(headline)}`;
   const head = flow(pen, [plain(title)], { width: headlineLength, hang: 2 });
-  const lanesTop = margin + 22 + head.length * lineHeight + 6;
-  const lanes = stack(picture?.rows ?? [], lanesTop);
-  const legend = picture ? legendOf(picture, lanes.bottom + 24) : noPicture(lanes.bottom + 14);
-  const height = legend.bottom + margin;
+  const top = margin + 22 + head.length * lineHeight + 6;
+  const lanes = picture ? drawnLanes(picture, top) : noPicture(top + 14);
+  const height = lanes.bottom + margin;
   const drawn = markup`
     <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
       <title>${subject}: ${title}</title>
       <style>${trusted(style)}</style>
-      ${definitions}
       <rect class="paper" width="${width}" height="${height}"></rect>
       <text class="muted" x="${margin}" y="${margin + 12}">${cut(subject, headlineLength)}</text>
       ${head.map((line, index) => textAt(index === 0 ? icon.ink : 'plain', margin, margin + 36 + index * lineHeight, line))}
       ${lanes.drawn}
-      ${legend.drawn}
     </svg>`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n${drawn.html}\n`;
 }
 
 const textAt = (ink: string, x: number, y: number, text: string): Html =>
   markup`<text class="headline ${ink}" x="${x}" y="${y}">${text}</text>`;
+
+/** The picture in a page, as wide as that. */
+export function pictureSvg(picture: Picture): Html {
+  const { drawn, bottom } = drawnLanes(picture, 0);
+  return markup`<svg class="lanes" viewBox="0 0 ${width} ${bottom + margin}">${drawn}</svg>`;
+}
+
+/** The lanes, and the legend below them. */
+function drawnLanes(picture: Picture, top: number): Stacked {
+  const lanes = stack(picture.rows, top);
+  const legend = legendOf(picture, lanes.bottom + 24);
+  return { drawn: [definitions, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
+}
 
 interface Stacked {
   readonly drawn: readonly Html[];
@@ -133,8 +143,7 @@ const cut = (text: string, length: number): string => forTerminal(text, length);
 
 const rules = `
 svg { font-family: ui-sans-serif, system-ui, "Helvetica Neue", Arial, sans-serif; font-size: 12px; }
-.paper { fill: var(--paper); } .between { stroke: var(--line); }
-.muted { fill: var(--muted); } .name { fill: var(--ink); font-weight: 600; } .headline { fill: var(--ink); font-size: 16px; font-weight: 600; }
+.paper { fill: var(--paper); } .headline { fill: var(--ink); font-size: 16px; font-weight: 600; }
 .headline.good { fill: var(--good); } .headline.bad { fill: var(--bad); } .headline.warning { fill: var(--doubt); }
 ${chart}`;
 

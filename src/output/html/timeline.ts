@@ -1,9 +1,9 @@
-/** The picture: one row per lane, each an SVG with positions in percent, so that zooming only widens the page. */
+/** The picture: one row per lane, each an SVG with positions in percent. */
 import type { Timeline } from '../../infer/timeline.ts';
-import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
+import { lanesOf, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
 import { markup, type Child, type Html } from './markup.ts';
 
-/** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
+/** A lane. `label` is what a screen reader calls the picture; `height` is in pixels. */
 export interface LaneRow {
   readonly name: string;
   readonly detail: string;
@@ -13,11 +13,9 @@ export interface LaneRow {
 }
 
 export interface Picture {
-  readonly html: Html;
   readonly rows: readonly LaneRow[];
   /** The hover text of everything drawn; `data-item` is the index. */
   readonly items: readonly Item[];
-  readonly legend: Html;
   /** The kinds of bars in it. */
   readonly looks: ReadonlySet<Look>;
 }
@@ -26,12 +24,11 @@ export function drawTimeline(timeline: Timeline): Picture {
   const scale = scaleOf(timeline);
   const guides = guidesOf(timeline, scale);
   const [axis, gaps] = [ruler(timeline, scale, guides), gapRows(timeline, scale, guides)];
-  return pictureOf('lanes', lanesOf(timeline), scale, { axis, height: 46, pointY: 35.5, guides, gaps });
+  return pictureOf(lanesOf(timeline), scale, { axis, height: 46, pointY: 35.5, guides, gaps });
 }
 
 /** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars, `gaps` below the lanes. */
 export function pictureOf(
-  look: string,
   lanes: readonly Lane[],
   scale: Scale,
   {
@@ -51,10 +48,8 @@ export function pictureOf(
       ...points.map((point) => drawPoint(scale, point, remember(point), pointY)),
     ]),
   );
-  const rows = [axis, ...drawn, ...gaps];
-  const html = markup`${definitions}<div class="${look}">${rows.map(rowHtml)}</div>`;
   const present = new Set(lanes.flatMap(({ bars }) => bars.map((bar) => bar.look)));
-  return { html, rows, items, legend: legend(present), looks: present };
+  return { rows: [axis, ...drawn, ...gaps], items, looks: present };
 }
 
 export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): LaneRow => ({
@@ -64,13 +59,6 @@ export const row = (name: string, detail: string, label: string, height: number,
   height,
   drawn,
 });
-
-const rowHtml = ({ name, detail, label, height, drawn }: LaneRow): Html =>
-  markup`
-    <div class="lane">
-      <div class="lane-name"><b title="${name}">${name}</b><span>${detail}</span></div>
-      <svg class="track" width="100%" height="${height}" role="group" aria-label="${label}">${drawn}</svg>
-    </div>`;
 
 /** Solid for the certain part, faded for uncertain ends. Time past the grace period runs below the drain. */
 function drawBar(scale: Scale, bar: Bar, item: number): Html {
@@ -176,14 +164,7 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[]
   });
 }
 
-/** Explains signs and colours, also on paper, where nothing can be hovered. */
-function legend(present: ReadonlySet<Look>): Html {
-  const colours = looks.map(
-    (look) => present.has(look) && markup`<li><i class="chip ${look}"></i>${lookTexts[look]}</li>`,
-  );
-  return markup`<ul class="legend" aria-label="Legend">${signs.map((sign) => markup`<li>${sign}</li>`)}${colours}</ul>`;
-}
-
+/** Explained also on paper, where nothing can be hovered. */
 export const signs = [
   '◆ observed',
   '◇ inferred, with the interval it lies in',

@@ -79,7 +79,7 @@ const textAt = (ink: string, x: number, y: number, text: string): Html =>
 
 /** The picture in a page, as wide as that. */
 export function pictureSvg(picture: Picture): Html {
-  const { drawn, bottom } = drawnLanes(picture, 0);
+  const { drawn, bottom } = drawnLanes(picture, margin);
   return markup`<svg class="lanes" viewBox="0 0 ${width} ${bottom + margin}">${drawn}</svg>`;
 }
 

@@ -88,15 +88,3 @@ export function isOlder(rv: string | undefined, than: string | undefined): boole
 }
 
 const isNumber = (rv: string | undefined): rv is string => rv !== undefined && /^(?:0|[1-9]\d*)$/.test(rv);
-
-/**
- * The pods of one Deployment, of all its ReplicaSets, else those of one controller: `NAMESPACE/KIND/NAME`. A Deployment
- * names its ReplicaSets NAME-HASH, and labels their pods with the hash.
- */
-export function familyOf(pod: Pod): string {
-  const owner = controllerOf(pod);
-  const hash = pod.metadata.labels?.['pod-template-hash'];
-  const isOfDeployment = owner?.kind === 'ReplicaSet' && hash !== undefined && owner.name.endsWith(`-${hash}`);
-  const name = isOfDeployment ? owner.name.slice(0, -hash.length - 1) : owner?.name;
-  return `${pod.metadata.namespace ?? ''}/${isOfDeployment ? 'Deployment' : (owner?.kind ?? 'Pod')}/${name ?? pod.metadata.name}`;
-}

@@ -1,7 +1,7 @@
 /** Pods that were created lately, by workload: the possible replacements of a pod that terminates. */
 import type { Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
-import { familyOf } from '../model/pod.ts';
+import { familyOf } from '../output/pod-facts.ts';
 import { updateSibling } from '../model/reduce/siblings.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
 

@@ -18,8 +18,7 @@ import { style } from './style.ts';
 import { drawPods } from './pods.ts';
 import { foldedTable } from './tables.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
-import { pictureSvg } from './svg.ts';
-import { drawTimeline, type Picture } from './timeline.ts';
+import { drawTimeline, pictureSvg, type Picture } from './timeline.ts';
 import { penFor, plainStyle } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { podsTable, tablesOf } from '../report-tables.ts';
@@ -28,6 +27,7 @@ import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
 
 const pen = penFor(plainStyle);
+const cardColumns = 80;
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
@@ -38,8 +38,8 @@ export function renderHtml(report: Report): string {
     top: [
       headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
       factsList(factsOf(report)),
-      cardBox((columns) =>
-        cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, { pen, columns }),
+      cardBox(
+        cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, { pen, columns: cardColumns }),
       ),
       fixOf(report.answer.fix, report.answer.advice),
     ],
@@ -68,7 +68,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
     top: [
       headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
       factsList(facts),
-      cardBox((columns) => rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns })),
+      cardBox(rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns: cardColumns })),
       fixOf(numbers.fix ? [numbers.fix] : []),
     ],
     picture: first && drawPods(reports),
@@ -180,13 +180,10 @@ function factsList(facts: Facts): Html {
   return markup`<dl class="facts">${rows}</dl>`;
 }
 
-/** The card as in a terminal, for a wide page and for one of 400 pixels; the fix is below it, with buttons. */
-function cardBox(linesAt: (columns: number) => string[]): Html {
-  const card = (width: string, columns: number): Html => {
-    const lines = linesAt(columns).map((line) => markup`<span>${line}</span>`);
-    return markup`<pre class="card ${width}" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
-  };
-  return markup`${card('wide', 80)}${card('narrow', 44)}`;
+/** The card as in a terminal; the fix is below it, with buttons. */
+function cardBox(lines: readonly string[]): Html {
+  const spans = lines.map((line) => markup`<span>${line}</span>`);
+  return markup`<pre class="card" tabindex="0" aria-label="Answer">${join(spans, '\n')}</pre>`;
 }
 
 /** `advice`: what no patch can change, which comes first, as on the card. */

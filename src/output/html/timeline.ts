@@ -1,6 +1,7 @@
 /** The picture: one row per lane, each an SVG with positions in percent. */
 import type { Timeline } from '../../infer/timeline.ts';
-import { lanesOf, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
+import { forTerminal } from '../safe-text.ts';
+import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
 import { markup, type Child, type Html } from './markup.ts';
 
 /** A lane. `label` is what a screen reader calls the picture; `height` is in pixels. */
@@ -59,6 +60,71 @@ export const row = (name: string, detail: string, label: string, height: number,
   height,
   drawn,
 });
+
+/** Pixels. */
+export const pictureWidth = 960;
+export const margin = 20;
+export const lineHeight = 22;
+const nameWidth = 200;
+/** Characters that fit beside the lanes. */
+const nameLength = 28;
+
+/** The picture in a page, as wide as that. */
+export function pictureSvg(picture: Picture): Html {
+  const { drawn, bottom } = drawnLanes(picture, margin);
+  return markup`<svg class="lanes" viewBox="0 0 ${pictureWidth} ${bottom + margin}">${drawn}</svg>`;
+}
+
+/** The lanes, and the legend below them. */
+export function drawnLanes(picture: Picture, top: number): Drawn {
+  const lanes = stack(picture.rows, top);
+  const legend = legendOf(picture, lanes.bottom + 24);
+  return { drawn: [definitions, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
+}
+
+export interface Drawn {
+  readonly drawn: readonly Html[];
+  readonly bottom: number;
+}
+
+/** Lanes one below the other, as positions in percent of their own SVGs. */
+function stack(rows: readonly LaneRow[], top: number): Drawn {
+  let bottom = top;
+  const drawn = rows.map(({ name, detail, label, height, drawn: inside }) => {
+    const middle = bottom + height / 2;
+    const lane = markup`
+      <g role="group" aria-label="${label}">
+        <line class="between" x1="${margin}" x2="${pictureWidth - margin}" y1="${bottom}" y2="${bottom}"></line>
+        <text class="name" x="${margin}" y="${middle - 2}"><title>${name}</title>${forTerminal(name, nameLength)}</text>
+        <text class="muted" x="${margin}" y="${middle + 12}"><title>${detail}</title>${forTerminal(detail, nameLength)}</text>
+        <svg class="track" x="${margin + nameWidth}" y="${bottom}" width="${pictureWidth - nameWidth - 2 * margin}" height="${height}">
+          ${inside}
+        </svg>
+      </g>`;
+    bottom += height;
+    return lane;
+  });
+  return { drawn, bottom };
+}
+
+/** Signs and colours, in as many lines as they need. Text is measured by its letters. */
+function legendOf({ looks: present }: Picture, top: number): Drawn {
+  const entries = [
+    ...signs.map((text) => ({ look: undefined, text })),
+    ...looks.filter((look) => present.has(look)).map((look) => ({ look, text: lookTexts[look] })),
+  ];
+  let [x, y] = [margin, top];
+  const drawn = entries.map(({ look, text }) => {
+    const taken = text.length * 6.6 + (look ? 40 : 22);
+    if (x + taken > pictureWidth - margin) [x, y] = [margin, y + lineHeight];
+    const [chipAt, textX] = [x, look ? x + 18 : x];
+    x += taken;
+    return markup`
+      ${look && markup`<rect class="solid ${look}" x="${chipAt}" y="${y - 9}" width="12" height="10" rx="2"></rect>`}
+      <text class="muted" x="${textX}" y="${y}">${text}</text>`;
+  });
+  return { drawn, bottom: y };
+}
 
 /** Solid for the certain part, faded for uncertain ends. Time past the grace period runs below the drain. */
 function drawBar(scale: Scale, bar: Bar, item: number): Html {
@@ -165,7 +231,7 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[]
 }
 
 /** Explained also on paper, where nothing can be hovered. */
-export const signs = [
+const signs = [
   '◆ observed',
   '◇ inferred, with the interval it lies in',
   '✗ SIGKILL',
@@ -173,7 +239,7 @@ export const signs = [
 ] as const;
 
 /** The hatching of gaps. */
-export const definitions = markup`
+const definitions = markup`
   <svg width="0" height="0" class="defs" aria-hidden="true">
     <defs>
       <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">

@@ -5,17 +5,9 @@
 import type { EndpointSlice, ObservedObject, Owner, Pod } from '../../model/kube.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Event } from '../../model/observe/event.ts';
-import {
-  conditionOf,
-  controllerOf,
-  familyOf,
-  hasRunning,
-  isFinished,
-  isMirror,
-  isReady,
-  statusesOf,
-} from '../../model/pod.ts';
+import { conditionOf, controllerOf, hasRunning, isFinished, isMirror, isReady, statusesOf } from '../../model/pod.ts';
 import type { Ink } from '../palette.ts';
+import { familyOf } from '../pod-facts.ts';
 
 /** A pod that takes the place of one that terminates. */
 export interface NewPod {

@@ -47,7 +47,7 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
     if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
     stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
     if (name === 'exit' && !forms.has('?') && !isInChild) break;
-    if (isJob && !isInstant(words)) jobs.push(command);
+    if (isJob && (!isInstant(words) || (forms.has('while') && name === 'echo'))) jobs.push(command);
     if (index < commands.length - 1) forms.add('not-last');
     const place = isJob ? undefined : placeOf(command, isInChild, jobs.at(-1));
     isOpen ||= forms.has('while condition') || (forms.has('if condition') && place !== undefined);

@@ -6,7 +6,7 @@ import { statusOf } from '../model/pod.ts';
 import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
 import { isVague } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
-import { ignoresItsSignal } from '../verdict/rule-input.ts';
+import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containersOf, type MeasuredContainer } from './container-spec.ts';
 import { limitsOf } from './limits.ts';
@@ -130,10 +130,12 @@ function signalProblem(
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
 const startingSeconds = 10;
 
-/** Its command may also show another reason why the signal had no effect. */
+/** Not if it passed its readiness probe, or if its command shows another reason why the signal had no effect. */
 function wasStarting(timeline: Timeline, name: string): boolean {
-  const startedAt = Date.parse(statusOf(timeline.pod, name)?.state.running?.startedAt ?? '');
+  const status = statusOf(timeline.pod, name);
+  const wasReady = status?.ready === true && containerSpec(timeline.pod, name)?.readinessProbe !== undefined;
+  const startedAt = Date.parse(status?.state.running?.startedAt ?? '');
   const container = timeline.containers.find((one) => one.name === name);
-  if (!container?.stopSignal || !container.drain || ignoresItsSignal(timeline, container)) return false;
+  if (wasReady || !container?.stopSignal || !container.drain || ignoresItsSignal(timeline, container)) return false;
   return container.stopSignal.shown - startedAt < startingSeconds * 1000;
 }

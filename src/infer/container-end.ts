@@ -43,10 +43,7 @@ function constrainByLastLine(network: PodNetwork, container: string, { lastLine 
   network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), proof);
 }
 
-/**
- * `hasSignal`: the stop signal has constraints. `mayHaveWaited`: a hook or a sidecar turn may have used up grace before
- * the signal.
- */
+/** `mayHaveWaited`: a hook or a sidecar turn may have used up grace before the signal. */
 export function exitOf(
   stop: Stop,
   { hasSignal, mayHaveWaited }: { hasSignal: boolean; mayHaveWaited: boolean },
@@ -87,10 +84,7 @@ function constrainByLogEnd(stop: Stop, end: Fact<unknown>, lateSignal: Estimate 
   constrainByLastLine(network, name, log);
 }
 
-/**
- * The earliest end (client ms) of a log whose end arrived at `at`: the connection may have been cut, or the kubelet, which
- * ends the log, may have stood still until then.
- */
+/** The earliest end (client ms) of a log whose end arrived at `at`: connection or kubelet may have stood still. */
 function earliestLogEnd({ trace, facts }: Stop, at: number): number {
   const { reopened } = facts.log;
   if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;
@@ -158,7 +152,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
  */
 function wasLeftRunning(stop: Stop): boolean {
   const { trace, network } = stop;
-  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(stop)) return false;
+  if (trace.gone?.value !== 'deleted' || isMirror(stop.deletion.pod)) return false;
   const since = isRemovedAtOnce(stop) ? network.read('removed').client.lo : trace.gone.at;
   const logEnd = exitLogEnd(stop);
   return !(logEnd && logEnd.at < since);
@@ -171,14 +165,6 @@ export const isRemovedAtOnce = ({ trace, deletion }: DeletionContext): boolean =
 /** Whether the log ended so long after the removal of the pod that the container certainly ran until then. */
 export const outlivedRemoval = (stop: Stop): boolean =>
   (exitLogEnd(stop)?.at ?? -Infinity) > (stop.trace.gone?.at ?? Infinity) + millisecondsOf('log-end');
-
-/**
- * Whether a mirror pod (the API's copy of a static pod) may have been deleted by its kubelet: with grace 0, once the
- * manifest is gone and the containers are stopped (kubelet_pods.go `HandlePodCleanups`). Another client's forced deletion
- * looks the same.
- */
-export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean =>
-  isMirror(deletion.pod) && deletion.grace === 0 && trace.requests.length === 0;
 
 /**
  * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md

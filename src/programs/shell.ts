@@ -47,7 +47,8 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
     if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
     stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
     if (name === 'exit' && !forms.has('?') && !isInChild) break;
-    if (isJob && !isInstant(words)) jobs.push(command);
+    const isRepeated = forms.has('while') && !forms.has('while condition');
+    if (isJob && (isRepeated || !isInstant(words))) jobs.push(command);
     const place = isJob ? undefined : placeOf(command, isInChild, jobs.at(-1));
     isOpen ||= forms.has('while condition') || (forms.has('if condition') && place !== undefined);
     if (place === undefined || forms.has('if condition') || isPassing(place, places)) continue;

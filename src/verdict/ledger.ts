@@ -93,10 +93,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   ];
 }
 
-/**
- * After the exits, only the kubelet and its runtime act, until the kubelet's status and then its DELETE arrive (SIGNALS.md
- * §2 S10 to S15). One that the API server refused or lost would have been repeated only after 10 s.
- */
+/** Only the kubelet acts after the exits (SIGNALS.md §2 S10 to S15), and repeats what failed only after 10 s. */
 function kubeletStep({ pod }: Timeline, what: string, at: Interval | undefined, since: Interval | undefined): Stretch {
   const isProved = at !== undefined && since !== undefined && at.shown - since.shown < retryMs;
   return { at, owner: 'kubelet', subject: pod.spec.nodeName, what, isProved };
@@ -158,10 +155,7 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   ];
 }
 
-/**
- * The container whose postStart hook ran at the deletion: it was started, and until its hook is over its status does not
- * say so (SIGNALS.md §2 S2).
- */
+/** It was started, and until its postStart hook is over its status does not say so (SIGNALS.md §2 S2). */
 export function containerInPostStart({ trace, deletion: { pod, facts } }: RuleInput): string | undefined {
   const waiting = (pod.status.containerStatuses ?? []).filter(({ state }) => state.waiting !== undefined);
   return waiting.find(

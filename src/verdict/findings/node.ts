@@ -188,10 +188,7 @@ const minSilenceMs = 10 * second;
 /** A shorter outage needs no explanation. */
 const minOutageMs = 2 * second;
 
-/**
- * Whether the kubelet may have been starting a container of the pod, so that it could do nothing else for it (SIGNALS.md §2
- * S2), and no Lease shows whether it was alive.
- */
+/** Whether the kubelet may have been starting a container (SIGNALS.md §2 S2), and no Lease shows that it was alive. */
 function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boolean {
   const isStarting = statusesOf(pod).some(({ state }) => state.waiting && state.waiting.reason !== 'CrashLoopBackOff');
   const isLeaseWatched =
@@ -199,10 +196,7 @@ function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boole
   return isStarting && !isLeaseWatched;
 }
 
-/**
- * Client ms until which silence of the kubelet means something: its Events could be read, or the status shows whether it
- * knows of the deletion (SIGNALS.md §2 S3). -Infinity: never.
- */
+/** Client ms until which silence of the kubelet means something (SIGNALS.md §2 S3). -Infinity: never. */
 function silenceCountsUntil({ trace, deletion }: RuleInput): number {
   const hasGeneration = deletion.pod.status.observedGeneration !== undefined;
   return Math.max(
@@ -218,10 +212,7 @@ function noticedBy({ trace, deletion }: RuleInput, { latest }: Interval, first: 
   return isWatched && !deletion.facts.underWay ? first.latest : first.earliest;
 }
 
-/**
- * Client ms of the first renewal of the node's Lease after the deletion: the kubelet renews it every 10 s, whatever its
- * pods do (SIGNALS.md §2 S2). One that arrives just after the deletion may be older.
- */
+/** Client ms of the first Lease renewal after the deletion: every 10 s (SIGNALS.md §2 S2). Early ones may be older. */
 function aliveAt({ trace, deletion }: RuleInput): number {
   const since = deletion.accepted.client.hi + millisecondsOf('delivery-lag');
   return Math.min(...trace.nodeSigns.renewals.map(({ at }) => (at > since ? at : Infinity)));

@@ -1,7 +1,6 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
 import { factsOfLastRun } from '../../infer/before-deletion.ts';
-import { mayBeItsKubelets } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
@@ -52,10 +51,8 @@ export const removalRules: Rules = {
     const removed = markOf(timeline, 'removed')?.at;
     const abandoned = ranContainers(timeline).filter(({ outcome }) => outcome === 'abandoned');
     if (!removed) return undefined;
-    if (mayBeItsKubelets(input) || (isMirror(deletion.pod) && abandoned.length > 0))
-      return copyDeleted(removed.evidence);
+    if (isMirror(deletion.pod)) return copyDeleted(removed.evidence);
     if (abandoned.length === 0) return undefined;
-    const evidence = [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)];
     const ran = abandoned.flatMap(({ name, bounds }) => {
       const logEnd = factsOfLastRun(input, name).log.ended;
       if (!bounds.exit || !logEnd) return [];
@@ -69,9 +66,10 @@ export const removalRules: Rules = {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
       clause,
       why: ranOn,
-      advice:
-        'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.',
-      evidence,
+      advice: input.trace.requests.some(({ graceSeconds }) => graceSeconds === 0)
+        ? 'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.'
+        : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',
+      evidence: [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)],
     };
   },
 

@@ -73,16 +73,11 @@ export function inspectionOf(
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
   const because = pid1Text(command);
   const found = signalHandlingOf({ command: words, args: [], image: undefined, noted: undefined }, signal);
+  const handles = { kind: 'handles', how: 'it has a signal handler (read from /proc/1/status)' } as const;
   const isScript = lineOfShell(words) !== undefined;
   // The bit of a shell is that of its trap, which may run too late.
-  if (has('Cgt') && isScript && /^(shell|ignores|cuts)$/.test(found.kind)) return read(found);
-  if (has('Cgt'))
-    return read(
-      caughtByRuntime(words, masks.get('Cgt') ?? 0n, signal) ?? {
-        kind: 'handles',
-        how: 'it has a signal handler (read from /proc/1/status)',
-      },
-    );
+  const late = isScript && /^(shell|ignores|cuts)$/.test(found.kind) ? found : undefined;
+  if (has('Cgt')) return read(late ?? caughtByRuntime(words, masks.get('Cgt') ?? 0n, signal) ?? handles);
   // An init waits for its signals, which sets no bit of SigCgt; so do some programs, whose table row says what they do.
   const known = rowOf(words);
   if (known?.kind === 'init' || (known && has('Blk') && found.kind === 'handles'))

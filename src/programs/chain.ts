@@ -13,6 +13,7 @@ import { plainWord, type Word } from './shell-words.ts';
 const maxLinks = 24;
 /** Of a longer command line the rest is not read. */
 export const maxWords = 256;
+const maxLength = 4096;
 
 export function effectOf(all: readonly Word[], outer: Context): Effect {
   const box = /^(busy|toy)box$/.exec(nameOf(all[0]))?.[0];
@@ -20,7 +21,8 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
   const context = { ...outer, depth: outer.depth + 1 };
   const [first] = words;
   const name = nameOf(first);
-  if (first === undefined || context.depth > maxLinks) return unknownApp('the application', context);
+  const isReadable = first !== undefined && first.text.length < maxLength && context.depth <= maxLinks;
+  if (!isReadable) return unknownApp('the application', context);
   const shells = shellsNamed(name, box === undefined ? context.sh : ['ash']);
   if (shells.length > 0) return ofShells(name, shells, words, context);
   const script = context.scripts.get(first.text);

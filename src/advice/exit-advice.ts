@@ -1,7 +1,7 @@
 /** What a person can do about a finding of an exit: sentences. What a patch can do is for remedies.ts to decide. Pure. */
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
-import { askedText, type LoweredGrace } from '../verdict/grace.ts';
+import { askedText } from '../verdict/grace.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
 import type { JudgedExit } from '../verdict/report.ts';
 import { containerSpec, ignoresItsSignal, signalName } from '../verdict/rule-input.ts';
@@ -15,7 +15,11 @@ export function exitAdvice(
   const container = timeline.containers.find((one) => one.name === name);
   if (!container) return undefined;
   const { kind, reaction, preStop, graceUsed, drain } = container;
-  const orElse = (faster: string, neededMs = 0): string | undefined => loweredAdvice(lowered, faster, neededMs / 1000);
+  /** `faster`: what the pod itself can do. `neededMs`: what would have been enough, 0 if unknown. */
+  const orElse = (faster: string, neededMs = 0): string | undefined =>
+    lowered && neededMs < lowered.spec * 1000
+      ? `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`
+      : undefined;
   const hookMs = preStop?.length?.min ?? 0;
   if (code === 'prestop-cut-off') {
     const planned =
@@ -41,12 +45,6 @@ const lossAdvice: Partial<Record<Loss['cause'], string>> = {
   'unanswered-while-draining':
     'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
 };
-
-/** `faster`: what the pod itself can do. `neededSeconds`: what would have been enough, 0 if unknown. */
-const loweredAdvice = (lowered: LoweredGrace | undefined, faster: string, neededSeconds: number): string | undefined =>
-  lowered && neededSeconds < lowered.spec
-    ? `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`
-    : undefined;
 
 /** A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not. */
 export const isUnhandled = (timeline: Timeline, container: ContainerTimeline): boolean =>

@@ -83,8 +83,8 @@ const longest = (length: Length): number =>
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
 export function problemsOfExit(exit: Exit): Problem[] {
-  const { timeline, verdict } = exit;
-  const { outcome, findings } = verdict;
+  const { timeline } = exit;
+  const { outcome, findings } = exit.verdict;
   const { trigger, workload } = timeline;
   // No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted.
   const isUnfixable =
@@ -115,15 +115,11 @@ const isForGrace = (code: string): boolean => /^(prestop-cut-off|prestop-heavy|g
 
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
 function signalProblem({ timeline }: Exit, { code, severity, container, message, advice }: JudgedFinding): Problem {
-  const about = { severity, container, message, path: [] };
-  if (container !== undefined && wasStarting(timeline, container))
-    return {
-      ...about,
-      code: 'no-signal-handling',
-      advice: `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`,
-    };
+  const isStarting = container !== undefined && wasStarting(timeline, container);
+  const starting = `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
   const isForSignal = timeline.containers.some((one) => one.name === container && isUnhandled(timeline, one));
-  return { ...about, code: isForSignal ? 'no-signal-handling' : code, advice };
+  const about = { severity, container, message, path: [], advice: isStarting ? starting : advice };
+  return { ...about, code: isStarting || isForSignal ? 'no-signal-handling' : code };
 }
 
 /** Less than this after its start, PID 1 may still be the script that starts the application. */

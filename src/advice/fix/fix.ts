@@ -109,12 +109,11 @@ function byHandIn(situation: Situation): string[] {
 
 async function fromFiles(input: ManifestInput, options: FixOptions, ports: Ports) {
   const { manifests, broken } = await readManifests(input, ports);
-  const nothing: Plan = { remedies: [], edits: [] };
   const plans = new Map(
     situationsOf(manifests).map(({ manifest, situation }) => [manifest, planFor(situation, options)]),
   );
   const edited = manifests.map((manifest) => {
-    const plan = plans.get(manifest) ?? nothing;
+    const plan = plans.get(manifest) ?? { remedies: [], edits: [] };
     return { manifest, plan, after: { ...manifest, object: editedValue(manifest.object, plan.edits) } };
   });
   const left = situationsOf(edited.map(({ after }) => after));

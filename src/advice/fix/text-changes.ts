@@ -37,26 +37,18 @@ export const setChanges = (source: YamlSource, path: Path, wanted: unknown): Tex
 
 /** The item leaves its list with the comments above it, and becomes the last of the other, which may not exist yet. */
 export function moveChanges(source: YamlSource, path: Path, to: Path, wanted: unknown): TextChange[] {
-  const { text } = source;
-  const list = entryAt(source, path.slice(0, -1))?.node ?? null;
+  const { text, style } = source;
+  const nodeAt = (place: Path): Node | null => entryAt(source, place)?.node ?? null;
+  const [list, target, map] = [nodeAt(path.slice(0, -1)), nodeAt(to), nodeAt(to.slice(0, -1))];
   const item = entryAt(source, path);
   if (!item || !isCollection(list)) return [];
-  const own = item.inFlow
-    ? `- ${text.slice(item.start, contentEnd(text, item))}`.split(/\r?\n/)
-    : dedented(
-        text.slice(
-          leadingComments(text, lineStart(text, item.start), columnOf(text, item.start)),
-          blockEnd(text, item),
-        ),
-      );
-  const target = entryAt(source, to);
-  const added =
-    target?.node && isBlock(target.node)
-      ? addLines(source, target.node, own)
-      : target || (item.inFlow && !isBlock(entryAt(source, to.slice(0, -1))?.node ?? null))
-        ? setBelow(source, rootOf(source), to, wanted)
-        : addBelow(source, to, own);
-  return [removed(source, list, item), ...added];
+  const cut = removed(source, list, item);
+  const flow = `- ${text.slice(item.start, contentEnd(text, item))}`;
+  const own = item.inFlow ? flow.split(/\r?\n/) : dedented(text.slice(cut.start, cut.end));
+  if (isBlock(target)) return [cut, ...addLines(source, target, own)];
+  if (target || !isBlock(map)) return [cut, ...setBelow(source, rootOf(source), to, wanted)];
+  const lines = own.map((line) => ' '.repeat(style.dashIndent) + line);
+  return [cut, ...addLines(source, map, [`${to.at(-1)}:`, ...lines])];
 }
 
 /** Aliases that no longer mean what they should, as an edit has changed their anchor, become values of their own. */
@@ -160,13 +152,6 @@ function addLines({ text, style }: YamlSource, node: Collection, lines: readonly
   if (!first || !last) return [];
   const start = blockEnd(text, last);
   return [{ start, end: start, text: linesText(lines, ' '.repeat(columnOf(text, first.start)), style) }];
-}
-
-/** A new list of one item, which has lines already. */
-function addBelow(source: YamlSource, path: Path, item: readonly string[]): TextChange[] {
-  const map = entryAt(source, path.slice(0, -1))?.node ?? null;
-  const indent = ' '.repeat(source.style.dashIndent);
-  return isBlock(map) ? addLines(source, map, [`${path.at(-1)}:`, ...item.map((line) => indent + line)]) : [];
 }
 
 /** After the last entry in braces or brackets: in its line, or in a line of its own if that one has one. */

@@ -109,8 +109,7 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   const { seconds = now } = graceSize([{ ...need, drainWords: 'drain' }], 'measured') ?? {};
   // A hook that is proposed without a longer grace period needs all that there is today.
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
-  const exits = `${safeFor(next)} of ${group.length} exits`;
-  const p99 = ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`;
+  const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
   if (next !== now && killed.length === 0 && !proposed && group.some(raced))
     return answer(
       'keep',

@@ -31,7 +31,8 @@ export async function readReports(names: readonly string[], readRecording: ReadR
   const files = (await Promise.all(names.map(filesOf))).flat();
   const found: JsonObject[] = [];
   for (const file of files)
-    found.push(...(await (file.endsWith('.ndjson') ? exitsInRecording(file, readRecording) : exitsInDocument(file))));
+    if (file.endsWith('.ndjson')) found.push(...(await readRecording(file)).map((one) => asObject(exitReportOf(one))));
+    else found.push(...(await exitsInDocument(file)));
   return found;
 }
 
@@ -48,9 +49,6 @@ async function filesOf(name: string): Promise<string[]> {
   if (files.length === 0) throw unreadable(name, 'holds no .json or .ndjson file');
   return files.map((file) => join(name, file));
 }
-
-const exitsInRecording = async (file: string, readRecording: ReadRecording): Promise<JsonObject[]> =>
-  (await readRecording(file)).map((report) => asObject(exitReportOf(report)));
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
@@ -94,8 +92,8 @@ export function sampleOf(document: JsonObject) {
     outcome: outcomes.find((one) => one === verdict['outcome']) ?? ('unknown' as const),
     graceSeconds: asNumber(asObject(document['grace'])['effectiveSeconds']) ?? 0,
     /** Hook and drain: of the container that took the longest. */
-    hook: longest([...main.map((one) => one['preStopSeconds']), ...phaseSeconds(document, 'prestop')]),
-    drain: longest([...main.map((one) => one['drainSeconds']), ...phaseSeconds(document, 'drain')]),
+    hook: longest(main.map((one) => one['preStopSeconds'])),
+    drain: longest(main.map((one) => one['drainSeconds'])),
     /** From the start of the termination by the kubelet to the last exit. */
     used: between(document, 'stopping', 'exited'),
     total: totalOf(document),
@@ -145,9 +143,6 @@ function secondsOf(raw: unknown): Seconds | undefined {
   const [least, most] = [asNumber(min), asNumber(max)];
   return least === undefined || most === undefined || least < 0 || most < least ? undefined : { min: least, max: most };
 }
-
-const phaseSeconds = (document: JsonObject, name: string): unknown[] =>
-  named(document['phases'], name).map((one) => one['seconds']);
 
 const named = (list: unknown, name: string): JsonObject[] => objectsIn(list).filter((one) => one['name'] === name);
 

@@ -10,10 +10,8 @@ import {
   graceText,
   ignoresItsSignal,
   longestGraceMs,
-  ranContainers,
   signalName,
   stopSignalName,
-  type RuleInput,
 } from '../rule-input.ts';
 
 export const exitRules: ContainerRules = {

@@ -18,11 +18,9 @@ export const writtenAt = (trace: Trace, fact: Fact<unknown>, stream: StreamName)
 
 /** A change of the API as a moment of the network. */
 export interface ApiChange {
-  /** The observation that showed it. */
   readonly fact: Seen;
   /** Client ms. */
   readonly written: Span;
-  /** The moments that it came after. */
   readonly after?: readonly string[];
   /** Its timestamp, by the API server's clock or another one. */
   readonly stamp?: Span | undefined;

@@ -35,7 +35,6 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
 /** The kubelet notices an exit within about a second (its PLEG); this much later only if the runtime hardly answers. */
 const staleViewMs = 10 * second;
 
-/** The container exited after its last log line. */
 function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
   if (!lastLine) return;
   const { value, seq } = lastLine;

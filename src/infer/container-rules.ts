@@ -95,7 +95,6 @@ interface Decision {
   readonly hook: HookFacts | undefined;
   /** The container certainly ran when the kubelet stopped it. */
   readonly wasStopped: boolean;
-  /** Undefined if no stop signal was due. */
   readonly signalBasis: SignalBasis | undefined;
   /** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
   readonly kill: 'none' | 'probable' | 'silent' | 'late';

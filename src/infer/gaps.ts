@@ -46,7 +46,6 @@ export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[
   ...(node ? [{ resource: 'clock of the node', ...node }] : []),
 ];
 
-/** Shorter delays are normal. */
 const minListedDelayMs = 1000;
 
 /** Stretches in which nothing was lost, but changes arrived late, as the connection or the server was down. */

@@ -25,7 +25,6 @@ export function marksOf(exit: PodExit): TimelineMark[] {
   return marks.filter(({ at }) => capAtNow(trace, at));
 }
 
-/** Returns no mark if the moment is not known. */
 function mark(
   name: MarkName,
   at: Estimate | undefined,
@@ -83,7 +82,6 @@ const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
     ...mark('endpoint-removed', removedAt, { subject: slice }),
   ]);
 
-/** The node's changes since the deletion. */
 function nodeMarks(exit: PodExit): TimelineMark[] {
   const { trace, deletion } = exit;
   const name = trace.node?.value.metadata.name;
@@ -159,7 +157,6 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   return [...(request ? requestMark(request, requested) : []), ...mark('removed', removed)];
 }
 
-/** A phase without its length. */
 interface PhaseEnds {
   readonly name: PhaseName;
   readonly subject?: string;

@@ -23,7 +23,6 @@ type StopMoment = 'stop-signal' | 'kill' | 'exit' | 'served';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
-/** The reference time of each clock, ms since the epoch. */
 interface References {
   readonly client: number;
   readonly node: number;
@@ -75,7 +74,6 @@ export class PodNetwork extends Network {
     return { lo: ahead - reference.hi - drift, hi: ahead - reference.lo + drift };
   }
 
-  /** The moment lies within all of these limits. */
   within(name: string, limits: Limits, proof: Proof): boolean {
     return this.add(...this.#constraintsOf(name, limits, proof));
   }
@@ -95,7 +93,6 @@ export class PodNetwork extends Network {
     return this.within(name, { client: atLeast(client.lo) }, { because: 'no earlier than what came before' });
   }
 
-  /** `to` comes `min` to `max` ms after `from`. */
   follows(from: string, to: string, { min = 0, max }: { min?: number; max?: number }, proof: Proof): boolean {
     return this.add({ from, to, min, max, ...proof });
   }

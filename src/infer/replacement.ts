@@ -58,7 +58,6 @@ const candidatesFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => 
   () => true,
 ];
 
-/** Whether a pod was certainly created after the other one. */
 const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): boolean =>
   other !== undefined &&
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=

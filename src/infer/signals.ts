@@ -210,6 +210,5 @@ const endsRightAfterGrace = ({ grace }: Deletion, killSince: Estimate, ended: Es
 /** The whole second of finishedAt, and one more for the kill to take effect. */
 const killedWithinMs = 2000;
 
-/** No earlier than `timeout` ms after the stop start. */
 const timeoutEnd = (stopStart: Estimate, timeout: number): Estimate =>
   noEarlierThan(moved(stopStart, { lo: timeout - driftOver(timeout), hi: 0 }));

@@ -44,7 +44,6 @@ export function observe(
 /** Narrows an object of a stream before it is observed. */
 export const narrowerOf = (stream: StreamName): ((raw: unknown) => ObservedObject) => narrowers[stream];
 
-/** The reader for each stream's objects. */
 const narrowers: { [S in StreamName]: (raw: unknown) => ObservedObject } = {
   pod: narrowPod,
   pods: narrowPod,

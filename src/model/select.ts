@@ -92,7 +92,6 @@ function showsAbsence({ name, owners }: Subject, { stream, name: listedName }: O
 const inNamespace = ({ namespace }: Subject, metadata: { namespace?: string }): boolean =>
   namespace === undefined || metadata.namespace === undefined || metadata.namespace === namespace;
 
-/** Whether an object of a stream concerns the pod. */
 function isAbout(subject: Subject, stream: StreamName, object: ObservedObject): boolean {
   switch (stream) {
     case 'pods':

@@ -85,7 +85,6 @@ const noteworthy: readonly FindingCode[] = [
   'grace-nearly-spent',
 ];
 
-/** Undefined if nothing needs an explanation. */
 function causeOf(timeline: Timeline, { outcome, findings }: JudgedVerdict): JudgedFinding | undefined {
   const isBad = !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
   const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, findings)) : undefined;

@@ -53,7 +53,6 @@ export const byService = (endpoints: readonly EndpointTimeline[]): { service: st
 
 /** A drain lead that was too short, or may have been: the worst of the pod. */
 export interface Race extends DrainLead {
-  /** All Services with such a lead. */
   readonly services: readonly string[];
 }
 

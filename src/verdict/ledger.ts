@@ -45,7 +45,6 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
 
 const entryOf = ({ owner, subject, what }: Stretch) => ({ owner, ...(subject !== undefined && { subject }), what });
 
-/** Joins stretches of one owner that follow each other. */
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);
   if (!last || last.owner !== next.owner || last.subject !== next.subject || last.what !== next.what) {

@@ -30,7 +30,6 @@ interface Loss {
   readonly why: string;
   /** What to change, a sentence without its full stop; absent if no change is known to help. */
   readonly advice?: string;
-  /** `seq` of observations. */
   readonly evidence: readonly number[];
 }
 
@@ -59,7 +58,6 @@ interface Failures {
   readonly last: number;
 }
 
-/** The first cause that fits the observations. */
 function causeOfLoss(
   timeline: Timeline,
   { probes, windows, stretches, first, last }: Failures,
@@ -199,7 +197,6 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   'not-serving': 'not serving',
 };
 
-/** The three most frequent kinds of failure. */
 function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
   const counted = failures.map(
     ({ kind, status, count }) =>

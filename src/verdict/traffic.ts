@@ -54,7 +54,6 @@ interface ServiceAnswer {
   readonly name: string;
   /** Ready endpoints of other pods when this one was removed. */
   readonly otherReady: number;
-  /** How long no endpoint was ready. */
   readonly noReady?: NoReadyPeriod;
 }
 

@@ -1,6 +1,6 @@
 /** What is known of one moment: its bounds on the client's clock and on the node's, which dates lengths exactly. */
 import type { Instant } from '../model/report.ts';
-import { anyTime, atLeast, atMost, lapse, type Span } from '../model/span.ts';
+import { anyTime, atMost, lapse, type Span } from '../model/span.ts';
 
 export interface Estimate {
   readonly client: Span;
@@ -34,12 +34,6 @@ export const moved = (estimate: Estimate, duration: Span): Estimate => ({
 export const noLaterThan = (later: Estimate): Estimate => ({
   ...later,
   ...onBothClocks((clock) => atMost(later[clock].hi)),
-});
-
-/** The estimate of a moment of which we only know that it was no earlier than `earlier`. */
-export const noEarlierThan = (earlier: Estimate): Estimate => ({
-  ...earlier,
-  ...onBothClocks((clock) => atLeast(earlier[clock].lo)),
 });
 
 /** Whether `a` was certainly before `b`, as either clock shows. */

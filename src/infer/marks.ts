@@ -118,12 +118,10 @@ function removalMarks(exit: PodExit): TimelineMark[] {
   ];
 }
 
-const replacementMarks = ({ replacement }: PodExit): TimelineMark[] => [
-  ...mark('replacement-created', replacement?.createdAt, { subject: replacement?.name }),
-  ...mark('replacement-scheduled', replacement?.scheduledAt, { subject: replacement?.name }),
-  ...mark('replacement-started', replacement?.startedAt, { subject: replacement?.name }),
-  ...mark('replacement-ready', replacement?.readyAt, { subject: replacement?.name }),
-];
+const replacementMarks = ({ replacement }: PodExit): TimelineMark[] =>
+  (['created', 'scheduled', 'started', 'ready'] as const).flatMap((step) =>
+    mark(`replacement-${step}`, replacement?.[`${step}At`], { subject: replacement?.name }),
+  );
 
 /** After the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill can take about 3 s. */
 const killOverdueMs = 5000;

@@ -9,8 +9,8 @@ import type { Gap } from '../model/observation.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
-import { wasLoweredLate, type Deletion } from './deletion.ts';
-import { isBefore, moved, noEarlierThan, onBothClocks, type Estimate } from './estimate.ts';
+import { wasLoweredLate } from './deletion.ts';
+import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import {
   deletedAtLatest,
@@ -195,20 +195,16 @@ export function constrainExitByKill({ network, spec: { name } }: Stop): void {
 export function isDoubtfulKill(stop: Stop, killSince: Estimate, isLate: boolean): boolean {
   const { trace, deletion, kubelet, network, stopStart, killings, ended } = stop;
   // If the grace is not certain, the exit must fit the one that was seen, or the longest one. A chance exit rarely does.
-  const isEarly = isBefore(ended ?? stopStart, timeoutEnd(stopStart, stopTimeout(kubelet, 'likely')));
+  const timeout = stopTimeout(kubelet, 'likely');
+  const since = timeout - driftOver(timeout);
+  const isEarly = isBefore(ended ?? stopStart, moved(stopStart, { lo: since, hi: since }));
+  // A grace of 0 or 1 was written later (SIGNALS.md §1 "Repeat delete", trap 2), and shows no time.
   const isGraceKnown = deletion.isWitnessed
     ? !wasLoweredLate(trace, deletion)
-    : ended && endsRightAfterGrace(deletion, killSince, ended);
+    : deletion.grace > 1 && ended && isBefore(ended, moved(killSince, { lo: killedWithinMs, hi: killedWithinMs }));
   if (isEarly && !isGraceKnown) return true;
   return !isLate && (network.unusable.node !== undefined || (killings.length === 0 && isStartUncertain(stop)));
 }
 
-/** A chance exit rarely hits that. A grace of 0 or 1 was written later (trap 2). `killSince`: the earliest kill. */
-const endsRightAfterGrace = ({ grace }: Deletion, killSince: Estimate, ended: Estimate): boolean =>
-  grace > 1 && isBefore(ended, moved(killSince, { lo: killedWithinMs, hi: killedWithinMs }));
-
 /** The whole second of finishedAt, and one more for the kill to take effect. */
 const killedWithinMs = 2000;
-
-const timeoutEnd = (stopStart: Estimate, timeout: number): Estimate =>
-  noEarlierThan(moved(stopStart, { lo: timeout - driftOver(timeout), hi: 0 }));

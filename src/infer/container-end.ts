@@ -63,9 +63,8 @@ export function exitOf(
 }
 
 /**
- * The kubelet ends a log within about a second of the exit (SIGNALS.md §5), long before any status. If no status can
- * follow, the log may have ended for another reason: then the kill at the end of the grace bounds the exit.
- * `lateSignal`: the stop signal, if grace may have been used up before it.
+ * The kubelet ends a log within about a second of the exit (SIGNALS.md §5). If no status can follow, the kill at the
+ * end of the grace bounds the exit. `lateSignal`: if grace may have been used up before it.
  */
 function constrainByLogEnd(stop: Stop, end: Fact<unknown>, lateSignal: Estimate | undefined): void {
   const { network, trace, kubelet, stopStart, lag } = stop;
@@ -145,9 +144,8 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
 }
 
 /**
- * Whether the pod object was removed while the container ran. As its last status may be old, a log that ended before
- * the removal arrived shows that the container may have ended first. If the DELETE itself removed the object, nothing
- * was stopped before: only an end before the removal counts.
+ * Whether the pod object was removed while the container ran: unless a log that ended before the removal arrived shows
+ * that the container may have ended first.
  */
 function wasLeftRunning(stop: Stop): boolean {
   const { trace, network } = stop;

@@ -1,8 +1,4 @@
-/**
- * One container's exit. The API reports no signals; each constraint cites its source (SIGNALS.md §2 S5–S9, §5). The order
- * of the rules: the exit as known, the kubelet's start (K), the hook, the signal between hook and exit, the kill at the end
- * of the grace.
- */
+/** One container's exit. The API reports no signals; each constraint cites its source (SIGNALS.md §2 S5–S9, §5). */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { containersOf, isRunning, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';

@@ -165,9 +165,8 @@ export const stopTimeout = ({ grace }: Kubelet, which: keyof Kubelet['grace']): 
   Math.max(minimumGrace, grace[which] * second);
 
 /**
- * Whether hook and exit are final. Until a status reports the exit they are provisional: a log can end early, and a failed
- * kill or a kubelet restart repeats the hook. No verdict uses what is provisional, and the report of an interrupted run
- * omits it.
+ * Whether hook and exit are final: until a status reports the exit, a log can end early, and a failed kill or a kubelet
+ * restart repeats the hook. No verdict uses what is provisional.
  */
 export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
   reportedExit(container) !== undefined || gone !== undefined;

@@ -87,9 +87,8 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
 }
 
 /**
- * A DELETE of a terminating pod is answered with 200 and the unchanged pod (SIGNALS.md §1 "Repeat delete"). So we need
- * evidence that the deletion is older than our request, or has another cause. If older than our last try, an earlier try
- * may have caused it.
+ * A DELETE of a terminating pod is answered with 200 and the unchanged pod (SIGNALS.md §1 "Repeat delete"): only other
+ * evidence shows that the deletion is older than our request, or has another cause.
  */
 function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   if (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) return true;

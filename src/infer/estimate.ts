@@ -59,9 +59,8 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
 const clientClockResolutionMs = 1;
 
 /**
- * The estimate as it may be reported now: nothing lies after the newest observation. An inferred moment (a kill, the end of
- * a sleep) is reported only once it must have happened. An observed one has happened, so its interval ends now at the
- * latest.
+ * The estimate as it may be reported now. An inferred moment is reported only once it must have happened; an observed
+ * one has happened, so its interval ends now at the latest.
  */
 export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
   if (!estimate) return undefined;

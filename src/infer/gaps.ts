@@ -78,9 +78,8 @@ export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
   killingsUnwritten(trace) || wereKillingsLost(trace, ended?.client.hi ?? Infinity);
 
 /**
- * Whether a Killing may be missing although the stream had no gap: we may not read Events, or a terminating namespace
- * accepts no new ones (SIGNALS.md trap 32). Or the kubelet merged ten similar Events into one that names only the first
- * (SIGNALS.md §2.1).
+ * Whether a Killing may be missing without a gap: we may not read Events, a terminating namespace accepts no new ones
+ * (trap 32), or the kubelet merged ten similar ones (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
   trace.namespaceEnding !== undefined ||

@@ -1,7 +1,6 @@
 /**
- * The network of one pod's exit, and the names of its moments. The moments `client`, `node` and `api` stand for clocks:
- * each is when that clock showed its reference time. When the clock shows another time, it is later by the difference,
- * give or take the drift. Reports use the client's clock.
+ * The network of one pod's exit, and the names of its moments. `client`, `node` and `api` are the moments at which
+ * these clocks showed their reference time; another time is later by the difference, give or take the drift.
  */
 import { driftOver } from '../model/assumptions.ts';
 import type { Instant } from '../model/report.ts';

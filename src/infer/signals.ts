@@ -1,7 +1,6 @@
 /**
- * The two signals that end a container (SIGNALS.md §2 S6 to S9, §5). The API never reports them. The stop signal comes
- * after the hook and, for a sidecar, its turn (when the containers that it waits for have ended), and before the exit.
- * SIGKILL comes at the end of the grace; no Event reports it (trap 28), only exit code and time.
+ * The two signals that end a container (SIGNALS.md §2 S6 to S9, §5), which the API never reports. The stop signal comes
+ * after hook and turn, and before the exit; SIGKILL, told by code and time (trap 28), with the grace's end.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
@@ -69,9 +68,8 @@ function afterTurn(dueWithoutTurn: Estimate, turn: Estimate, stopStart: Estimate
 }
 
 /**
- * The first log line that names the signal and can be about it: an upper bound. Undefined if the hook may have sent a
- * signal (`kill -TERM 1`). A sidecar's line may repeat another container's (`tail -F app.log`), so it counts only after its
- * turn (SIGNALS.md §2 S7).
+ * The first log line that can be about the signal: an upper bound. Undefined if the hook may have sent one (`kill -TERM
+ * 1`). A sidecar's may repeat another container's, so it counts only after its turn.
  */
 function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): Fact<number> | undefined {
   const { network, facts, stopStart, turn } = stop;
@@ -89,9 +87,8 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
 const minRetryDelayMs = 10_000;
 
 /**
- * Without Events: whether the stop signal came right after the acknowledging status (`kill-at-once`). The kubelet writes
- * that as it starts to terminate the pod, and goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8). Only if the
- * container ended before a second attempt can have started or, by SIGKILL, before the grace of that can have ended.
+ * Without Events: whether the stop signal came right after the acknowledging status (`kill-at-once`; SIGNALS.md §2 S3,
+ * S5 to S8). Only if the container ended before a second attempt, or its grace, can have made a difference.
  */
 function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boolean {
   const { acknowledged } = trace;

@@ -1,7 +1,6 @@
 /**
- * A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions.
- * Instants, phases and the rest are derived from it (src/infer), so that an observation that comes late or twice
- * changes nothing but the facts that it proves.
+ * A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions: so an
+ * observation that comes late or twice changes nothing but the facts that it proves.
  */
 import { unknownClock, type RemoteClock } from './clock.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';

@@ -76,9 +76,8 @@ const isCreation = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === '' && event.verb === 'create' && isDone(event);
 
 /**
- * A `deletecollection` of all pods of a namespace, or of those that a selector matches, as the deletion of one pod;
- * undefined if it may not have included it. Its response lists the pods that it deleted. Without a response only a
- * request without a selector is known to include this pod, provided that it existed (ofPodDeletedLast).
+ * A `deletecollection` as the deletion of one pod: its response lists the pods. Without a response, only a request
+ * without a selector is known to include this one, if it existed.
  */
 export function deletionAmongOthers(event: AuditEvent, name: string): AuditEvent | undefined {
   if (!event.object) return event.uri.includes('?') ? undefined : event;

@@ -103,9 +103,8 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
 };
 
 /**
- * Whether the kubelet wrote the status: by managedFields, after the deletion was requested or after the last state
- * before it. Without managedFields, PodGC is recognised by its condition, and by a terminal phase while containers run
- * (SIGNALS.md §4).
+ * Whether the kubelet wrote the status, by managedFields. Without them, PodGC is recognised by its condition, and by a
+ * terminal phase while containers run (SIGNALS.md §4).
  */
 function isWrittenByKubelet({ deletion, before }: Trace, pod: Pod): boolean {
   const written = kubeletWrote(pod);

@@ -1,7 +1,4 @@
-/**
- * The container before the deletion. Did it still run? A late list may show its exit, or only an Event its start. Was the
- * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
- */
+/** Did the container still run at the deletion, or was the kubelet already stopping it (SIGNALS.md §4, trap 20)? */
 import { signalLag } from '../model/assumptions.ts';
 import type { Pod } from '../model/kube.ts';
 import {

@@ -163,10 +163,7 @@ export const isRemovedAtOnce = ({ trace, deletion }: DeletionContext): boolean =
 export const outlivedRemoval = (stop: Stop): boolean =>
   (exitLogEnd(stop)?.at ?? -Infinity) > (stop.trace.gone?.at ?? Infinity) + millisecondsOf('log-end');
 
-/**
- * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md
- * §2 S8): any that asks a program to end, but not one of a crash (SEGV, ABRT, BUS) or of a broken pipe.
- */
+/** By default (SIGNALS.md §2 S8) any signal that asks a program to end, but not one of a crash or a broken pipe. */
 const fitsStopSignal = (code: number, named: string | undefined): boolean =>
   numberOfSignal(named) === undefined ? usualStopSignals.some((name) => isExitBy(name, code)) : isExitBy(named, code);
 

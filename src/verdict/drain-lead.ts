@@ -1,7 +1,4 @@
-/**
- * The drain lead: how long before its stop signal a serving container left the ready endpoints of its Services. Where
- * endpoints were not watched, no lead is proven: unobserved Services may have routed to the pod. Pure.
- */
+/** How long before its stop signal a serving container left the ready endpoints; unwatched ones prove no lead. Pure. */
 import type {
   ContainerTimeline,
   EndpointTimeline,

@@ -1,7 +1,4 @@
-/**
- * The time ledger: who held up a deletion, second by second. Consecutive stretches from the request to the removal, each
- * with one owner; their lengths add up to the total. Cuts are the moments that the timeline shows. Pure.
- */
+/** Who held up a deletion: consecutive stretches with one owner each, which add up to the total. Pure. */
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { retryMs, waitWithin } from './api-silence.ts';
 import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';

@@ -1,7 +1,4 @@
-/**
- * Prints lengths of time and shares of the grace period. Only this file decides digits and `≈`, so that one length is
- * the same number in every sentence, table, gate and document. Pure.
- */
+/** Lengths and shares of the grace period as text: only here, so that one length is one number everywhere. Pure. */
 import type { Bounds, ContainerTimeline, Length } from '../infer/timeline.ts';
 
 /** A length known less exactly is printed in whole seconds. */

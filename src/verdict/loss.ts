@@ -122,10 +122,7 @@ export function noLossText({ probes }: Timeline): string | undefined {
 
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
-/**
- * One probe in a line: `412 sent · 3 failed; SIGTERM was due …`. `race`: the clause of the finding drain-race. If there
- * are several probes, the target comes first, and each says when and how requests failed.
- */
+/** `412 sent · 3 failed; SIGTERM was due …`; of several probes, each with its target. `race`: drain-race's clause. */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
   const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';

@@ -1,7 +1,4 @@
-/**
- * Audit events of one pod → who deleted it, and moments on the API server's clock, to the microsecond. Any level from
- * Metadata to RequestResponse will do: an event without an object proves only when it happened. Pure.
- */
+/** Audit events of one pod → who deleted it, and moments on the API server's clock. Any level will do. Pure. */
 import {
   asArray,
   asNumber,
@@ -142,10 +139,7 @@ export function wasRemovedWhileRunning(writes: readonly AuditEvent[]): boolean {
   return isRemoved && statuses.some((status) => asObject(status['state'])['running'] !== undefined);
 }
 
-/**
- * The first DELETE or eviction by a client that was accepted, unless a stored state shows that the deletion began at
- * another time. Then the log lacks the request that began it, and has a later one, or one for an earlier pod.
- */
+/** The first accepted DELETE or eviction by a client, unless a stored state shows that the deletion began otherwise. */
 export function requestIn(writes: readonly AuditEvent[]): AuditEvent | undefined {
   const deleted = writes.filter((event) => metadataOf(podIn(event))['deletionTimestamp'] !== undefined);
   const isFirst = (event: AuditEvent): boolean => deleted.every((state) => mayHaveBegun(event, state));

@@ -50,6 +50,12 @@ export const isFinished = (pod: Pod): boolean => pod.status.phase === 'Succeeded
 
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
 
+/** Set by the Job controller on its pods, and removed when it has counted one. */
+export const jobTracking = 'batch.kubernetes.io/job-tracking';
+
+/** Whether a Job still has to count the pod. */
+export const isTracked = ({ metadata: { finalizers = [] } }: Pod): boolean => finalizers.includes(jobTracking);
+
 /** The grace period of the pod's deletion or, before it, of its spec; seconds. */
 export const graceOf = ({ metadata, spec }: Pod): number =>
   metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;

@@ -75,6 +75,19 @@ const causes: readonly Cause[] = [
     owner: 'kubelet',
   },
   {
+    sentence: 'that a Job counts a deleted pod as failed before it has ended, whatever its exit code',
+    file: ownRecording('job-counted-at-once'),
+    says: /Job jobok counted it as failed while it was still running/,
+    saysNot: /success/,
+    owner: 'application',
+  },
+  {
+    sentence: 'that a Job does not count the exit of a pod that it stopped itself',
+    file: ownRecording('job-deadline'),
+    says: /Job import stopped it itself and does not count its exit/,
+    owner: 'application',
+  },
+  {
     sentence: "the pod's deadline, for which the kubelet had begun before the deletion",
     file: ownRecording('deadline-before-delete'),
     says: /the kubelet, which had begun to stop it before \(DeadlineExceeded\)/,

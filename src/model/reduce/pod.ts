@@ -7,6 +7,7 @@ import {
   isOlder,
   isRunning,
   isTerminating,
+  isTracked,
   statusesOf,
   statusOf,
 } from '../pod.ts';
@@ -49,6 +50,15 @@ export const gone = (trace: Trace, how: 'deleted' | 'absent', seen: Seen, what: 
   trace.gone ? trace : addNote({ ...trace, gone: factOf(how, seen) }, seen, what);
 
 type Step = (trace: Trace, pod: Pod, seen: Seen, source: Source) => Trace;
+
+/** A Job counts a pod once, and takes its finalizer away then (job_controller.go, trackJobStatusAndRemoveFinalizers). */
+const foldCounted: Step = (trace, pod, seen) => {
+  const before = trace.pod?.value;
+  if (trace.countedByJob || !before || !isTracked(before) || isTracked(pod)) return trace;
+  if (isOlder(pod.metadata.resourceVersion, before.metadata.resourceVersion)) return trace;
+  const state = isFinished(before) ? 'ended' : isFinished(pod) ? 'unknown' : 'running';
+  return { ...trace, countedByJob: factOf(state, seen) };
+};
 
 const keepNewest: Step = (trace, pod, seen, { consistentSince = -Infinity }) => {
   const isStale = ({ value: known }: Fact<Pod>): boolean =>
@@ -172,6 +182,7 @@ const foldStamps: Step = (trace, pod, seen) => {
 };
 
 const steps: Step[] = [
+  foldCounted,
   keepNewest,
   foldDeletion,
   foldGrace,

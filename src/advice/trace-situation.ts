@@ -6,7 +6,7 @@ import { statusOf } from '../model/pod.ts';
 import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
 import { isVague } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
-import { ignoresItsSignal } from '../verdict/rule-input.ts';
+import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containersOf, type MeasuredContainer } from './container-spec.ts';
 import { limitsOf } from './limits.ts';
@@ -130,10 +130,12 @@ function signalProblem(
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
 const startingSeconds = 10;
 
-/** Its command may also show another reason why the signal had no effect. */
+/** Its command may also show what the signal did: a shell that stays PID 1 drops it, and a trap reacts. */
 function wasStarting(timeline: Timeline, name: string): boolean {
   const startedAt = Date.parse(statusOf(timeline.pod, name)?.state.running?.startedAt ?? '');
   const container = timeline.containers.find((one) => one.name === name);
   if (!container?.stopSignal || !container.drain || ignoresItsSignal(timeline, container)) return false;
+  const { shell, handlesTerm } = containerSpec(timeline.pod, name) ?? {};
+  if (shell || handlesTerm) return false;
   return container.stopSignal.shown - startedAt < startingSeconds * 1000;
 }

@@ -37,6 +37,13 @@ const causes: readonly Cause[] = [
     owner: 'api-server',
   },
   {
+    sentence: 'an admission webhook that held up our DELETE, and those of the kubelet too',
+    file: ownRecording('slow-webhook'),
+    says: /gone after 22\.0s: ≈20s waiting for an admission webhook or the API server/,
+    saysNot: /kubelet|unexplained/,
+    owner: 'admission',
+  },
+  {
     sentence: "a sidecar's preStop hook that was cut off",
     file: ownRecording('sidecar-hook-cut-off'),
     says: /the preStop hook of proxy was still running when the 8s grace period ended/,

@@ -64,6 +64,12 @@ const causes: readonly Cause[] = [
     owner: 'application',
   },
   {
+    sentence: 'a kubelet that restarted while the application was shutting down',
+    file: ownRecording('kubelet-restarted'),
+    says: /the kubelet restarted meanwhile/,
+    owner: 'unexplained',
+  },
+  {
     sentence: 'a node that was down',
     file: recordingFile('node-down'),
     says: /the kubelet on node1 did not respond for 62\.1s \(node1 was NotReady\)/,

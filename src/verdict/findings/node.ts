@@ -12,7 +12,7 @@ import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { lostSince, mayMiss, type Occurrence, type Trace } from '../../model/trace.ts';
 import { apiSilences, waitedWithin } from '../api-silence.ts';
-import type { Rules } from '../finding.ts';
+import type { Found, Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { containerInPostStart } from '../ledger.ts';
 import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
@@ -86,10 +86,10 @@ export const nodeRules: Rules = {
   },
 
   /** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
-  'kubelet-restarted': ({ trace, timeline }) => {
+  'kubelet-restarted': ({ trace, timeline, deletion }) => {
     const found = timeline.containers.flatMap((container) => restartOf(trace, container));
     const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
-    if (!earliest) return undefined;
+    if (!earliest) return restartSeen(trace, deletion.accepted.client.lo);
     const { name, first, started, last } = earliest;
     const delayMs = last.time.lo - first.time.lo;
     return {
@@ -245,6 +245,14 @@ function restartOf({ events }: Trace, { name, killings }: ContainerTimeline) {
     (event) => isKubeletStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
   );
   return started ? [{ name, first, started, last }] : [];
+}
+
+/** It started while the pod was stopping, and no second Killing shows what it did again. */
+function restartSeen({ events }: Trace, since: number): Found | undefined {
+  const started = events.find((event) => isKubeletStart(event) && !event.isOld && event.time.lo >= since);
+  if (!started) return undefined;
+  const clause = 'the kubelet restarted meanwhile';
+  return { message: clause, clause, advice: 'Find out why the kubelet restarted.', evidence: started.seq };
 }
 
 /** Less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */

@@ -114,7 +114,7 @@ function stateOf(is: PodState, before: Raw | undefined): Raw {
   if (is === 'CrashLoopBackOff') return { waiting: { reason: is } };
   if (is === 'crashed') return { terminated: { exitCode: 1, reason: 'Error' } };
   if (is === 'ready' || is === 'unready' || is === 'terminating') return { running: { startedAt: stamp(-60_000) } };
-  const [{ state = {} } = {}] = ((before?.['status'] as Raw)['containerStatuses'] ?? []) as { state?: Raw }[];
+  const [{ state = {} } = {}] = (((before ?? {})['status'] as Raw)['containerStatuses'] ?? []) as { state?: Raw }[];
   if (state['terminated'] !== undefined) return state;
   return { terminated: { exitCode: 0, reason: 'Completed', startedAt: stamp(-60_000), finishedAt: stamp() } };
 }

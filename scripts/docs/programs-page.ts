@@ -55,16 +55,16 @@ const sourceOf = ({ source, varies, isGuess }: ProgramRow): string =>
 const join = (codes: readonly (number | undefined)[]): string =>
   [...new Set(codes)].filter((code) => code !== undefined).join(', ');
 
-const shellTitles = ['shell', '/bin/sh on', 'replaces itself by its last command', 'without a trap', 'known from'];
+const shellTitles = ['shell', '/bin/sh on', 'replaces itself by its last command', 'not known with', 'known from'];
 
 const shellTable = (shells: readonly Shell[]): string =>
   table(
     shellTitles,
-    shells.map(({ name, on = '', handsOver, postpones, source }) => [
+    shells.map(({ name, on = '', handsOver, unsure = [], source }) => [
       `\`${name}\``,
       on,
       handsOver === undefined ? 'never' : `also with: ${handsOver.join(', ')}`,
-      postpones ? 'catches SIGTERM, and acts when the command has ended' : 'drops SIGTERM as PID 1',
+      unsure.join(', '),
       source,
     ]),
   );

@@ -26,6 +26,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
   const lines = [
     ...(isCard ? [] : [...table(checks, pen, columns), '']),
     ...attention.flatMap((checked) => [...card(checked, pen, columns), ...(isCard ? [] : [''])]),
+    ...checks.filter((one) => !attention.includes(one)).flatMap((checked) => openLines(checked, columns)),
     ...verdict.gates
       .filter(({ passed }) => !passed)
       .map(({ name }) => pen.paint('bad', `gate failed: ${forTerminal(name)}`)),
@@ -58,6 +59,12 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   const [first] = problemsIn(checked);
   const details = first ? [`  details     kubectl podexit explain ${first.code}`] : [];
   return [head, ...findings, ...unknowns, ...details];
+}
+
+/** What cannot be told of a workload without a problem, which has no card. */
+function openLines(checked: CheckedObject, columns: number): string[] {
+  const open = checked.cannotTell.map(({ what }) => what).join('; ');
+  return open === '' ? [] : wrapped('cannot tell ', forTerminal(`${objectName(checked)}: ${open}`), columns);
 }
 
 /** What check cannot tell has rows of its own. */

@@ -65,6 +65,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     image: asText(container['image']),
     command: { ...commandOf(container), scripts: scriptsOf?.(container) },
     hook: hookOf(asObject(preStop), asText(container['image'])),
+    /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
+    restartPolicy: asString(container['restartPolicy']),
+    restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
     hasReadinessProbe: isPresent(container['readinessProbe']),
     env: asArray(container['env'], 1000)
       .map(asObject)

@@ -4,6 +4,7 @@ import { asString } from '../model/observe/read.ts';
 import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
+import type { ContainerSpec } from './container-spec.ts';
 import { readyIn, serviceNameOf, serviceOf, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
 import { situationOf, type Situation } from './situation.ts';
 
@@ -13,14 +14,15 @@ export function situationOfLivePod(
   { node, graceSeconds }: { node?: Node; graceSeconds?: number },
 ): Situation {
   const narrowed = narrowPod(pod);
-  const isRestarted = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
+  const podPolicy = asString(pod.spec?.restartPolicy) ?? 'Always';
   // A waiting container may still start, and so may one that has no status yet.
-  const isOver = (name: string): boolean => statusOf(narrowed, name)?.state.terminated !== undefined && !isRestarted;
+  const isOver = ({ name, restartPolicy = podPolicy, restartRules }: ContainerSpec): boolean =>
+    statusOf(narrowed, name)?.state.terminated !== undefined && restartPolicy !== 'Always' && restartRules.length === 0;
   const spec = situationOf(pod, neighbours, graceSeconds);
   const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
   return {
     ...spec,
-    containers: spec.containers.map((one) => ({ ...one, isOver: isOver(one.name) })),
+    containers: spec.containers.map((one) => ({ ...one, isOver: isOver(one) })),
     services: servicesBehind(spec.services, neighbours, narrowed.metadata.uid),
     budgets: spec.budgets.map((budget) => ({ ...budget, ruling: rulingOf(budget, narrowed, spec.budgets.length > 1) })),
     isFinished: isFinished(narrowed),

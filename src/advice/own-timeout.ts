@@ -33,9 +33,10 @@ const isOther = /liveness|readiness|startup|connect|request|http-?server-?read|i
 
 /** The longest of them; undefined if none is set. */
 export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
-  const words = [...asStrings(container['command']), ...asStrings(container['args'])].flatMap((word) =>
-    /\s/.test(word) ? word.split(/[\s;'"]+/) : word,
-  );
+  const { exec } = asObject(asObject(container['lifecycle'])['preStop']);
+  const words = [container['command'], container['args'], asObject(exec)['command']]
+    .flatMap(asStrings)
+    .flatMap((word) => (/\s/.test(word) ? word.split(/[\s;'"]+/) : word));
   const options = words.flatMap((word, at): [string, string][] => {
     const [, name = '', value] = /^--?([\w.-]+)(?:=(.*))?$/.exec(word) ?? /^-D([\w.-]+)=(.*)$/.exec(word) ?? [];
     return name === '' ? [] : [[word.split('=')[0] ?? word, value ?? words[at + 1] ?? '']];

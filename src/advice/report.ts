@@ -1,11 +1,12 @@
 /** The report of one exit with its remedies: what every format prints. Pure. */
 import type { FixReport } from '../model/report.ts';
+import { asObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type JudgedExit, type Report } from '../verdict/report.ts';
-import type { Path } from './container-spec.ts';
 import type { Problem } from './problem.ts';
-import type { Edit } from './fix/edit.ts';
+import { editedValue, type Edit } from './fix/edit.ts';
+import { strategicPatch } from './fix/strategic-patch.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation } from './situation.ts';
 import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
@@ -65,28 +66,13 @@ function printed(situation: Situation, remedies: readonly Remedy[]): { advice: s
 const isPatchable = ({ subject: { kind, name } }: Situation): boolean =>
   Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 
-type Patch = Record<string, unknown>;
-
-/** A strategic merge patch, in which containers are found by their names. */
-function patchOf(situation: Situation, edits: readonly Edit[]): object {
-  const patch: Patch = {};
-  for (const edit of edits) if (edit.kind === 'set') setAt(patch, edit.path, edit.value, situation);
-  return patch;
-}
-
-function setAt(patch: Patch, path: Path, value: unknown, { containers }: Situation): void {
-  let node = patch;
-  path.forEach((step, at) => {
-    const key = String(step);
-    if (at === path.length - 1) node[key] = value;
-    else if (typeof path[at + 1] === 'number') {
-      const found = containers.find(
-        (one) => at + 2 === one.path.length && one.path.every((part, i) => part === path[i]),
-      );
-      const list = (node[key] ??= []) as Patch[];
-      const item = list.find(({ name }) => name === found?.name) ?? { name: found?.name };
-      if (!list.includes(item)) list.push(item);
-      node = item;
-    } else if (typeof step !== 'number') node = (node[key] ??= {}) as Patch;
-  });
+/** Of an object that has only the names of its containers, by their index. */
+function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {
+  const names = (list: string): object =>
+    Object.fromEntries(
+      containers.filter(({ path }) => path.at(-2) === list).map(({ name, path }) => [path.at(-1), { name }]),
+    );
+  const podSpec = { containers: names('containers'), initContainers: names('initContainers') };
+  const object = podPath.reduceRight<object>((inner, key) => ({ [key]: inner }), podSpec);
+  return asObject(strategicPatch(object, editedValue(object, edits)));
 }

@@ -30,17 +30,17 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const found = stopBehaviour({ command, args, image, scripts }, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
   const quoted = `\`${clip(words.join(' '))}\`: ${because}`;
-  if (handles !== 'no' && chain[0]?.does.startsWith('runs its trap'))
-    return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   const advice = found.remedy && `${found.remedy.text}.`;
   if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
   if (handles === 'no') return { kind: 'ignores', because: quoted };
   if (handles === 'yes' && reachesApp === 'no') return { kind: 'cuts', because: quoted, advice };
+  if (chain[0]?.does.startsWith('runs its trap')) return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
-  const isOpen = reachesApp === 'unknown' || chain.length > 1;
-  if (isOpen && (command.length > 0 || script !== undefined)) return { kind: 'depends', because: decidedBy };
+  const isOpen = reachesApp === 'unknown' || chain.length > 1 || last?.kind === 'runtime';
+  if (isOpen && (command.length > 0 || script !== undefined))
+    return { kind: 'depends', because: decidedBy.replace(/^whether the application handles \w+: /, '') };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
 

@@ -58,11 +58,15 @@ export async function runDemo(
   try {
     // Both are played at once: the comparison follows without another wait.
     const isCompared = flags.fixed && flags.output === undefined && !flags.dryRun;
-    const before = isCompared ? playSilently(main, problem, files.before, ports) : undefined;
-    const report = isCompared ? [`--report=${files.after}`] : [];
-    const code = await onCluster(shipped, flags, (cluster) =>
-      trace(main, cluster, { about, given, report, forPeople: flags.output === undefined }, ports),
-    );
+    const playSilently = (one: DemoCluster) => trace(main, one, [`--report=${files.before}`], folder, silently(ports));
+    // Without its report nothing is compared, and the user's own run is shown all the same.
+    const before = isCompared ? onCluster(problem, {}, playSilently).catch(() => undefined) : undefined;
+    const code = await onCluster(shipped, flags, (cluster) => {
+      const shown = [...cluster.words, ...cluster.probe, ...given];
+      if (!ports.stdout.isTty || flags.output === undefined)
+        ports.stderr.write(`${sentenceOn(ports.stderr, about)}\n$ kubectl podexit ${shellQuoted(shown)}\n\n`);
+      return trace(main, cluster, isCompared ? [...given, `--report=${files.after}`] : given, folder, ports);
+    });
     await before;
     if (isCompared && existsSync(files.before) && existsSync(files.after)) {
       ports.stderr.write('\n$ kubectl podexit compare before.json after.json\n\n');
@@ -148,48 +152,23 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
   return grace === undefined ? [] : grace === 0 ? ['--force'] : [`--grace-period=${grace}`];
 }
 
-/** The user's own flags come last, so that they win over those of the scenario. */
-async function trace(
+/** The user's own flags come last, so that they win over those of the scenario. The kubeconfig is written to `folder`. */
+function trace(
   main: Main,
   { server, words, yes, probe }: DemoCluster,
-  {
-    about,
-    given,
-    report,
-    forPeople,
-  }: { about: string; given: readonly string[]; report: string[]; forPeople: boolean },
+  given: readonly string[],
+  folder: string,
   ports: Ports,
 ): Promise<number> {
-  const { stdout, stderr } = ports;
-  const shown = [...words, ...probe, ...given];
-  if (!stdout.isTty || forPeople)
-    stderr.write(`${sentenceOn(stderr, about)}\n$ kubectl podexit ${shellQuoted(shown)}\n\n`);
-  return withKubeconfig(server, (kubeconfig) => main([...shown, ...yes, ...kubeconfig, ...report], ports));
+  const file = join(folder, `kubeconfig-${new URL(server.url).port}`);
+  writeKubeconfig(file, server.kubeconfig());
+  return main([...words, ...probe, ...given, ...yes, '--kubeconfig', file], ports);
 }
 
-/** Writes the JSON report of the scenario, and prints nothing. */
-async function playSilently(main: Main, shipped: ShippedScenario, file: string, ports: Ports): Promise<void> {
+/** Writes nothing but files. */
+function silently(ports: Ports): Ports {
   const nothing = (output: Output): Output => ({ ...output, isTty: false, write: () => {} });
-  const silent = { ...ports, stdout: nothing(ports.stdout), stderr: nothing(ports.stderr) };
-  const played = onCluster(shipped, {}, ({ server, words, yes, probe }) =>
-    withKubeconfig(server, (kubeconfig) =>
-      main([...words, ...yes, ...probe, ...kubeconfig, `--report=${file}`], silent),
-    ),
-  );
-  // Without its report nothing is compared, and the user's own run is shown all the same.
-  await played.catch(() => undefined);
-}
-
-/** `use` gets the flag that names a kubeconfig for the server. */
-async function withKubeconfig(server: Loopback, use: (flag: string[]) => Promise<number>): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
-  const file = join(folder, 'kubeconfig');
-  try {
-    writeFileSync(file, server.kubeconfig(), { mode: 0o600 });
-    return await use(['--kubeconfig', file]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return { ...ports, stdout: nothing(ports.stdout), stderr: nothing(ports.stderr) };
 }
 
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */

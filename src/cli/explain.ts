@@ -1,5 +1,4 @@
 /** `explain [WORD]`: explains a word of a report, or all words of a kind. */
-import { explainTopic } from '../run/explain-topic.ts';
 import type { AddCommand } from './command.ts';
 
 export const addExplain: AddCommand = (program, ports, setExitCode) => {
@@ -14,5 +13,8 @@ export const addExplain: AddCommand = (program, ports, setExitCode) => {
   kubectl podexit explain                 the kinds
 `,
     )
-    .action(async (word: string | undefined) => setExitCode(await explainTopic(word, ports)));
+    .action(async (word: string | undefined) => {
+      (await import('../output/text/explain.ts')).explainTopic(word, ports);
+      setExitCode(0);
+    });
 };

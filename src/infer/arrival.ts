@@ -52,17 +52,11 @@ export function deliverableSince(trace: Trace, stream: StreamName, at: number): 
   return Math.min(at, ...since, ...hidden.map(({ value }) => value.from));
 }
 
-/**
- * Whether a change that arrives in a gap, or by the list that ends it, can be from any time since the gap started. Each
- * container's log is a stream of its own, so a gap in one does not affect the others.
- */
+/** Whether a change that arrives in a gap, or by the list that ends it, may be older. Each log is its own stream. */
 const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
   at === to || (stream !== 'logs' && from <= at && at < to);
 
-/**
- * The longest time (ms) that a change takes to arrive on a live stream: `delivery-lag`, or more if the server's own
- * timestamps prove that. A lag over `maxLagMs` is taken for a clock that was set back.
- */
+/** The longest time (ms) that a change takes on a live stream: `delivery-lag`, or more if server stamps prove that. */
 export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
   if (!longest) return assumedLagMs;
   const cached = measured.get(longest);

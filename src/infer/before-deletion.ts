@@ -19,10 +19,7 @@ import type { ContainerContext, DeletionContext } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 
-/**
- * Whether a container ran until the deletion, if it is terminated in the first state with deletionTimestamp that we saw
- * (`status`). If that is not the first one written (trap 2), the deletion may have ended it. 'perhaps': unknown.
- */
+/** Whether it ran until the deletion though the first state that we saw has it terminated. 'perhaps': unknown. */
 export function ranUntilEnd(container: ContainerContext): boolean | 'perhaps' {
   const { deletion, kubelet, status, ended } = container;
   if (!status?.state.terminated || deletion.isWitnessed) return false;
@@ -31,10 +28,7 @@ export function ranUntilEnd(container: ContainerContext): boolean | 'perhaps' {
   return isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended)) ? true : 'perhaps';
 }
 
-/**
- * Whether the container was started after the deletion: the kubelet does not cancel a sync under way, but stops its
- * containers afterwards (SIGNALS.md §2 S2). A container that never ran has no startedAt (trap 24).
- */
+/** The kubelet does not cancel a sync under way (SIGNALS.md §2 S2). What never ran has no startedAt (trap 24). */
 export function wasStartedLate({ status, facts: { startedLate, terminated } }: ContainerContext): boolean {
   if (startedLate) return true;
   const runs = [status?.state.running, status?.state.terminated, status?.lastState?.terminated];
@@ -62,10 +56,7 @@ const haveMainsRun = (pod: Pod): boolean =>
       (isRunning(state) || state.terminated?.startedAt !== undefined),
   );
 
-/**
- * Whether an Event reports a start that no status shows: with grace 0, the object can be gone first (§2 "Force"), and
- * while a postStart hook runs, the container still counts as waiting (§2 S2).
- */
+/** Whether only an Event reports a start: with grace 0 (§2 "Force"), or while a postStart hook runs (§2 S2). */
 export const mayHaveRestarted = ({ trace, deletion, spec, facts }: ContainerContext): boolean =>
   (deletion.grace === 0 || (!trace.terminal && !facts.terminated)) && wasStartedSince(trace, deletion.pod, spec.name);
 
@@ -103,10 +94,7 @@ export const wasStartedSince = (trace: Trace, pod: Pod, name: string): boolean =
 const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded']);
 const ownEvents = new Set(['Evicted', 'Preempting', 'DeadlineExceeded']);
 
-/**
- * Whether the kubelet stopped the pod for a reason of its own. A status shows that only once nothing runs (SIGNALS.md
- * §2). A reason that came after `stoppedAt` (node ms) did not stop the pod.
- */
+/** Whether the kubelet stopped the pod for a reason of its own, which came no later than `stoppedAt` (node ms). */
 function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number): boolean {
   const states = [pod, deletion?.first].flatMap((fact) => fact?.value ?? []);
   return (
@@ -148,10 +136,7 @@ export function willStart({ pod }: Deletion, spec: ContainerSpec): boolean {
 /** With restartPolicy Always, sidecars go on after main containers have ended. */
 const restartsAll = ({ pod }: Deletion): boolean => pod.spec.restartPolicy === 'Always';
 
-/**
- * Whether the kubelet may have been stopping the container before the deletion. `noMainRunning`: all main containers had
- * ended before it, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing").
- */
+/** Whether the kubelet may have stopped it before. `noMainRunning`: then it stops sidecars (SIGNALS.md §2.2). */
 export function mayBeStopped(container: ContainerContext, noMainRunning: boolean): boolean {
   const { trace, deletion, spec, killings } = container;
   return (
@@ -169,10 +154,7 @@ function isOlderKill({ killings }: ContainerContext, event: Occurrence): boolean
   return event.about.kind === 'Pod' && !isOfDeletion && event.time.lo <= (killings[0]?.time.lo ?? Infinity);
 }
 
-/**
- * Whether a Killing may be of the container's last run. A fast restart starts the next run in the same second: then the
- * order of the Events decides.
- */
+/** A fast restart starts the next run in the same second: then the order of the Events decides. */
 function mayBeOfLastRun({ trace, spec, status }: ContainerContext, killing: Occurrence): boolean {
   // The status of the exit may be that of a later run.
   const started = [

@@ -1,12 +1,8 @@
-/**
- * Constraints between the clocks of client, API server and node (SIGNALS.md §5 "Clocks"), from the arrival of
- * timestamps, and from objects with timestamps of two clocks.
- */
+/** Constraints between the clocks of client, API server and node (SIGNALS.md §5 "Clocks"), from their timestamps. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, stepOf, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second } from '../model/span.ts';
-import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
+import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Constraint } from './network.ts';
@@ -57,10 +53,7 @@ interface Post extends NodeSign {
   readonly isEarlier: boolean;
 }
 
-/**
- * Constrains the node's clock by the kubelet's promptness: it posts right after the timestamp. But the late posts of a
- * paused node would agree on a wrong offset, so a post counts only if another sign of the node confirms it.
- */
+/** The kubelet posts promptly. A paused node posts late, so a post counts only if another sign confirms it. */
 export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
   if (network.unusable.node || network.unusable.api) return;
   const earlySigns = signsBefore(network, trace, deletion);
@@ -162,52 +155,8 @@ const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: numb
     ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= arrivedAt + millisecondsOf('delivery-lag'),
   );
 
-/**
- * The stretch in which a clock was set, by its contradictory bounds; or, for the node's clock, since when it may have been:
- * logs and statuses of exits arrive late although their streams are alive, so they are late indeed, or the clock was set
- * back. As logs are often late, a log end counts only if the status is late too.
- */
-export function unusableNodeClock(
-  trace: Trace,
-  deletion: Deletion,
-  clock: RemoteClock,
-): PodNetwork['unusable']['node'] {
-  const late = lateEnds(trace, deletion).find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
-  return unusableClock(clock) ?? (late && { from: late.at, cause: 'clock-doubtful' });
-}
-
+/** The stretch in which a clock was set, by its contradictory bounds. */
 export function unusableClock(clock: RemoteClock): PodNetwork['unusable']['api'] {
   const step = stepOf(clock);
   return step && { from: step.lo, to: step.hi, cause: 'clock-stepped' };
-}
-
-/**
- * The bounds on the clock if nothing was late. A log ends with its container, and the statuses come a second or two after
- * the pod's last exit (SIGNALS.md §2 S9, S10). Both seem late if the node's timestamp is too early.
- */
-function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
-  const all = [...trace.containers.values()];
-  const finished = all.flatMap(({ terminated }) => parseFloor(terminated?.value.finishedAt)?.hi ?? []);
-  const last = Math.max(...finished);
-  // A node that is cut off, or paused, reports everything late.
-  return isNotReadyBy(trace, deletion, Infinity)
-    ? []
-    : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
-}
-
-/** `last`: the last finishedAt of the pod (node clock); `since`: when the deletion was seen. */
-function lateEnd(
-  trace: Trace,
-  { log, terminated }: ContainerFacts,
-  { last, since }: { last: number; since: number },
-): Bound[] {
-  const { opened, reopened = opened, ended } = log;
-  // A log that is still open when the status arrives ends after that.
-  const end = ended ? (ended.value.clean ? ended : undefined) : opened && terminated;
-  if (terminated?.value.finishedAt === undefined || !end || end.at < since) return [];
-  const lag = millisecondsOf('log-end') + millisecondsOf('delivery-lag');
-  // A log that was reopened just before may have ended at any time while its stream was cut.
-  if (reopened && reopened.at >= since && end.at - reopened.at <= lag) return [];
-  const at = Math.min(deliverableSince(trace, 'logs', end.at), deliverableSince(trace, 'pod', terminated.at)) - lag;
-  return [{ at, value: last - at, seq: Math.max(end.seq, terminated.seq) }];
 }

@@ -40,10 +40,7 @@ function podExitOf(trace: Trace): PodExit | undefined {
   };
 }
 
-/**
- * Main containers stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). Returned in the order of the
- * report: main containers, sidecars, init and ephemeral containers, each as in the spec.
- */
+/** Main containers stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). In report order. */
 function containersIn(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.pod);
   const nonSidecars = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));

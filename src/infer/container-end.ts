@@ -43,10 +43,7 @@ function constrainByLastLine(network: PodNetwork, container: string, { lastLine 
   network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), proof);
 }
 
-/**
- * `hasSignal`: the stop signal has constraints. `mayHaveWaited`: a hook or a sidecar turn may have used up grace before
- * the signal.
- */
+/** `mayHaveWaited`: a hook or a sidecar turn may have used up grace before the signal. */
 export function exitOf(
   stop: Stop,
   { hasSignal, mayHaveWaited }: { hasSignal: boolean; mayHaveWaited: boolean },
@@ -87,10 +84,7 @@ function constrainByLogEnd(stop: Stop, end: Fact<unknown>, lateSignal: Estimate 
   constrainByLastLine(network, name, log);
 }
 
-/**
- * The earliest end (client ms) of a log whose end arrived at `at`: the connection may have been cut, or the kubelet, which
- * ends the log, may have stood still until then.
- */
+/** The earliest end (client ms) of a log whose end arrived at `at`: connection or kubelet may have stood still. */
 function earliestLogEnd({ trace, facts }: Stop, at: number): number {
   const { reopened } = facts.log;
   if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;

@@ -42,10 +42,7 @@ import {
   type Stop,
 } from './stop.ts';
 
-/**
- * `turn`: when all containers that a sidecar waits for had ended (SIGNALS.md §2 S7). `noMainRunning`: no main container was
- * running when the deletion came.
- */
+/** `turn`: when all containers that a sidecar waits for had ended (§2 S7). `noMainRunning`: when the deletion came. */
 export function containerExit(
   context: InferContext,
   spec: ContainerSpec,
@@ -192,10 +189,7 @@ function readExit(
 const isOnlyProbable = (kill: Decision['kill'], stop: Stop): boolean =>
   stop.spec.container.ignoresTerm !== true && (kill === 'probable' || (kill === 'silent' && !isLogRead(stop)));
 
-/**
- * Whether an abandoned container may have ended before the pod was removed: the kubelet reports no exit before the last
- * one (SIGNALS.md §2 S12). If the DELETE itself removed the pod, only a container that ends by itself has had time to.
- */
+/** The kubelet reports no exit before the last one (SIGNALS.md §2 S12); one that removes at once leaves no time. */
 const mayHaveEndedBeforeRemoval = (stop: Stop): boolean =>
   !outlivedRemoval(stop) && !(isRemovedAtOnce(stop) && (stop.status?.restartCount ?? 0) === 0);
 
@@ -240,10 +234,7 @@ const endedBeforeNotice = ({ trace, facts: { terminated }, killings }: Stop): bo
   trace.acknowledged !== undefined &&
   terminated.seq < trace.acknowledged.seq;
 
-/**
- * For a container that may have ended without a signal: nothing that the signal implies bounds its exit. Only that the
- * kubelet saw it run, at most a relist before, when it stopped it or acknowledged the deletion (SIGNALS.md §2 S2).
- */
+/** Without a signal, only a relist before the stop or the acknowledgement bounds the exit (SIGNALS.md §2 S2). */
 function exitWithoutSignal(
   stop: Stop,
   { wasStopped }: Decision,
@@ -263,10 +254,7 @@ function exitWithoutSignal(
   };
 }
 
-/**
- * For a container that the kubelet may have started to stop before the deletion: hook and signal can have come at any
- * time, with another grace. So the cause of an exit with 137 is unknown.
- */
+/** The kubelet may have stopped it before the deletion, with another grace: why it exited with 137 is unknown. */
 function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'probable' | 'exit'> {
   const isSigkill = stop.facts.terminated?.value.exitCode === sigkillCode;
   const outcome = isSigkill ? 'unknown' : outcomeOf(stop, stop.stopStart, true);
@@ -277,10 +265,7 @@ function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'probabl
   };
 }
 
-/**
- * Whether the stop signal follows K at once, so that the container cannot have ended by itself in between: it waits for
- * no turn (SIGNALS.md §2 S7) and has no hook, which could also have ended it (`kill -TERM 1`).
- */
+/** Whether the stop signal follows K at once: no turn (SIGNALS.md §2 S7), and no hook, which could have ended it. */
 const isSignalledAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
   spec.kind !== 'sidecar' && hook === undefined;
 

@@ -1,5 +1,6 @@
 /** One container of the timeline. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
+import type { Span } from '../model/span.ts';
 import { failedProbes, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
@@ -94,10 +95,16 @@ function graceUsedOf(
 
 /** Undefined if silence means nothing: the log was not followed all the time, or its command handles the signal. */
 function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {
-  const { outcome, signal, facts, spec } = container;
+  const { outcome, signal, kill, facts, spec } = container;
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
-  const hasLogged = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
-  if (hasLogged || facts.readyLost !== undefined || probesFailed(trace, container)) return 'seen';
+  const { log, readyLost } = facts;
+  const hasLogged = log.lastLine !== undefined && log.lastLine.value > signal.node.lo;
+  const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
+  const isBeforeKill = ({ time }: { time: Span }): boolean => time.hi <= (kill?.node.lo ?? Infinity);
+  const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);
+  if (hasLogged || wasUnready || failed.some(isBeforeKill)) return 'seen';
+  // What was perhaps before the kill may have been a reaction; the kill itself fails probes too.
+  if (readyLost || failed.some(({ time }) => time.lo < (kill?.node.lo ?? Infinity))) return undefined;
   const mayReactSilently = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
   return wasLogFollowed(trace, container) && !mayReactSilently ? 'none' : undefined;
 }
@@ -118,11 +125,4 @@ function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: Co
   const isLogComplete = log.ended !== undefined || watchedFor >= deliveryLagOf(trace);
   const areProbesComplete = watchedFor >= deliveryLagOf(trace) + millisecondsOf('event-lag');
   return isLogComplete && areProbesComplete && !endedBefore && !missed;
-}
-
-function probesFailed(trace: Trace, { spec, signal, kill }: ContainerExit): boolean {
-  const from = signal?.node.hi ?? Infinity;
-  // A probe that may have failed before the kill counts: 'none' is reported only if there was certainly no reaction.
-  const to = kill?.node.hi ?? -Infinity;
-  return failedProbes(trace, spec.name).some(({ time }) => time.lo > from && time.lo < to);
 }

@@ -164,10 +164,7 @@ export const graceSpan = (kubelet: Kubelet): Span => ({
   hi: kubelet.grace.max * second + driftOver(kubelet.grace.max * second),
 });
 
-/**
- * The timeout (ms) of the runtime's kill, if neither hook nor sidecar turn used up grace: the shortest, the longest, or
- * the longest that has evidence. A 137 at the likely time is taken for the end of the grace.
- */
+/** The timeout (ms) of the runtime's kill, if neither hook nor sidecar turn used up grace. */
 export const stopTimeout = ({ grace }: Kubelet, which: keyof Kubelet['grace']): number =>
   Math.max(minimumGrace, grace[which] * second);
 
@@ -183,10 +180,7 @@ export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, container: Container
 export const reportedExit = <At>({ exit }: { readonly exit?: ExitFacts<At> }): At | undefined =>
   exit?.code === undefined ? undefined : exit.at;
 
-/**
- * Whether the stop signal is final: proved by a log line, or the exit is final and no failure of the hook can still
- * arrive. Such a failure may mean that the container ended during its hook, without a signal (SIGNALS.md §2 S6).
- */
+/** Proved by a log line, or no failure of the hook can still arrive, which may mean that none was sent (§2 S6). */
 export const isSignalSettled = (trace: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
   container.signal?.proved === true ||
   (isEndSettled(trace, container) && (container.hook?.mayStillFail !== true || trace.gone !== undefined));

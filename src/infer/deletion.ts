@@ -13,10 +13,7 @@ export interface Deletion {
   readonly facts: DeletionFacts;
   /** The first state that was seen with a deletionTimestamp. */
   readonly pod: Pod;
-  /**
-   * We saw the very write that set deletionTimestamp, not a later state (trap 2). An answer to us is that write even if
-   * the watch is late, unless a gap hides what came before.
-   */
+  /** We saw the very write that set deletionTimestamp, by watch or in the answer to us, not a later state (trap 2). */
   readonly isWitnessed: boolean;
   /** Our request, if it caused the deletion. */
   readonly ours?: RequestFacts;
@@ -146,10 +143,7 @@ function causeIn(pod: Pod): string | undefined {
   return condition?.status === 'True' ? condition.reason : undefined;
 }
 
-/**
- * Whether the deletion was requested before we sent our request, by the API server's clock as known then. Another API
- * server may have set the timestamp, so it must be earlier by more than their clocks can differ.
- */
+/** By the API server's clock as known then, and by more than the clocks of two API servers differ. */
 function wasRequestedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   const asked = requestTime(trace, facts);
   if (asked === undefined) return false;
@@ -158,10 +152,7 @@ function wasRequestedBefore(trace: Trace, facts: DeletionFacts, request: Request
   return trace.notDeletingAt <= hi && hi + millisecondsOf('server-skew') < sentSince(trace, request);
 }
 
-/**
- * The second of the request, API server's clock. Undefined if deletionTimestamp may have been rewritten: by the kubelet's
- * last DELETE or a forced one (grace 0), or a grace shortened to 1.
- */
+/** The second of the request, API server's clock. Undefined if deletionTimestamp may have been rewritten. */
 export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
   const first = facts.first.value;
   const asked = requestedAt(first);
@@ -175,10 +166,7 @@ function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts)
   return !underWay && (isTimely || (isAnswer && !mayMiss(trace, 'pod', { lo: first.at, hi: first.at })));
 }
 
-/**
- * Whether anything in the pod was running when the deletion was accepted. A finished pod's grace is 0 and stays 0
- * (SIGNALS.md §1 "Grace", "Repeat delete"), so a finished state with another grace finished later.
- */
+/** A finished pod's grace is 0 and stays 0 (SIGNALS.md §1 "Grace"), so one with another grace finished later. */
 export const ranAtDeletion = ({ pod, grace }: Deletion): boolean => !isFinished(pod) || grace > 0;
 
 /** Bounds on the API server's clock: it executed our DELETE between our sending it and its first sign. */

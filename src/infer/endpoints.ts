@@ -50,10 +50,7 @@ function endpointExit(
   };
 }
 
-/**
- * Endpoints that we saw stop routing to the pod before its deletion, because of its readiness or its labels. One that
- * moved to another slice of the same Service does not count, nor one that does not depend on readiness.
- */
+/** Endpoints that we saw stop routing to the pod before its deletion, because of its readiness or its labels. */
 export const unroutedBefore = (exit: Pick<PodExit, 'trace' | 'deletion' | 'network' | 'endpoints'>) =>
   [...exit.trace.slices].flatMap(([slice, { service, states, slice: facts }]) => {
     const isElsewhere = exit.endpoints.some(
@@ -93,10 +90,7 @@ function changeAt(
   return network.read(name, 'observed');
 }
 
-/**
- * An endpoint is removed on the terminal phase, so after the last exit, unless the pod was removed first (trap 16). If it
- * was certainly removed earlier, the cause is another one (a label, a selector, the slice itself).
- */
+/** An endpoint is removed on the terminal phase, so after the last exit (trap 16), unless there is another cause. */
 function removedAt(
   context: DeletionContext,
   name: string,

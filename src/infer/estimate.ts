@@ -1,7 +1,4 @@
-/**
- * What is known of one moment: its bounds on the client's clock and on the node's. A duration between two timestamps of
- * the node is exact even if the offset of its clock is unknown.
- */
+/** What is known of one moment: its bounds on the client's clock and on the node's, which dates lengths exactly. */
 import type { Instant } from '../model/report.ts';
 import { anyTime, atLeast, atMost, lapse, type Span } from '../model/span.ts';
 

@@ -1,9 +1,6 @@
-/**
- * Where evidence may be missing: stretches (client ms) in which a stream or a clock was not fully usable, and whether
- * Events may be missing. The absence of an Event proves something only if none can be missing. Pure.
- */
+/** Where evidence may be missing: stretches (client ms) of streams and clocks, and Events. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { Gap, StreamName } from '../model/observation.ts';
+import type { StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
 import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
@@ -30,7 +27,7 @@ const resourceOf: Record<StreamName, string> = {
 
 /** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {
-  const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => gapIn(stream, cause, from, to));
+  const gaps = trace.gaps.map(({ value: { stream, from, to, cause } }) => gapIn(stream, cause, from, to));
   const broken = brokenLogs(trace).map(({ at }) => gapIn('logs', 'disconnected', at));
   const refused = trace.refused.map(({ value, at }) => gapIn(value.stream, 'refused', at));
   return [...gaps, ...broken, ...lateChanges(trace), ...refused];
@@ -49,18 +46,6 @@ export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[
   ...(node ? [{ resource: 'clock of the node', ...node }] : []),
 ];
 
-/** Joins gaps of one stream that follow each other without a pause. */
-function joined(gaps: readonly Fact<Gap>[]): Gap[] {
-  const all: Gap[] = [];
-  for (const { value } of gaps) {
-    const index = all.findLastIndex((gap) => gap.stream === value.stream && gap.container === value.container);
-    const last = all[index];
-    if (last?.cause === value.cause && last.to === value.from) all[index] = { ...last, to: value.to };
-    else all.push(value);
-  }
-  return all;
-}
-
 /** Shorter delays are normal. */
 const minListedDelayMs = 1000;
 
@@ -76,10 +61,7 @@ export const brokenLogs = ({ containers, gone }: Trace): Fact<unknown>[] =>
     ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [ended] : [],
   );
 
-/**
- * Whether the Event stream was lost for good before the Killings of this deletion, written before `writtenBefore` (client
- * ms), could arrive. The kubelet writes all of them at once (SIGNALS.md §2 S3): if one arrived, none is missing.
- */
+/** Whether the stream was lost before the Killings could arrive. The kubelet writes all at once (SIGNALS.md §2 S3). */
 function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
   const { gone, events, deletion, requests } = trace;
   const since = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));

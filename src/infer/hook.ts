@@ -10,7 +10,7 @@ import { belongs } from './deletion.ts';
 import { isBefore, moved, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
-import { deletedAtLatest, outlivedDeadline, pauseEndOf, startsNewAttempt, type Stop } from './stop.ts';
+import { deletedAtLatest, outlivedDeadline, pauseEndOf, sawRetry, type Stop } from './stop.ts';
 
 interface HookStop extends Stop {
   readonly kind: HookKind;
@@ -128,33 +128,33 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
   const { network, kubelet, spec, end, ended, lag, stopStart } = stop;
   const failedAt = failureMoment(stop, failure);
   const graceEnd = graceEndOf(stop);
-  const isLaterAttempt = isOfLaterAttempt(stop, failure);
   const lagMs = outlivedDeadline(stop, stopStart) ? Infinity : millisecondsOf(lag);
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
+  // It may be the failure of another attempt: then the first hook may have ended at any time before.
+  if (sawRetry(stop)) {
+    if (ended && isBefore(ended, failedAt)) constrainByExit(stop);
+    else network.within(end, noLaterThan(failedAt), proof);
+    return { outcome: 'unknown', mayHaveDied: ended && isBefore(ended, failedAt) };
+  }
   const isInGrace = isBefore(failedAt, graceEnd);
   const isAfterGrace = isBefore(graceEnd, failedAt);
   // A hook that fails after its container has ended died with it: its connection broke, or its exec lost the process.
   const isAfterExit = ended !== undefined && isBefore(ended, failedAt);
   if (isAfterExit && (isBefore(ended, graceEnd) || !isAfterGrace)) {
-    if (isLaterAttempt) constrainByExit(stop);
-    else {
-      const spanOn = (clock: 'client' | 'node') => ({
-        lo: earlierOf(failedAt[clock], graceEnd[clock]).lo,
-        hi: failedAt[clock].hi,
-      });
-      network.within(end, onBothClocks(spanOn), proof);
-      constrainByGrace(stop, lagMs);
-    }
+    const spanOn = (clock: 'client' | 'node') => ({
+      lo: earlierOf(failedAt[clock], graceEnd[clock]).lo,
+      hi: failedAt[clock].hi,
+    });
+    network.within(end, onBothClocks(spanOn), proof);
+    constrainByGrace(stop, lagMs);
     return { outcome: 'unknown', mayHaveDied: true };
   }
-  if (isAfterGrace && !isLaterAttempt) {
+  if (isAfterGrace) {
     const { lo, hi } = graceSpan(kubelet);
     const cutOff = { ...proof, because: 'cut off by the grace (§2 S6)' };
     network.follows(moment('grace-start', spec.name), end, { min: lo, max: hi + lagMs }, cutOff);
   }
   network.within(end, noLaterThan(failedAt), proof);
-  // If this is the failure of a second attempt, the first hook may have ended at any time before.
-  if (isLaterAttempt) return { outcome: isInGrace ? 'failed' : 'unknown' };
   if (!isInGrace) return { outcome: isAfterGrace ? 'cut-off' : 'unknown' };
   network.stamp('node', end, failure.time, proof);
   return ended === undefined || isBefore(failedAt, ended)
@@ -179,13 +179,6 @@ function graceEndOf({ network, kubelet, spec, killings, start }: HookStop): Esti
   network.follows(start, name, { min: lo, max: killings.length > 1 ? Infinity : hi }, proof);
   if (killings.length > 1) network.follows(moment('grace-start', spec.name), name, { min: -Infinity, max: hi }, proof);
   return network.read(name);
-}
-
-/** Whether a new attempt may have started before the hook failed, so that the failure may belong to that attempt. */
-function isOfLaterAttempt({ trace, killings: [, ...others], stopStart }: Stop, failure: Occurrence): boolean {
-  const since = stopStart.node.lo;
-  const retries = trace.events.filter((event) => startsNewAttempt(event) && !event.isOld && event.time.hi >= since);
-  return [...others, ...retries].some(({ named, time }) => Math.min(named ?? Infinity, time.lo) <= failure.time.hi);
 }
 
 /** A hook without a reported failure. If the container ended within its grace, the hook was not cut off either. */

@@ -5,7 +5,7 @@ import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
-import { unusableNodeClock } from './clocks.ts';
+import { unusableClock } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
 import { belongs, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
@@ -28,7 +28,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  return { killings: byContainer(all), clock: caused, unusable: unusableNodeClock(trace, deletion, caused) };
+  return { killings: byContainer(all), clock: caused, unusable: unusableClock(caused) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
@@ -47,10 +47,7 @@ export function kubeletOf(context: DeletionContext, killings: Kubelet['killings'
   return { killings, noticed, grace: graceInForce(context, killings, noticed) };
 }
 
-/**
- * The first occurrence of a repeated Event: the Event's name has its nanoseconds. If it did not arrive and may belong
- * to this deletion, the kubelet started then, not at the repetition. Its arrival, that of the repetition, dates nothing.
- */
+/** The first occurrence of a repeated Event, by its name. If only the repetition arrived, its arrival dates nothing. */
 function firstOf(
   stops: readonly Occurrence[],
   event: Occurrence,
@@ -74,10 +71,7 @@ function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
 const clientTimeOf = (arrivals: RemoteClock, { time, at }: Occurrence): Span =>
   toClient(upTo(arrivals, at + 1), time, at + 1);
 
-/**
- * Constrains when the kubelet knew of the deletion: by its first sign, a Killing or the acknowledging status. Without
- * those, a logged signal or the terminal phase shows only a latest time.
- */
+/** By the kubelet's first sign. Without a Killing or an acknowledging status, there is only a latest time. */
 function constrainNoticed(
   { trace, deletion, network }: DeletionContext,
   killings: Kubelet['killings'],
@@ -115,10 +109,7 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
   ...onBothClocks((clock) => earlierOf(a[clock], b[clock])),
 });
 
-/**
- * The grace in force when the kubelet started. A later, shorter DELETE does not affect a running kill (trap 3). Its
- * grace counts as possible if it may have come before the kubelet's start, or before another attempt.
- */
+/** A later, shorter DELETE does not affect a running kill (trap 3), unless it came before an attempt. */
 function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
   const isRetried =
@@ -137,19 +128,13 @@ function graceInForce(context: DeletionContext, killings: Kubelet['killings'], n
 /** The pod's own grace (s), if it may have been in force before the first one that we saw (trap 2). Else 0. */
 const unseenGrace = (deletion: Deletion): number => (deletion.isWitnessed ? 0 : (ownGrace(deletion) ?? 0));
 
-/**
- * Whether an unseen earlier grace may have been longer than the pod's own: if the one that we saw is another one, it may
- * have replaced a longer request, and if it is 0, it may be the kubelet's last DELETE (SIGNALS.md §1 "Repeat delete").
- */
+/** Whether an unseen grace may have been longer than the pod's own (SIGNALS.md §1 "Repeat delete"). */
 const mayHaveBeenLonger = (deletion: Deletion): boolean =>
   !deletion.isWitnessed && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
 
 const ownGrace = ({ pod }: Deletion): number | undefined => pod.spec.terminationGracePeriodSeconds;
 
-/**
- * The earliest client time of the write that lowered the grace. A deadline that moved just as much does not show it;
- * any other one was set to the time of the write (SIGNALS.md §1 "Repeat delete").
- */
+/** The earliest client time of the write that lowered the grace, by its deadline (SIGNALS.md §1 "Repeat delete"). */
 function loweredSince({ deletion, network }: DeletionContext, { value }: Grace): number {
   const { pod, accepted } = deletion;
   const stamp = parseTime(value.deadline);

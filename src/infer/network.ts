@@ -185,10 +185,7 @@ export class Network {
     for (const list of [from, to, length, source]) list.length = count;
   }
 
-  /**
-   * Moves moments of the example to earlier times until the new edge holds too. If the edge's own start would have to move,
-   * this would go on forever: a contradiction. Then returns false and leaves the example as it was.
-   */
+  /** Moves moments of the example earlier until the edge holds. False, and no change, if its own start would move. */
   #fitExample(newEdge: number): boolean {
     const { from, to, length } = this.#edges;
     const time = this.#example;

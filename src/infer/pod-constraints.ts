@@ -38,10 +38,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   return { ...inferContext, isLate: specs.some((spec) => outlives(containerContext(inferContext, spec))) };
 }
 
-/**
- * Whether a container outlived its deadline, and nothing shows a second attempt to stop it. Without Events, the deadline
- * counts from the kubelet's first sign.
- */
+/** And nothing shows a second attempt to stop it. Without Events, the deadline counts from the kubelet's first sign. */
 function outlives(container: ContainerContext): boolean {
   const { trace, network, kubelet, spec, killings } = container;
   const ended = network.read(moment('exit', spec.name));

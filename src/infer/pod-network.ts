@@ -33,11 +33,11 @@ interface References {
 type Proof = Pick<Constraint, 'because' | 'evidence'>;
 type Limits = Partial<Pick<Estimate, 'client' | 'node'>>;
 
-/** Since when (client ms) a clock may have been set, as its timestamps contradict each other or what they date. */
+/** Since when (client ms) a clock may have been set, as its timestamps contradict each other. */
 interface Unusable {
   readonly from: number;
   readonly to?: number;
-  readonly cause: 'clock-stepped' | 'clock-doubtful';
+  readonly cause: 'clock-stepped';
 }
 
 export class PodNetwork extends Network {

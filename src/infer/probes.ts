@@ -20,10 +20,7 @@ const windowGapMs = 1000;
 export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeResult[] =>
   [...probes].sort(([a], [b]) => a - b).map(([, facts]) => resultOf(facts, moments));
 
-/**
- * The probes whose failures a client would see. A probe of the pod itself is not among them: a terminating pod stops
- * answering, and no client should be routed to it by then (docs/traffic.md).
- */
+/** The probes whose failures a client would see. None should be routed to a terminating pod (docs/traffic.md). */
 export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
   results.filter(({ via }) => via !== 'pod-proxy');
 

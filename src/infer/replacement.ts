@@ -45,10 +45,7 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
 
 type Sibling = readonly [uid: string, facts: SiblingFacts];
 
-/**
- * Whether no pod replaces this one, or we cannot know. A new pod after a scale-down replaces another one. A ReplicaSet
- * deletes own pods only for a rollout or a scale-down: if we do not know which, a replacement is unknown too.
- */
+/** Whether no pod replaces this one, or we cannot know: a new pod after a scale-down replaces another one. */
 function hasNoReplacement(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
   const isOfSet = controllerOf(own)?.kind === 'ReplicaSet';
   return trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace) !== undefined);
@@ -108,10 +105,7 @@ function stepAt(
   return network.read(name, 'observed');
 }
 
-/**
- * A kubelet reports the start some time later, so only its timestamp bounds the start from below. That works only if the
- * replacement runs on the same node, whose clock is known.
- */
+/** Only its timestamp bounds the start from below, if the replacement runs on the same node, whose clock is known. */
 function startedAt(
   { deletion, network }: DeletionContext,
   fact: NonNullable<SiblingFacts['started']>,
@@ -153,10 +147,7 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
   };
 }
 
-/**
- * Whether a pod's state is older than the first terminating state of the traced pod, by resourceVersion. Always false
- * if we did not see the deletion itself: then that first state can be newer than a replacement.
- */
+/** By resourceVersion against the first terminating state. False if that may be newer than a replacement. */
 export function olderThanDeletion(trace: Trace): (pod: Pod) => boolean {
   const { deletion } = trace;
   if (!deletion || deletion.underWay || !(deletion.isAnswer || hadNoGapUntil(trace, deletion.seenAt)))
@@ -183,10 +174,7 @@ function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undef
   };
 }
 
-/**
- * Whether the list is from before the deletion, by resourceVersion. If states were missed, the first terminating state
- * can be newer than the deletion: then the list must have arrived before our request.
- */
+/** Whether the list is from before the deletion, by resourceVersion or, if states were missed, by arrival. */
 function wasMadeBefore(trace: Trace, own: Pod): boolean {
   const { siblingUids, requests, deletion } = trace;
   if (!siblingUids || !isOlder(siblingUids.value.resourceVersion, own.metadata.resourceVersion)) return false;
@@ -196,10 +184,7 @@ function wasMadeBefore(trace: Trace, own: Pod): boolean {
 const completionIndex = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['batch.kubernetes.io/job-completion-index'];
 
-/**
- * Whether a pod can replace `own`: it has the same place, or there are no places. A StatefulSet gives them by name, a
- * DaemonSet by node (unknown until its pod is scheduled), an indexed Job by index.
- */
+/** A StatefulSet gives places by name, a DaemonSet by node (once scheduled), an indexed Job by index. */
 export function isReplacementSlot(own: Pod, { pod, node }: SiblingFacts): boolean {
   const sameName = pod.metadata.name === own.metadata.name;
   switch (controllerOf(own)?.kind) {

@@ -158,10 +158,7 @@ export function shownLength(span: Span, from: Interval, to: Interval): Length {
   return { min: span.lo, max: span.hi, shown: clamp(to.shown - from.shown, span), basis };
 }
 
-/**
- * The order of marks with the same time: causes before effects. The value is the chain of a mark, if it has one: of the
- * marks of one chain and one subject, each is a cause of those after it.
- */
+/** Causes before effects, which orders marks of the same time. Of one chain and subject, each causes those after it. */
 const chainOf: Partial<Record<MarkName, 'request' | 'container' | 'endpoint' | 'removal' | 'replacement' | undefined>> =
   {
     requested: 'request',

@@ -5,7 +5,6 @@
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
-import { parseFloor } from '../model/stamps.ts';
 import type { Gap } from '../model/observation.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
@@ -103,10 +102,7 @@ function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boole
   return ended.client.hi < deletion.accepted.client.lo + minRetryDelayMs + (isAfterGrace ? grace : 0);
 }
 
-/**
- * Without Events nothing dates the stop on the node's clock. But on a log that was already followed, a line that names
- * the signal and arrives live after the deletion was seen is about this signal.
- */
+/** On a log that was already followed, a line that names the signal and arrives live after the deletion is about it. */
 const isAboutThisSignal = ({ trace, deletion, facts: { log } }: Stop, line: Fact<number>): boolean =>
   isRefused(trace, 'events') &&
   deletion.isWitnessed &&
@@ -121,21 +117,7 @@ interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'ou
 
 /** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
-  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
-
-/** Whether the container had ended before the kubelet started to stop it or before its signal was due (trap 7). */
-function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
-  const ended = parseFloor(facts.terminated?.value.finishedAt);
-  if (!ended) return false;
-  if (turn && network.unusable.node) return true;
-  const dues = [
-    killings[0]?.time.lo ?? -Infinity,
-    hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
-    turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
-  ];
-  // The network counts with drift; two stamps of one clock have none.
-  return dues.some((due) => ended.lo < due && ended.hi <= due + driftOver(due - network.references.node));
-}
+  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal);
 
 /**
  * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit:
@@ -178,10 +160,7 @@ export function isAfterGrace({ network, kubelet, spec: { name } }: Stop, hasSign
   );
 }
 
-/**
- * Whether a 137 in the second in which the grace ends is taken for the kill. It could be the application's own exit code,
- * but one that showed no sign of life during the grace is unlikely to exit just then (assumption `silent-kill`).
- */
+/** A 137 in the second in which the grace ends, without a sign of life during the grace (assumption `silent-kill`). */
 export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }: Stop): boolean {
   const { log, readyLost } = facts;
   const timeout = stopTimeout(kubelet, 'min');
@@ -196,10 +175,7 @@ export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }:
   return !hasLogged && !hasFailedProbe && readyLost === undefined;
 }
 
-/**
- * Whether the container's log was read from its stop to its exit. If not, the absence of log lines makes a kill only
- * probable.
- */
+/** Whether the log was read from the stop to the exit. If not, the absence of lines makes a kill only probable. */
 export function isLogRead({ trace, spec, facts: { log }, stopStart, ended }: Stop): boolean {
   const isMissing = ({ stream, container, to = Infinity }: Gap): boolean =>
     stream === 'logs' && container === spec.name && to > stopStart.client.lo;
@@ -227,10 +203,7 @@ export function isDoubtfulKill(stop: Stop, killSince: Estimate, isLate: boolean)
   return !isLate && (network.unusable.node !== undefined || (killings.length === 0 && isStartUncertain(stop)));
 }
 
-/**
- * Whether the container ended just after the grace that was seen: a chance exit rarely hits that. A grace of 0 or 1 was
- * written later (SIGNALS.md §1 "Repeat delete", trap 2), and shows no time. `killSince`: the earliest time of the kill.
- */
+/** A chance exit rarely hits that. A grace of 0 or 1 was written later (trap 2). `killSince`: the earliest kill. */
 const endsRightAfterGrace = ({ grace }: Deletion, killSince: Estimate, ended: Estimate): boolean =>
   grace > 1 && isBefore(ended, moved(killSince, { lo: killedWithinMs, hi: killedWithinMs }));
 

@@ -1,7 +1,4 @@
-/**
- * When the kubelet started to stop a container, when its grace started, and whether there was another attempt: a failed
- * kill or a kubelet restart starts everything again (SIGNALS.md §2 S1, S5, S11, trap 36).
- */
+/** When a stop and its grace started, and whether there was another attempt (SIGNALS.md §2 S1, S5, S11, trap 36). */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
@@ -53,10 +50,7 @@ export const isAcknowledgedByProbe = ({ acknowledged, containers }: Trace): bool
 /** 128 + SIGKILL. */
 export const sigkillCode = 137;
 
-/**
- * Constrains when the kubelet last started to stop a container: the grace counts from there (SIGNALS.md §2 S11, trap
- * 36). After a failed kill or a kubelet restart, without a later Killing, it has no upper bound.
- */
+/** The grace counts from the last start (SIGNALS.md §2 S11, trap 36): no upper bound after an unseen retry. */
 export function constrainGraceStart(stop: Stop): Estimate {
   const { trace, kubelet, network, spec, facts, killings, ended } = stop;
   const at = moment('grace-start', spec.name);
@@ -87,30 +81,21 @@ export function constrainGraceStart(stop: Stop): Estimate {
   return network.read(at, max === 0 ? latestStart.basis : 'inferred');
 }
 
-/**
- * What happened to the container after this time (node clock) is certainly not older than the deletion: its first
- * Killing, or the latest time at which the deletion can have been accepted.
- */
+/** Node ms after which what happened to the container is certainly not older than the deletion. */
 export function deletedAtLatest({ network, isStartOpen, killings }: Stop): number {
   const first = killings[0]?.time.lo;
   if (!isStartOpen) return first ?? -Infinity;
   return Math.min(first ?? Infinity, network.read('accepted').node.hi);
 }
 
-/**
- * Whether the kubelet certainly stopped the container: it has a Killing, its hook failed, or it still ran when the
- * kubelet knew. A container that had ended by then gets no Killing, no hook and no signal (trap 7).
- */
+/** It has a Killing, its hook failed, or it ran when the kubelet knew. One that had ended gets none (trap 7). */
 export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop, hookFailed: boolean): boolean {
   if (killings.length > 0 || hookFailed) return true;
   if (!ended) return trace.gone === undefined;
   return kubelet.noticed !== undefined && isBefore(kubelet.noticed, ended);
 }
 
-/**
- * Whether the start of a stop without a Killing is too uncertain to date a kill: other containers have a Killing, so
- * this one may have ended before (trap 7), or the kubelet's first sign came late.
- */
+/** Too uncertain to date a kill: only others have a Killing (trap 7), or the kubelet's first sign came late. */
 export const isStartUncertain = ({ trace, kubelet, stopStart }: Stop): boolean =>
   (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > uncertainStartMs;
 
@@ -143,10 +128,7 @@ export function sawRetry(stop: Stop): boolean {
   );
 }
 
-/**
- * Whether the container outlived hook, minimum grace and kill, so that kubelet or runtime cannot have been on time.
- * `start`: when the kubelet started to stop it.
- */
+/** Longer than hook, minimum grace and kill take, so that kubelet or runtime cannot have been on time. */
 export function outlivedDeadline(container: ContainerContext, start: Estimate): boolean {
   const { kubelet, ended, lag } = container;
   const longer = mayTakeLonger(container) ? minimumGrace + second : 0;

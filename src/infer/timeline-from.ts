@@ -78,10 +78,7 @@ function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
   return arrivals;
 }
 
-/**
- * The bounds of an instant without others: from the pod's creation to the newest observation. The API server dates the
- * creation (SIGNALS.md §5 "Clocks"), so it has no lower bound if that clock's offset has none.
- */
+/** The bounds of an instant without others: from the pod's creation (API server's clock) to the newest observation. */
 function windowOf(trace: Trace, exit: PodExit | undefined): Span {
   const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
   if (!created) return { lo: trace.now, hi: trace.now + 1 };

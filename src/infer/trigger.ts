@@ -80,10 +80,7 @@ const conditionKinds = new Map<string, { readonly kind: TriggerKind; readonly ev
   ['DeletionByPodGC', { kind: 'pod-gc' }],
 ]);
 
-/**
- * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a terminating
- * pod adds it too, but changes nothing else.
- */
+/** The condition is a cause only if it was there at the deletion: evictions add it later too (trap 26). */
 const byCondition: Rule = (trace, deletion) => {
   const { facts, pod } = deletion;
   const condition = conditionOf(pod, 'DisruptionTarget');
@@ -103,10 +100,7 @@ const byCondition: Rule = (trace, deletion) => {
   };
 };
 
-/**
- * Whether the condition was added after deletionTimestamp. If we did not see that write, the condition's own timestamp
- * decides. An eviction's comes from the same clock as deletionTimestamp, another one from a controller's.
- */
+/** If we did not see the deletion, by the condition's own timestamp. Only an eviction's is of the same clock. */
 function isAddedLater(
   trace: Trace,
   { isWitnessed }: Deletion,
@@ -133,10 +127,7 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, pod }) => {
     : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
 };
 
-/**
- * A Job that is suspended or done deletes its running pods, and keeps finished ones until ttlSecondsAfterFinished is
- * over. If a client deletes a Job, it counts as a deleted owner like any other.
- */
+/** A Job that is suspended or done deletes its running pods; finished ones once ttlSecondsAfterFinished is over. */
 const byJob: Rule = (trace, { facts, pod }) => {
   const controller = controllerOf(pod);
   if (controller?.kind !== 'Job') return undefined;
@@ -187,10 +178,7 @@ const ownerGoneWindowMs = 1000;
 
 const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];
 
-/**
- * The controller deleted the pod, for a new template (rollout) or fewer replicas (scale-down). Its Event says so, or
- * its Events name fewer pods than it had to delete: in a burst they name 25 at most (SIGNALS.md §2.1).
- */
+/** For a new template or fewer replicas. Its Events say so, or name fewer pods than it deleted (SIGNALS.md §2.1). */
 function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
@@ -217,10 +205,7 @@ function byOtherController(trace: Trace, pod: Pod, kind: string, scaled: Seen | 
   return scaled && { kind: 'scale-down', evidence: [scaled.seq] };
 }
 
-/**
- * Names the autoscaler of a scale-down. Its Event has the new number, but not of which workload (`SuccessfulRescale` in
- * podautoscaler/horizontal.go): that number must match, around the deletion, for one autoscaler only.
- */
+/** The HPA's Event has only the new number (podautoscaler/horizontal.go): it must match for one autoscaler only. */
 function withAutoscaler(trace: Trace, owner: OwnerFacts | undefined, trigger: Trigger): Trigger {
   const workload = parentOf(trace, owner) ?? owner;
   if (trigger.kind !== 'scale-down' || !workload) return trigger;
@@ -259,10 +244,7 @@ const countNamed = (trace: Trace, owner: string): number =>
       .map(({ message }) => message),
   ).size;
 
-/**
- * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that start around the deletion
- * show that it went on. If there was a scale-down too, the later of the two is the cause, if we saw that.
- */
+/** A stuck rollout deletes no pod: pods of its template must start. Of it and a scale-down, the later is the cause. */
 function byReplicaSet(
   trace: Trace,
   pod: Pod,

@@ -1,7 +1,4 @@
-/**
- * Changes of a workload that can cause a deletion (SIGNALS.md §4): another pod template, and the scaling of ReplicaSets
- * that a Deployment reports. They show a rollout or a scale-down.
- */
+/** Changes of a workload that can cause a deletion (SIGNALS.md §4): another pod template, and scaling. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Owner, Pod } from '../model/kube.ts';
 import { isMerged, newestMessage } from '../model/observe/event.ts';
@@ -68,10 +65,7 @@ export function otherTemplate(trace: Trace, pod: Pod): readonly number[] | undef
   return seqs.length > 0 ? seqs : undefined;
 }
 
-/**
- * Pods of a newer template that start around the deletion, and when we saw such pods become `ready`. Undefined if no such
- * pod starts: a template that has long been there without new pods deletes no pod.
- */
+/** Pods of a newer template that start around the deletion, and when such pods became `ready`. Undefined if none. */
 export function rolloutEvidence(trace: Trace, pod: Pod) {
   const controller = controllerOf(pod);
   const events = controller ? scaledBeside(trace, controller.name, (event) => isRecent(event, trace)) : [];
@@ -101,10 +95,7 @@ const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace)
     ? (count > 1 ? time : (created ?? time)).hi >= deletionRequestedAt(trace) - controllerReactionMs
     : at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs;
 
-/**
- * The Deployment last scaled up another ReplicaSet than the pod's own (in an earlier rollout, its own came last): that
- * Event, if it `counts`, and those about scaling down its own.
- */
+/** The Event of the last scale-up if it is of another ReplicaSet and `counts`, and those scaling down the pod's own. */
 function scaledBeside(trace: Trace, ownSet: string, counts = (_event: Occurrence) => true): number[] {
   const scalings = scalingsOf(trace);
   const grown = scalings.filter(({ way, event }) => way === 'up' && arrivedInTime(event, trace));
@@ -129,10 +120,7 @@ export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
   return theirs !== undefined && ours !== undefined && theirs !== ours && created(pod) > created(own);
 }
 
-/**
- * A StatefulSet's status shows which revision it wants. A new one is also its only reason to delete a running pod with
- * a valid ordinal, as a scale-down removes the highest ordinals.
- */
+/** A new revision is a StatefulSet's only reason to delete a running pod with a valid ordinal. */
 function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
   if (owner?.first.value.kind !== 'StatefulSet') return [];
   const ours = revision(pod);

@@ -11,10 +11,7 @@ export const assumptions = {
   'signal-lag-exec': 2,
   /** The same through the guest of a sandboxed runtime (the pod has a runtimeClass). */
   'signal-lag-sandboxed': 5,
-  /**
-   * If Events may not be read: the kubelet calls the runtime within this time after the status that acknowledges the
-   * deletion arrived, and the call does not fail.
-   */
+  /** Without Events: the kubelet calls the runtime within this time after the status that acknowledges the deletion. */
   'kill-at-once': 0.5,
   /** The runtime stamps a log line when it reads the line, at most this long after it was written. */
   'log-stamp-lag': 0.1,

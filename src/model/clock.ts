@@ -76,10 +76,7 @@ export function offsetAt(clock: RemoteClock, at: number): Span {
   return { lo, hi };
 }
 
-/**
- * Converts remote times to client times. Each end uses the offset at its own time, because bounds weaken with distance;
- * `near` is a client time to start from.
- */
+/** Each end uses the offset at its own time, as bounds weaken with distance. `near`: a client time to start from. */
 export function toClient(clock: RemoteClock, remote: Span, near: number): Span {
   if (!Number.isFinite(near) || stepOf(clock)) return anyTime;
   const rough = offsetAt(clock, near);

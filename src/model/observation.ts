@@ -109,10 +109,7 @@ const kinds = {
   /** One watch event. BOOKMARKs only move the resourceVersion and are not observations. */
   changed: fields({ stream: isStream, change: isOneOf('ADDED', 'MODIFIED', 'DELETED'), object: isAnything }),
 
-  /**
-   * The uids of all pods of the pod's controller, from one list that was requested before the DELETE. A pod that only a
-   * later list has was created in between (infer/replacement.ts).
-   */
+  /** The uids of all pods of the pod's controller, listed before the DELETE. Others are new (infer/replacement.ts). */
   kin: fields({
     resourceVersion: isText,
     uids: arrayOf(isText),
@@ -195,10 +192,7 @@ const kinds = {
   /** The log stream ended. `clean`: the server ended it normally; otherwise the connection broke. */
   'log-ended': fields({ pod: optional(isText), container: isText, clean: isFlag }),
 
-  /**
-   * A timer of the run fired: time is an input. `timeout`: --timeout ran out. `settled`: no more facts are awaited.
-   * `over`: a pod's trace is complete.
-   */
+  /** A timer of the run fired. `settled`: no more facts are awaited. `over`: a pod's trace is complete. */
   timer: fields({ name: isOneOf('timeout', 'settled', 'over'), pod: optional(isText) }),
 
   ...probeKinds,

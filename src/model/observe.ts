@@ -17,10 +17,7 @@ import type { LogLine, Observation, RawObservation, StreamName } from './observa
 import { narrowEvent } from './observe/event.ts';
 import { asObject, asString, compact } from './observe/read.ts';
 
-/**
- * `seq` is the number that evidence refers to; `logText`: keep the text of log lines, to show it. Without `together`, the
- * raw observation decides.
- */
+/** `seq` is what evidence refers to; `logText` keeps the text of log lines. `together`: by default as recorded. */
 export function observe(
   rawObservation: RawObservation,
   seq: number,

@@ -1,7 +1,4 @@
-/**
- * What a platform reports when it ends a pod or takes its node away (SIGNALS.md §4): the Events by which `why` and the
- * trigger of a deletion name who was behind an eviction or a DELETE. Pure.
- */
+/** Who ended a pod or took its node away, by the Events of platforms (SIGNALS.md §4). Pure. */
 
 interface PlatformRule {
   readonly about: 'Pod' | 'Node';

@@ -50,7 +50,7 @@ export const isFinished = (pod: Pod): boolean => pod.status.phase === 'Succeeded
 
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
 
-/** Set by the Job controller on its pods, and removed when it has counted one. */
+/** The Job controller sets it, and removes it when it has counted the pod (job_controller.go). */
 export const jobTracking = 'batch.kubernetes.io/job-tracking';
 
 /** Whether a Job still has to count the pod. */

@@ -20,10 +20,7 @@ export const bucketOf = (ms: number): number =>
 /** The middle of a bucket, in ms, with three digits. */
 const latencyOf = (bucket: number): number => Number((minLatencyMs * Math.exp(bucket * bucketGrowth)).toPrecision(3));
 
-/**
- * The latency (ms) that `share` of all answers did not exceed; undefined without answers. `histogram`: the number of
- * latencies per bucket.
- */
+/** The latency (ms) that `share` of all answers did not exceed. `histogram`: the number of latencies per bucket. */
 export function quantile(histogram: ReadonlyMap<number, number>, share: number): number | undefined {
   const buckets = [...histogram].sort(([one], [other]) => one - other);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);

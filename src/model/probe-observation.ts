@@ -1,7 +1,4 @@
-/**
- * Observations of probes (`--probe`): counts, times and kinds; never a header, a body or a query string. One
- * observation covers half a second, so that 500 requests a second for minutes stay small.
- */
+/** Observations of probes (`--probe`): counts, times and kinds, for half a second each; never a header or a body. */
 import {
   fields,
   isCount,
@@ -45,10 +42,7 @@ const isPair = (value: unknown): value is [bucket: number, count: number] =>
 
 const isTally = fields({ sent: isCount, failed: isCount });
 
-/**
- * Failures of one kind that are less than half a second apart. A timed-out request counts from its sending, any other
- * failure from when it became known; client clock, ms, rounded down.
- */
+/** Failures of one kind less than 0.5 s apart, client ms: of a timeout when it was sent, else when it was known. */
 const isFailures = fields({
   kind: isFailureKind,
   connection: isConnection,

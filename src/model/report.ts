@@ -1,7 +1,4 @@
-/**
- * The format of the report (`-o json`). Programs outside this project read it, so fields are only ever added. A test
- * compares the JSON Schema in schema/ with these types.
- */
+/** The format of the report (`-o json`). Others read it: fields are only added. A test compares it with schema/. */
 import type { ContainerKind } from './kube.ts';
 import type { GapCause, Mode } from './observation.ts';
 import type { HookKind } from './observe/container.ts';

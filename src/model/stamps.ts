@@ -44,10 +44,7 @@ export function printTime(time: number, toward: 'earlier' | 'later'): string {
   return new Date(Math.min(Math.max(ms, 0), latestPlausible)).toISOString();
 }
 
-/**
- * When the deletion was requested: deletionTimestamp less the grace period (SIGNALS.md §1 "First delete"). ms on the API
- * server's clock, a whole second.
- */
+/** When the deletion was requested (SIGNALS.md §1 "First delete"): ms, API server's clock, a whole second. */
 export function requestedAt(pod: Pod): number | undefined {
   const deadline = parseTime(pod.metadata.deletionTimestamp);
   return deadline === undefined ? undefined : deadline - graceOf(pod) * second;

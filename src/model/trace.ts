@@ -193,13 +193,11 @@ export interface Trace {
   readonly requests: readonly RequestFacts[];
   /** The first status that shows the deletion's generation; one written for a probe may precede the kubelet's start. */
   readonly acknowledged?: Fact<true>;
-  readonly terminal?: Fact<string>;
+  readonly terminal?: Fact<Pod>;
   readonly sandboxStopped?: Fact<true>;
   readonly finalDelete?: Fact<Pod>;
   /** Finalizers of the finished pod, as last seen. */
   readonly finalizing?: Fact<readonly string[]>;
-  /** What the pod was when its Job counted it. `unknown`: a gap hides whether it had ended. */
-  readonly countedByJob?: Fact<'running' | 'ended' | 'unknown'>;
   /** Reason of the newest DisruptionTarget condition from before or with the deletionTimestamp. */
   readonly disruption?: Fact<string>;
   /** `deleted`: reported as deleted; `absent`: found to be gone. */

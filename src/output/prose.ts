@@ -1,6 +1,6 @@
 /** Lays out text of several inks in lines of a given width. Widths are columns of a terminal, not characters. */
 import stringWidth from 'string-width';
-import type { Ink, Pen } from './palette.ts';
+import { penFor, plainStyle, type Ink, type Pen } from './palette.ts';
 
 export interface Piece {
   readonly ink: Ink;
@@ -112,27 +112,35 @@ export const piecesWidth = (pieces: readonly Piece[]): number =>
 /** Pads to `width` columns with trailing blanks. */
 export const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 
+/** The widest cell of each column, in columns of a terminal. */
+const widthsOf = (rows: readonly (readonly string[])[]): number[] =>
+  (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => stringWidth(row[at] ?? ''))));
+
 /** Pads cells to the width of their column, three spaces apart like kubectl's tables. */
-export function columnsOf(rows: readonly (readonly string[])[]): string[] {
-  const widest = (at: number): number => rows.reduce((max, row) => Math.max(max, stringWidth(row[at] ?? '')), 0);
-  const widths = (rows[0] ?? []).map((_, at) => widest(at));
-  return rows.map((row) => {
-    const cells = row.map((cell, at) => padTo(cell, widths[at] ?? 0));
-    return cells.join('   ').trimEnd();
-  });
+export function columnsOf(rows: readonly (readonly string[])[], gap = '   '): string[] {
+  const widths = widthsOf(rows);
+  const line = (row: readonly string[]): string => row.map((cell, at) => padTo(cell, widths[at] ?? 0)).join(gap);
+  return rows.map((row) => line(row).trimEnd());
 }
 
-/** Plain text in lines of at most `width` columns; a longer word has a line of its own. */
-export function wrapWords(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && stringWidth(last) + 1 + stringWidth(word) <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
+export interface TableRow {
+  /** Escaped. */
+  readonly cells: readonly string[];
+  readonly ink: Ink;
 }
+
+/** The table of a live view, each row in its ink; the first column gives way in a narrow window. Nothing without rows. */
+export function liveTable(pen: Pen, titles: readonly string[], rows: readonly TableRow[], width: number): Piece[][] {
+  if (rows.length === 0) return [];
+  const all: TableRow[] = [{ cells: titles, ink: 'dim' }, ...rows];
+  const rest = widthsOf(all.map(({ cells }) => cells.slice(1))).reduce((sum, columns) => sum + columns + 2, 2);
+  const cut = all.map(({ cells: [name = '', ...more] }) => [shorten(pen, name, Math.max(8, width - rest)), ...more]);
+  return columnsOf(cut, '  ').map((line, at) => [plain('  '), piece(all[at]?.ink ?? 'plain', line)]);
+}
+
+/** Plain text in lines of at most `width` columns. */
+export const wrapWords = (text: string, width: number): string[] =>
+  flow(penFor(plainStyle), [plain(text)], { width, hang: 0 });
 
 /** A sentence beside a report: wrapped between words at a terminal, one line in a pipe. */
 export const sentenceOn = (output: { readonly isTty: boolean; columns(): number }, text: string): string =>

@@ -6,7 +6,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Report } from '../verdict/report.ts';
 import { rolloutViews } from './documents.ts';
 import { isDocument, type Format } from './formats.ts';
-import { linesOfPod, type LinesOfPod } from './machine/ndjson-view.ts';
+import { linesOfPod, type LinesOfPod } from './machine/ndjson.ts';
 import { penFor } from './palette.ts';
 import type { OutputPorts } from './ports.ts';
 import { render } from './render.ts';

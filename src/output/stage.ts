@@ -18,7 +18,7 @@ async function openView(format: Format, look: LookOptions, ports: OutputPorts): 
     return { step: () => {}, end };
   }
   // Apart from the views for people, which are much more code.
-  if (format.kind === 'ndjson') return (await import('./machine/ndjson-view.ts')).linesOfPod(ports);
+  if (format.kind === 'ndjson') return (await import('./machine/ndjson.ts')).linesOfPod(ports);
   return (await import('./text/views.ts')).openTerminal(format.kind, look, ports);
 }
 

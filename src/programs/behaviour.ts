@@ -9,12 +9,8 @@ export interface ProgramContainer {
   /** Replaces the image's CMD. */
   args?: readonly string[];
   image?: string;
-  env?: Readonly<Record<string, string>>;
   /** Scripts whose text is known, for example from a ConfigMap: the path in the container, and the text. */
   scripts?: ReadonlyMap<string, string>;
-  /** The pod's spec.shareProcessNamespace: no container has PID 1. */
-  shareProcessNamespace?: boolean;
-  os?: 'linux' | 'windows';
 }
 
 /** One part of PID 1's command line: what starts the next one, or the application itself (the last). */

@@ -3,34 +3,36 @@
  * the next one into the effect on itself; `links.ts` has the rule of each kind of link.
  */
 import type { StopBehaviour as Effect } from './behaviour.ts';
-import type { Base } from './images.ts';
 import { agreed, endsByItself, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
 import { readScript } from './shell-script.ts';
-import { isSleep, standingsOf, type Standing } from './shell-standing.ts';
+import { isSleep, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
-import { shellReaction } from './shell-signal.ts';
 
 const maxLinks = 24;
 /** Of a longer command line the rest is not read. */
 export const maxWords = 256;
 
-export function effectOf(all: readonly Word[], context: Context): Effect {
-  const words = all.slice(0, maxWords);
-  const inner = { ...context, depth: context.depth + 1 };
+export function effectOf(all: readonly Word[], outer: Context): Effect {
+  const box = /^(busy|toy)box$/.exec(nameOf(all[0]))?.[0];
+  const words = all.length > 1 && box !== undefined ? all.slice(1, maxWords) : all.slice(0, maxWords);
+  const context = { ...outer, depth: outer.depth + 1 };
   const [first] = words;
   const name = nameOf(first);
   if (first === undefined || context.depth > maxLinks) return unknownApp('the application', context);
-  if (name === 'busybox' || name === 'toybox') return appletEffect(words, inner);
-  const kinds = shellsNamed(name, context.base);
-  if (kinds.length > 0)
-    return agreed(kinds.map((shell) => [shellText(name, shell), ofShell(shell, words.slice(1), inner)]));
+  const shells = shellsNamed(name, box === undefined ? context.sh : ['ash']);
+  if (shells.length > 0) return agreed(shells.map((shell) => [shellText(name, shell), ofShell(shell, words, context)]));
   const script = context.scripts.get(first.text);
-  if (script !== undefined) return ofScriptFile(first, script, words.slice(1), inner);
+  if (script !== undefined) {
+    const interpreter = /^#!\s*([^\n]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? ['/bin/sh'];
+    return effectOf([...interpreter.map(plainWord), ...words], context);
+  }
   const texts = words.map(({ text }) => text);
-  const row = appletRow(first.text, texts.slice(1), context) ?? rowOf(texts);
-  if (row) return ofRow(row, words, inner);
+  // Where /bin/sh is busybox's, a name without a folder means busybox's own program, if it has one.
+  const isBusybox = context.sh.join() === 'ash' && !first.text.includes('/');
+  const row = rowOf(texts, box ?? (isBusybox ? 'busybox' : undefined));
+  if (row) return ofRow(row, words, context);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
 }
 
@@ -39,88 +41,47 @@ const nameOf = (word: Word | undefined): string => {
   return word?.isDynamic && /[$`*?(]/.test(name) ? '' : name;
 };
 
-/** An applet of busybox: a shell, or a row under the name `busybox NAME`. */
-function appletEffect(words: readonly Word[], context: Context): Effect {
-  const [box, applet, ...others] = words;
-  const name = applet?.text ?? 'sh';
-  const ash = shellsByName.get('ash');
-  if (ash && /^(a|hu)?sh$/.test(name)) return ofShell(ash, others, context);
-  const row = rowOf([`${nameOf(box)} ${name}`, ...others.map(({ text }) => text)]);
-  if (row === undefined) return effectOf(words.slice(1), context);
-  return ofRow(row, words.slice(1), context);
-}
-
-/** On Alpine, and within busybox's shell, a name without a folder means busybox's own program, if it has one. */
-const appletRow = (name: string, args: readonly string[], { base }: Context): ProgramRow | undefined =>
-  base.name === 'alpine' || base.name === 'busybox' ? rowOf([`busybox ${name}`, ...args]) : undefined;
-
 /** `sh` is another shell on each base system. Empty: not a shell. */
-function shellsNamed(name: string, base: Base): Shell[] {
+function shellsNamed(name: string, sh: readonly string[]): Shell[] {
   const named = name.replace(/^-/, '');
-  const names =
-    named === 'login' ? ['bash', ...base.sh] : named === 'sh' ? base.sh : named === 'ksh' ? ['ksh93', 'mksh'] : [named];
-  return names.flatMap((one) => shellsByName.get(one) ?? []);
+  const others = { sh, login: ['bash', ...sh], ksh: ['ksh93', 'mksh'], busybox: ['ash'], hush: ['ash'] };
+  return (new Map(Object.entries(others)).get(named) ?? [named]).flatMap((one) => shellsByName.get(one) ?? []);
 }
 
 const shellText = (name: string, shell: Shell): string =>
   name === shell.name ? shell.name : `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
 
 function ofShell(shell: Shell, words: readonly Word[], outer: Context): Effect {
-  const context = shell.name === 'ash' ? { ...outer, base: { name: 'busybox', sh: ['ash'] } } : outer;
-  const start = shellArguments(words);
-  const { line, file } = start;
-  if (line !== undefined) return ofScript(shell, line, start, context);
-  if (file === undefined) {
-    const reaction = shellReaction(shell, undefined, context, start.isInteractive);
-    return linkEffect({ ...shell, kind: 'shell' }, reaction, context, () => endsByItself(shell.name));
-  }
-  const text = context.scripts.get(file.text);
-  if (text === undefined) return scriptUnknown(nameOf(file), context);
-  return ofScript(shell, { text, isDynamic: false, isQuoted: true }, start, context);
-}
-
-function ofScriptFile(path: Word, script: string, args: readonly Word[], context: Context): Effect {
-  const interpreter = /^#!\s*([^\n]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? ['/bin/sh'];
-  return effectOf([...interpreter.map(plainWord), path, ...args], context);
-}
-
-function ofScript(shell: Shell, line: Word, start: ReturnType<typeof shellArguments>, context: Context): Effect {
-  const variables = new Map(context.env);
-  const script = line.isDynamic && line.text.startsWith('$') ? undefined : readScript(line.text);
-  const ways = script ? standingsOf(script, shell, variables) : [];
+  const context = shell.name === 'ash' ? { ...outer, sh: ['ash'] } : outer;
+  const start = shellArguments(words.slice(1));
+  const { line, file, isInteractive } = start;
+  const row = { ...shell, kind: 'shell' as const };
+  const ends = () => endsByItself(shell.name);
+  const note = `what ${shell.name} does when it is interactive depends on its terminal`;
+  if (isInteractive) return linkEffect(row, { does: 'unknown', note }, context, ends);
+  if (!line && !file) return linkEffect(row, shellReaction(shell, undefined, context), context, ends);
+  const text = file ? context.scripts.get(file.text) : line?.text;
+  if (file && text === undefined) return scriptUnknown(nameOf(file), context);
+  const script = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
+  const ways = script ? standingsOf(script, shell) : [];
   if (ways.length === 0) return scriptUnknown('its script', context);
-  return agreed(ways.map((one) => [labelOf(one), ofStanding(shell, one, variables, start, context)]));
+  return agreed(ways.map((one) => [labelOf(one), ofStanding(shell, one, start, context)]));
 }
 
-function ofStanding(
-  shell: Shell,
-  one: Standing,
-  variables: ReadonlyMap<string, Word>,
-  start: ReturnType<typeof shellArguments>,
-  context: Context,
-): Effect {
-  const forms = new Set([...one.forms, ...(start.file === undefined ? [] : ['file'])]);
-  const standing = {
-    ...one,
-    forms,
-    words: expanded(one.words, start.args, variables),
-    stopsOnError: one.stopsOnError || start.stopsOnError,
-  };
-  const reaction = shellReaction(shell, standing, context, start.isInteractive);
-  const { job, kind } = standing;
-  const row = { ...shell, kind: 'shell' as const, isGuess: one.isGuess };
+function ofStanding(shell: Shell, one: Standing, start: ReturnType<typeof shellArguments>, context: Context): Effect {
+  const { job, kind, isGuess } = one;
+  const words = expanded(one.words, start.args);
+  const forms = new Set([...one.forms, ...(start.file ? ['file'] : [])]);
+  const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
+  const row = { ...shell, kind: 'shell' as const, isGuess };
   if (kind === 'over')
     return linkEffect(row, { does: 'execs', text: 'runs its script to the end' }, context, () =>
       endsByItself(shell.name),
     );
-  const isJob = job !== undefined && reaction.does !== 'execs' && (kind === 'wait' || isSleep(standing.words));
-  const command = isJob ? expanded(job.words, start.args, variables) : standing.words;
-  const effect = linkEffect(
-    row,
-    reaction,
-    context,
-    reaction.does === 'cuts' ? undefined : (inner) => effectOf(command, { ...inner, env: variables }),
-  );
+  const reaction = shellReaction(shell, standing, context);
+  const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || isSleep(words));
+  const next = (inner: Context) => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
+  const effect = linkEffect(row, reaction, context, reaction.does === 'cuts' ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
   const isKeeper = reaction.does === 'execs' && job !== undefined && effect.handles === 'no';
   return isKeeper ? { ...effect, reachesApp: 'no' } : effect;
@@ -129,23 +90,13 @@ function ofStanding(
 const labelOf = ({ words, kind }: Standing): string =>
   `${kind === 'became' ? 'it becomes' : 'it runs'} ${nameOf(words[0]) || 'a command that is not visible here'}`;
 
-/** `"$@"` and `$1` by the arguments of the script, `$NAME` by its assignments and the container's variables. */
-function expanded(words: readonly Word[], args: readonly Word[], variables: ReadonlyMap<string, Word>): Word[] {
-  return words.flatMap((word): Word[] => {
-    if (!word.isDynamic) return [word];
-    if (/^\$(\{[@*]\}|[@*])$/.test(word.text)) return [...args];
-    const text = word.text.replace(
-      /\$(?:\{(\w+)\}|(\w+))/g,
-      (whole, braced: string | undefined, bare: string | undefined) => {
-        const name = braced ?? bare ?? '';
-        const value = /^\d$/.test(name) ? args[Number(name) - 1] : variables.get(name);
-        return value === undefined || value.isDynamic ? whole : value.text;
-      },
-    );
-    const isDynamic = /[$`*?]/.test(text);
-    return isDynamic || word.isQuoted ? [{ ...word, text, isDynamic }] : text.split(/\s+/).map(plainWord);
+/** `"$@"` and `$1` by the arguments of the script. */
+const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>
+  words.flatMap((word) => {
+    const [, name] = /^\$\{?([@*1-9])\}?$/.exec(word.text) ?? [];
+    if (name === undefined || !word.isDynamic) return [word];
+    return /\d/.test(name) ? [args[Number(name) - 1] ?? word] : [...args];
   });
-}
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const reaction = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
@@ -153,31 +104,23 @@ function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effec
   const next = nextOf(row, words);
   // A script of package.json may begin with exec.
   const isGuess = row.isGuess === true || row.next.script !== undefined;
-  return linkEffect({ ...row, isGuess }, reaction, context, (inner) =>
-    next.length > 0 ? effectOf(next, inner) : unknownApp('the application', inner),
-  );
+  return linkEffect({ ...row, isGuess }, reaction, context, (inner) => effectOf(next, inner));
 }
 
 /** The command that a wrapper starts. Empty: it is not visible here. */
-function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): Word[] {
+function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): readonly Word[] {
+  const { hidden, script, line, after } = next;
   const texts = words.map(({ text }) => text);
-  const start = (from: number) => words.slice(from);
-  const dashes = texts.indexOf('--');
-  const line = next.line === undefined ? -1 : texts.slice(0, dashes === -1 ? undefined : dashes).indexOf(next.line);
-  if (next.hidden) return [];
-  if (next.script !== undefined) return [next.script, '-c', 'script-of-package.json'].map(plainWord);
-  if (line > 0 && line < afterOptions(next, texts)) {
-    const chosen = texts[texts.findIndex((text) => text === '-s' || text === '--shell') + 1];
-    const shell = next.lineShell === 'login' && chosen !== texts[0] ? chosen : next.lineShell;
-    return [plainWord(shell ?? 'sh'), plainWord('-c'), ...words.slice(line + 1, line + 2)];
-  }
-  if (next.after)
-    return start(texts.findIndex((text, index) => next.after?.includes(texts[index - 1] ?? '') && text !== ''));
-  if (next.afterDashes !== undefined) return [plainWord(next.afterDashes), ...start(texts.indexOf('--') + 1)];
-  const found = start(afterOptions(next, texts));
-  if (next.split !== undefined && texts.includes(next.split)) {
-    const at = texts.indexOf(next.split) + 1;
-    return [...(texts[at] ?? '').slice(0, 4096).split(/\s+/).map(plainWord), ...start(at + 1)];
-  }
-  return next.isLine && found.length > 0 ? ['sh', '-c', found.map(({ text }) => text).join(' ')].map(plainWord) : found;
+  if (hidden) return [];
+  if (script !== undefined) return [script, '-c', 'script-of-package.json'].map(plainWord);
+  if (after) return words.slice(texts.findIndex((_, index) => after.includes(texts[index - 1] ?? '')));
+  const end = afterOptions({ next }, texts);
+  const option = line === undefined ? -1 : texts.findIndex((text) => /^(-c|--command|--session-command)$/.test(text));
+  if (option < 0 || option >= end) return words.slice(end);
+  const chosen = texts.findIndex((text) => /^(-s|--shell)$/.test(text));
+  return [
+    plainWord((chosen < 0 ? line : texts[chosen + 1]) ?? 'sh'),
+    plainWord('-c'),
+    ...words.slice(option + 1, option + 2),
+  ];
 }

@@ -1,12 +1,6 @@
 /** What the name of an image shows: its base system, the command that its Dockerfile sets, and its STOPSIGNAL. Pure. */
 import data from './data/images.json' with { type: 'json' };
 
-/** `sh`: the shells that /bin/sh may be; without a `name` the image does not show it. */
-export interface Base {
-  name?: string;
-  sh: readonly string[];
-}
-
 /** data/schema.json describes the fields. */
 interface ImageRow {
   image: string;
@@ -35,13 +29,12 @@ function rowOfImage(image: string): ImageRow | undefined {
   return rows.find((row) => row.image === name && row.tag === undefined);
 }
 
-/** By the tag, else by the name, else as the Dockerfile of a well-known image says. */
-export function baseOf(image: string): Base {
+/** The shells that /bin/sh may be: by the tag, else by the name, else as the Dockerfile of a well-known image says. */
+export function shellsOf(image: string): readonly string[] {
   const shown = [lastPartOf(image).tag, image.split('@', 1)[0] ?? ''];
   const found = shown.flatMap((text) => data.bases.find(({ shows }) => new RegExp(shows).test(text)) ?? [])[0];
-  const name = found?.name ?? rowOfImage(image)?.base;
-  const base = data.bases.find((one) => one.name === name);
-  return { name, sh: base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))] };
+  const base = found ?? data.bases.find(({ name }) => name === rowOfImage(image)?.base);
+  return base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))];
 }
 
 /** The ENTRYPOINT and CMD of a well-known image, from its Dockerfile. */

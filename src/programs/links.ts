@@ -1,8 +1,6 @@
 /** What the signal does to one link of the chain, from its own reaction and from what it does to the next link. */
 import type { Answer, StopBehaviour as Effect, StopRemedy } from './behaviour.ts';
-import type { Base } from './images.ts';
 import type { ProgramRow, Reaction } from './rows.ts';
-import type { Word } from './shell-words.ts';
 import { numberOfSignal } from './signals.ts';
 
 export interface Context {
@@ -15,8 +13,8 @@ export interface Context {
   isIgnored: boolean;
   /** The signal also goes to the children of this process, as they are in one process group. */
   toGroup: boolean;
-  base: Base;
-  env: ReadonlyMap<string, Word>;
+  /** The shells that /bin/sh may be. */
+  sh: readonly string[];
   scripts: ReadonlyMap<string, string>;
   /** Links from PID 1 so far. */
   depth: number;
@@ -35,11 +33,12 @@ export interface LinkReaction extends Reaction {
   text?: string;
 }
 
+type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy'>;
 /** An effect but for what is the same for all links. */
 type Own = Omit<Effect, 'chain' | 'probably'>;
 
 const noCodes = { good: [], cut: [] };
-export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
+const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
@@ -53,98 +52,95 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context)
     reachesApp: 'yes',
     handles: isPid1 || isIgnored ? 'unknown' : 'yes',
     drains: 'unknown',
-    exitCodes: isPid1 ? noCodes : { good: [], cut: [codeOf(signal)] },
     probably: false,
+    exitCodes: isPid1 ? noCodes : { good: [], cut: [codeOf(signal)] },
     because: `SIG${signal} reaches ${called}, which decides what it does`,
     decidedBy: `whether ${called} handles SIG${signal}: if so it can finish its work, if not ${otherwise}`,
     chain: [{ kind: 'unknown', name: called, does: 'is not known here' }],
   };
 }
 
-export function scriptUnknown(name: string, context: Context): Effect {
-  return {
-    ...unknownApp(name, context),
-    reachesApp: 'unknown',
-    because: `${name} is a script whose text is not visible here`,
-    decidedBy: `whether ${name} starts the application with exec: if so the signal reaches it, if not the script's shell keeps it`,
-    remedy: execRemedy,
-  };
-}
+export const scriptUnknown = (name: string, context: Context): Effect => ({
+  ...unknownApp(name, context),
+  reachesApp: 'unknown',
+  because: `${name} is a script whose text is not visible here`,
+  decidedBy: `whether ${name} starts the application with exec: if so the signal reaches it, if not the script's shell keeps it`,
+  remedy: execRemedy,
+});
 
 /** A script whose commands end without being stopped. */
 export const endsByItself = (name: string): Effect => ({
-  ...{ reachesApp: 'yes', handles: 'yes', drains: 'yes', exitCodes: noCodes, probably: false, chain: [] },
+  reachesApp: 'yes',
+  handles: 'yes',
+  drains: 'yes',
+  exitCodes: noCodes,
+  probably: false,
+  chain: [],
   because: `the commands of ${name}'s script end by themselves within moments`,
 });
 
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
 export function linkEffect(
-  row: Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy' | 'text' | 'startsChild'>,
+  row: LinkRow,
   reaction: LinkReaction,
   context: Context,
   next?: (context: Context) => Effect,
 ): Effect {
+  const { kind = 'program', name, source, right } = row;
   const isIgnored = context.isIgnored || reaction.makesIgnored === true;
   const { sends = context.signal, toGroup = false } = reaction;
   const child = { ...context, isPid1: false, isIgnored, signal: sends, toGroup };
   const inner = next?.(reaction.does === 'execs' ? { ...context, isIgnored } : child);
-  const own = row.kind === 'runtime' ? runtimeEffect(row, reaction, context) : effectOf(row, reaction, context, inner);
-  const { kind = 'program', name, source, right } = row;
-  const isRight = right === undefined || right === null || right === context.signal;
-  const text = reaction.text ?? clauseOf(reaction, context, own);
+  const own = kind === 'runtime' ? runtimeEffect(name, reaction, context) : effectOf(row, reaction, context, inner);
+  const better = right && right !== context.signal && !inner ? right : undefined;
+  const text = `Stop it with SIG${better} (lifecycle.stopSignal, or STOPSIGNAL of its image)`;
   return {
     ...own,
-    ...(isRight || inner ? {} : { rightSignal: `SIG${right}` }),
-    ...(isRight || inner || reaction.does === 'unknown' ? {} : { remedy: stopWith(right) }),
+    ...(better && { rightSignal: `SIG${better}` }),
+    ...(better && reaction.does !== 'unknown' && { remedy: { kind: 'stop-signal', text } }),
     probably: row.isGuess === true || inner?.probably === true,
-    chain: [{ kind, name, does: text, source }, ...(inner?.chain ?? [])],
+    chain: [{ kind, name, does: reaction.text ?? clauseOf(reaction, context, own), source }, ...(inner?.chain ?? [])],
   };
 }
 
-const stopWith = (signal: string): StopRemedy => ({
-  kind: 'stop-signal',
-  text: `Stop it with SIG${signal} (lifecycle.stopSignal, or STOPSIGNAL of its image)`,
-});
-
-function effectOf(row: ProgramLike, reaction: LinkReaction, context: Context, inner: Effect | undefined): Own {
-  const { name } = row;
-  const goesOn: Own = {
-    reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
-    handles: 'no',
-    drains: 'no',
-    exitCodes: noCodes,
-    because: '',
-  };
-  switch (reaction.does) {
+function effectOf(row: LinkRow, reaction: LinkReaction, context: Context, inner: Effect | undefined): Own {
+  const { name, remedy } = row;
+  const { does, because, note, decidedBy } = reaction;
+  const unknown = unknownApp(name, context);
+  switch (does) {
     case 'execs':
-      return inner ?? unknownApp(name, context);
+      return inner ?? unknown;
     case 'drops':
-      return withoutHandler(name, context, inner, reaction);
+      return withoutHandler(name, context, inner, because);
     case 'ignores':
     case 'reloads':
       return {
-        ...goesOn,
-        because: reaction.because ?? `${name} goes on at SIG${context.signal}${noteOf(reaction)}`,
-        remedy: reaction.remedy ?? (inner ? execRemedy : undefined),
+        reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
+        handles: 'no',
+        drains: 'no',
+        exitCodes: noCodes,
+        because: because ?? `${name} goes on at SIG${context.signal}${noteOf(reaction)}`,
+        remedy: reaction.remedy ?? (inner && execRemedy),
       };
-    case 'unknown':
-      return inner ? unknownWrapper(row, reaction, context) : unknownApp(name, context);
+    case 'unknown': {
+      const why = note ?? `what ${name} does with SIG${context.signal} here is not known`;
+      const answers = { reachesApp: 'unknown', handles: 'unknown', exitCodes: noCodes } as const;
+      return inner ? { ...unknown, ...answers, because: why, decidedBy: decidedBy ?? why, remedy } : unknown;
+    }
     case 'leaves':
     case 'forwards':
-      return throughWrapper(row, reaction, context, inner ?? unknownApp(name, context));
+      return throughWrapper(row, reaction, context, inner ?? unknown);
     default:
       return ofProgram(name, reaction, context);
   }
 }
 
-type ProgramLike = Parameters<typeof linkEffect>[0];
-
 /** A process whose default action the signal is: PID 1 drops it, another process ends. */
 function withoutHandler(
   name: string,
   { signal, isPid1, isIgnored, toGroup }: Context,
-  inner: Effect | undefined,
-  { because }: Partial<LinkReaction> = {},
+  inner?: Effect,
+  because?: string,
 ): Own {
   const drops = isPid1 || isIgnored;
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
@@ -159,68 +155,53 @@ function withoutHandler(
   };
 }
 
-function unknownWrapper({ name, remedy }: ProgramLike, { note, decidedBy }: LinkReaction, context: Context): Own {
-  const because = note ?? `what ${name} does with SIG${context.signal} here is not known`;
-  const unknown = { reachesApp: 'unknown', handles: 'unknown', exitCodes: noCodes } as const;
-  return { ...unknownApp(name, context), ...unknown, because, decidedBy: decidedBy ?? because, remedy };
-}
-
-function throughWrapper(
-  { name, remedy }: ProgramLike,
-  rule: LinkReaction,
-  { signal, isPid1 }: Context,
-  inner: Effect,
-): Own {
-  const ownCut = (isPid1 ? undefined : rule.childCode) ?? rule.cutCode;
-  const killed = rule.limit === undefined || rule.code !== undefined ? [] : inner.exitCodes.cut;
+function throughWrapper({ name, remedy }: LinkRow, rule: LinkReaction, context: Context, inner: Effect): Own {
+  const { does, code, cutCode, childCode, limit = Infinity, from, because } = rule;
+  const ownCut = (context.isPid1 ? undefined : childCode) ?? cutCode;
+  const killed = limit === Infinity || code !== undefined ? [] : inner.exitCodes.cut;
   const cut = rule.codes ?? (ownCut === undefined ? inner.exitCodes.cut : [ownCut, ...killed]);
-  if (rule.does === 'leaves') {
-    const because = rule.because ?? `${name} ends at once at SIG${signal}, and the application with it`;
-    const reachesApp = rule.isSent === false ? 'no' : inner.reachesApp;
-    const exitCodes = { good: [], cut };
-    return { reachesApp, handles: 'yes', drains: 'no', exitCodes, because, remedy: rule.remedy ?? remedy };
-  }
-  const good = rule.codes ?? (rule.code === undefined ? inner.exitCodes.good : [rule.code]);
-  const passed = { ...inner, because: rule.because ?? inner.because, exitCodes: { good, cut } };
-  const { limit = Infinity } = rule;
-  if (limit === Infinity || limit > (inner.limitSeconds ?? Infinity)) return passed;
-  const isShorter = limit < (inner.limitSeconds ?? Infinity);
+  const advice = { remedy: rule.remedy ?? remedy };
+  if (does === 'leaves')
+    return {
+      reachesApp: rule.isSent === false ? 'no' : inner.reachesApp,
+      handles: 'yes',
+      drains: 'no',
+      ...advice,
+      exitCodes: { good: [], cut },
+      because: because ?? `${name} ends at once at SIG${context.signal}, and the application with it`,
+    };
+  const good = rule.codes ?? (code === undefined ? inner.exitCodes.good : [code]);
+  const passed = { ...inner, because: because ?? inner.because, exitCodes: { good, cut } };
+  const { limitSeconds: innerLimit = Infinity, drains } = inner;
+  if (limit === Infinity || limit > innerLimit) return passed;
   return {
     ...passed,
+    ...advice,
     limitSeconds: limit,
-    limitFrom: rule.from,
+    limitFrom: from,
     because: `${name} kills the application ${limit}s after the signal`,
-    remedy: rule.remedy ?? remedy,
-    drains: isShorter && inner.drains === 'yes' ? 'unknown' : inner.drains,
+    drains: limit < innerLimit && drains === 'yes' ? 'unknown' : drains,
   };
 }
 
 function ofProgram(name: string, reaction: LinkReaction, { signal, isPid1, graceSeconds }: Context): Own {
-  const { does, limit, from, code = 0, childCode = code, cutCode, decidedBy } = reaction;
+  const { does, limit, from, code = 0, childCode = code, cutCode, because } = reaction;
   const isOver = limit !== undefined && limit >= graceSeconds;
-  const drains: Answer = does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown';
   const codes = reaction.codes ?? [isPid1 ? code : childCode];
   const cut = cutCode === undefined ? [] : [cutCode];
   const lower = from === undefined ? '' : `, or lower ${from}`;
+  const text = `Its own limit is ${limit}s: give it a longer grace period${lower}`;
+  const decidedBy = reaction.decidedBy ?? `what ${name} is doing when the signal comes`;
   return {
     reachesApp: 'yes',
     handles: 'yes',
-    drains,
     limitSeconds: limit,
     limitFrom: from,
+    drains: does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown',
     exitCodes: { good: codes, cut: does === 'cuts' ? [...codes, ...cut] : cut },
-    because: reaction.because ?? `${name} ${doesText(reaction)} on SIG${signal}${noteOf(reaction)}`,
-    ...(does === 'drains' || does === 'cuts'
-      ? {}
-      : { decidedBy: decidedBy ?? `what ${name} is doing when the signal comes` }),
-    ...(isOver
-      ? {
-          remedy: {
-            kind: from === undefined ? 'longer-grace' : 'setting',
-            text: `Its own limit is ${limit}s: give it a longer grace period${lower}`,
-          },
-        }
-      : {}),
+    because: because ?? `${name} ${doesText(reaction)} on SIG${signal}${noteOf(reaction)}`,
+    ...(does !== 'drains' && does !== 'cuts' && { decidedBy }),
+    ...(isOver && { remedy: { kind: from === undefined ? 'longer-grace' : 'setting', text } }),
   };
 }
 
@@ -249,29 +230,22 @@ function clauseOf(reaction: LinkReaction, { signal, isPid1, isIgnored }: Context
 }
 
 /** A language's runtime: what it does with a signal that the application does not handle. */
-function runtimeEffect({ name, text, startsChild }: ProgramLike, reaction: LinkReaction, context: Context): Own {
-  const { does, code = 0, cutCode } = reaction;
+function runtimeEffect(name: string, reaction: LinkReaction, context: Context): Own {
   const { isPid1, isIgnored, signal } = context;
+  const { does, code = does === 'drops' ? codeOf(signal) : 0 } = reaction;
   const stays = does === 'drops' && (isPid1 || isIgnored);
-  const codes = does === 'drops' ? [codeOf(signal)] : [code];
-  const own = stays ? 'only SIGKILL ends it' : `it ends at once with exit code ${codes.join()}`;
+  const own = stays ? 'only SIGKILL ends it' : `it ends at once with exit code ${code}`;
   if (does === 'unknown') return unknownApp(name, context);
   if (does === 'ignores') return effectOf({ name, source: '' }, reaction, context, undefined);
-  if (text === 'has no handler') {
-    const cut = stays ? [] : [...codes, ...(cutCode === undefined ? [] : [cutCode])];
-    const without = withoutHandler(name, { ...context, isPid1: stays, isIgnored: false }, undefined);
-    return { ...without, reachesApp: startsChild ? 'no' : 'yes', exitCodes: { good: [], cut } };
-  }
+  const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     reachesApp: 'yes',
-    handles: stays || text !== undefined ? 'unknown' : 'yes',
+    handles: stays ? 'unknown' : 'yes',
     drains: 'unknown',
-    exitCodes: { good: does === 'ends' ? codes : [], cut: stays ? [] : codes },
+    exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
     because: `${name} runs the application, which decides what it does with SIG${signal}${noteOf(reaction)}`,
     decidedBy: `whether the application handles SIG${signal}: if so it can finish its work; without a handler ${own}`,
-    remedy: stays
-      ? { kind: 'trap', text: `Handle SIG${signal} in the application, or put an init such as tini in front of it` }
-      : undefined,
+    ...(stays && { remedy: { kind: 'trap', text } }),
   };
 }
 
@@ -287,7 +261,9 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   const isSame = effects.every((one) => answerText(one) === answerText(first));
   return {
     ...first,
-    ...{ reachesApp: same('reachesApp'), handles: same('handles'), drains: same('drains') },
+    reachesApp: same('reachesApp'),
+    handles: same('handles'),
+    drains: same('drains'),
     exitCodes: { good: codes('good'), cut: codes('cut') },
     probably: effects.some(({ probably }) => probably),
     because: isSame ? first.because : 'it depends on what is not visible here',

@@ -13,91 +13,64 @@ export type Token = Word | string;
 
 export const plainWord = (text: string): Word => ({ text, isDynamic: /\$\(/.test(text), isQuoted: false });
 
-/** A quote or parenthesis that is not closed, syntax of one shell alone, or more than can be read at once. */
-export class Unreadable extends Error {}
-
-const most = { characters: 16 * 1024, tokens: 1_500, depth: 40 };
+const most = { characters: 16 * 1024, tokens: 1_500 };
 
 const blank = /(?:[^\S\n]|\\\n|(?<![^\s;&|()])#.*)+/y;
 /** A test or a computation of bash, which starts no program. */
 const test = /\[\[\s(?:[^\n]{0,400}?\s)?\]\]|\(\([^()\n]*\)\)/y;
-const operator = /(?:\d+(?=[<>]))?(;;&|;;|;&|&&|\|\||&>>?|\|&|<<-|<<<|<<|[<>]&|>>|>\||<>|[\n;&|()<>])/y;
+const operator = /(?:\d+(?=[<>]))?(?:;;&|;;|;&|&&|\|\||&>>?|\|&|<<-|<<<|<<|[<>]&|>>|>\||<>|[\n;&|()<>])/y;
+/** An escaped character, a quoted part, an expansion, or plain characters. Parentheses and braces nest three deep. */
+const expansion = String.raw`\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}`;
+const unit = new RegExp(
+  String.raw`\\[^]|'[^']*'|"(?:\\[^]|${expansion}|\$(?![({])|[^"\\$])*"|${expansion}|${'`[^`]*`'}|\$(?![({])|[^\s;&|()<>'"\\$${'`'}]+`,
+  'y',
+);
 
-/** Throws Unreadable. */
-export function tokensOf(text: string): Token[] {
-  if (text.length > most.characters) throw new Unreadable();
+/** Undefined: a quote or parenthesis that is not closed, syntax of one shell alone, or more than can be read at once. */
+export function tokensOf(text: string): Token[] | undefined {
   const tokens: Token[] = [];
   const hereDocs: string[] = [];
-  for (let at = 0; at < text.length;) {
-    if (tokens.length > most.tokens) throw new Unreadable();
-    const matched = (pattern: RegExp) => Object.assign(pattern, { lastIndex: at }).exec(text) ?? ['', ''];
-    const [skipped] = matched(blank);
-    const [tested] = matched(test);
-    const [found, sign = ''] = matched(operator);
-    if (skipped || tested || found) at += (skipped || tested || found).length;
-    if (skipped) continue;
-    if (tested) tokens.push(plainWord('['));
-    else if (found) tokens.push(sign);
-    else {
-      const { word, end } = wordAt(text, at);
-      const before = tokens.at(-1);
-      if (before === '<<' || before === '<<-') hereDocs.push(word.text);
-      tokens.push(word);
-      at = end;
-    }
-    if (found === '\n') at = afterHereDocs(text, at, hereDocs.splice(0));
+  let at = 0;
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at;
+    const [found = ''] = pattern.exec(text) ?? [];
+    at += found.length;
+    return found;
+  };
+  while (at < text.length) {
+    if (text.length > most.characters || tokens.length > most.tokens) return undefined;
+    if (take(blank)) continue;
+    const before = tokens.at(-1);
+    const token = take(test) ? plainWord('[') : take(operator).replace(/^\d+/, '') || wordFrom(take);
+    if (token === undefined) return undefined;
+    if (typeof token === 'object' && (before === '<<' || before === '<<-')) hereDocs.push(token.text);
+    tokens.push(token);
+    if (token === '\n') for (const end of hereDocs.splice(0)) at = afterHereDoc(text, at, end);
   }
   return tokens;
 }
 
-function afterHereDocs(text: string, start: number, ends: readonly string[]): number {
-  let at = start;
-  for (const end of ends)
-    for (let line = ''; at < text.length && line !== end;) {
-      const [whole = ''] = /.*/.exec(text.slice(at, at + most.characters)) ?? [];
-      line = whole.replace(/^\t+/, '');
-      at += whole.length + 1;
-    }
-  return at;
-}
-
-function wordAt(text: string, start: number): { word: Word; end: number } {
-  const word = { text: '', isDynamic: false, isQuoted: false };
-  let at = start;
-  while (at < text.length && !/[\s;&|()<>]/.test(text[at] ?? '')) {
-    const next = unitEnd(text, at, 0);
-    const unit = text.slice(at, next);
-    const isQuote = /^["'\\]/.test(unit);
-    const inner = unit.startsWith('\\') ? unit.slice(1) : isQuote ? unit.slice(1, -1) : unit;
-    word.isQuoted ||= isQuote;
-    word.isDynamic ||= unit.startsWith('"') ? /(?<!\\)[$`]/.test(inner) : /^[$`*?]/.test(unit);
-    word.text += unit.startsWith('"') ? inner.replace(/\\(["\\$`\n])/g, '$1') : inner;
-    at = next;
+function wordFrom(take: (pattern: RegExp) => string): Word | undefined {
+  const word: Word = { text: '', isDynamic: false, isQuoted: false };
+  let part = take(unit);
+  if (part === '') return undefined;
+  for (; part !== ''; part = take(unit)) {
+    const quote = /^["'\\]/.exec(part)?.[0];
+    const inner = quote === undefined ? part : part.slice(1, quote === '\\' ? undefined : -1);
+    word.isQuoted ||= quote !== undefined;
+    word.isDynamic ||= quote === '"' ? /(?<!\\)[$`]/.test(inner) : quote === undefined && /[$`*?]/.test(part);
+    word.text += quote === '"' ? inner.replace(/\\(["\\$`\n])/g, '$1') : inner;
   }
-  return { word, end: at };
+  return word;
 }
 
-/** The end of a quoted part, an expansion, or a character. */
-function unitEnd(text: string, at: number, depth: number): number {
-  const char = text[at] ?? '';
-  if (char === '\\') return Math.min(at + 2, text.length);
-  if (char === '"') return closing(text, at + 1, char, depth);
-  if (char === '$' && text[at + 1] === '(') return closing(text, at + 2, ')', depth);
-  if (char === '$' && text[at + 1] === '{') return closing(text, at + 2, '}', depth);
-  if (char !== "'" && char !== '`') return at + 1;
-  const end = text.indexOf(char, at + 1);
-  if (end === -1) throw new Unreadable();
-  return end + 1;
-}
-
-/** The place after the character that closes. A single quote is an ordinary character within double quotes and `${…}`. */
-function closing(text: string, start: number, end: string, depth: number): number {
-  if (depth > most.depth) throw new Unreadable();
+function afterHereDoc(text: string, start: number, end: string): number {
   for (let at = start; at < text.length;) {
-    const char = text[at];
-    if (char === end) return at + 1;
-    if (char === '(' && end === ')') at = closing(text, at + 1, end, depth + 1);
-    else at = char === "'" && end !== ')' ? at + 1 : unitEnd(text, at, depth + 1);
+    const found = text.indexOf('\n', at);
+    const stop = found === -1 ? text.length : found;
+    const line = text.slice(at, stop).replace(/^\t+/, '');
+    at = stop + 1;
+    if (line === end) return at;
   }
-  throw new Unreadable();
+  return text.length;
 }

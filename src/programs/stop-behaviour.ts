@@ -4,8 +4,8 @@
  */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
 import { effectOf, maxWords } from './chain.ts';
-import { baseOf, commandOfImage, imageName } from './images.ts';
-import { scriptUnknown, unknownApp, type Context } from './links.ts';
+import { commandOfImage, imageName, shellsOf } from './images.ts';
+import { scriptUnknown, type Context } from './links.ts';
 import { rowOf } from './rows.ts';
 import { plainWord } from './shell-words.ts';
 
@@ -14,43 +14,34 @@ import { plainWord } from './shell-words.ts';
  * behind it unknown, and `decidedBy` names it.
  */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
-  const { command = [], args = [], image = '', env = {}, scripts = new Map() } = container;
+  const { command = [], args = [], image = '', scripts = new Map<string, string>() } = container;
+  const place = { isPid1: true, isIgnored: false, toGroup: false, depth: 0 };
   const context: Context = {
-    signal: signal.replace(/^SIG/, ''),
+    ...place,
+    signal: signal.replace(/^SIG/, '').toUpperCase(),
     graceSeconds,
-    isPid1: container.shareProcessNamespace !== true,
-    isIgnored: false,
-    toGroup: false,
-    base: baseOf(image),
-    env: new Map(Object.entries(env).map(([name, value]) => [name, plainWord(value)])),
+    sh: shellsOf(image),
     scripts,
-    depth: 0,
   };
-  if (container.os === 'windows') return unknownApp('the application', context);
   const words = wordsOf(command, args, image);
-  return words ? effectOf(words.slice(0, maxWords).map(plainWord), context) : ofEntryPoint(args, context);
+  if (words) return effectOf(words.slice(0, maxWords).map(plainWord), context);
+  const name = "the image's ENTRYPOINT";
+  return {
+    ...scriptUnknown(name, context),
+    because: `${name} is not visible here${args.length > 0 ? ', and it comes before the arguments' : ''}`,
+    remedy: undefined,
+    decidedBy: `${name}: an init or a program that handles SIG${context.signal} can stop in time, a shell that stays PID 1 cannot`,
+  };
 }
 
 /** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
 function wordsOf(command: readonly string[], args: readonly string[], image: string): readonly string[] | undefined {
   if (command.length > 0) return [...command, ...args];
   const { entry, cmd } = commandOfImage(image);
-  if (entry !== undefined && (args.length > 0 || cmd !== undefined))
-    return [...entry, ...(args.length > 0 ? args : (cmd ?? []))];
+  const ofImage = args.length > 0 ? args : cmd;
+  if (entry && ofImage) return [...entry, ...ofImage];
   const row = args.length > 0 ? undefined : rowOf([imageName(image)]);
   return row && !row.next && row.kind !== 'runtime' ? [imageName(image)] : undefined;
-}
-
-function ofEntryPoint(args: readonly string[], context: Context): StopBehaviour {
-  const name = "the image's ENTRYPOINT";
-  const effect = scriptUnknown(name, context);
-  const because = `${name} is not visible here${args.length > 0 ? ', and it comes before the arguments' : ''}`;
-  return {
-    ...effect,
-    because,
-    remedy: undefined,
-    decidedBy: `${name}: an init or a program that handles SIG${context.signal} can stop in time, a shell that stays PID 1 cannot`,
-  };
 }
 
 /**
@@ -59,17 +50,16 @@ function ofEntryPoint(args: readonly string[], context: Context): StopBehaviour 
  */
 export function knownEnd(
   { program = '', image }: { program?: string; image?: string },
-  signal: string | undefined,
-  code: number,
+  signal = 'SIGTERM',
+  code = 0,
 ): { isNormal: boolean; because: string } | undefined {
   // Its arguments are not known; a manager of scripts needs one.
-  const [command, name] = [[program, 'start'], signal ?? 'SIGTERM'];
-  const { reachesApp, handles, exitCodes, probably, because, chain } = stopBehaviour({ command, image }, name, 30);
+  const command = [program, 'start'];
+  const { reachesApp, handles, exitCodes, probably, because, chain } = stopBehaviour({ command, image }, signal, 30);
   const { variants = [] } = rowOf(command) ?? {};
-  const codes = variants.flatMap(({ signals }) => signals?.[name.replace(/^SIG/, '')]?.code ?? []);
+  const codes = variants.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
   if (program === '' || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;
-  if (reachesApp === 'no' && exitCodes.cut.includes(code)) return { isNormal: false, because };
-  const isNormal =
-    !probably && reachesApp === 'yes' && chain.at(-1)?.kind === 'program' && exitCodes.good.includes(code);
-  return isNormal ? { isNormal, because } : undefined;
+  if (reachesApp === 'no') return exitCodes.cut.includes(code) ? { isNormal: false, because } : undefined;
+  const isKnown = !probably && reachesApp === 'yes' && chain.at(-1)?.kind === 'program';
+  return isKnown && exitCodes.good.includes(code) ? { isNormal: true, because } : undefined;
 }

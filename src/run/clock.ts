@@ -40,34 +40,13 @@ export function createNow({ origin, monotonic, wall, uptime }: ClockSources): ()
   };
 }
 
-/** A reading of the wall clock (whole ms, rounded down) between two readings of the monotonic clock; ms. */
-interface Reading {
-  before: number;
-  wall: number;
-  after: number;
-}
-
-/**
- * Wall clock time at the start of the monotonic clock: the middle of what the readings allow, which is exact to half a
- * millisecond if one of them was not interrupted. ms.
- */
-export function originFrom(readings: readonly Reading[]): number {
-  const earliest = Math.max(...readings.map(({ wall, after }) => wall - after));
-  const latest = Math.min(...readings.map(({ wall, before }) => wall + 1 - before));
-  return (earliest + latest) / 2;
-}
-
-/** Enough readings that at least one is not interrupted. */
-const readingCount = 5;
-
 /** Not `performance.now`: loading its module takes a millisecond of each start. */
 const monotonic = (): number => Number(hrtime.bigint()) / 1e6;
 
-const readingOf = (): Reading => ({ before: monotonic(), wall: Date.now(), after: monotonic() });
-
 export const systemClock: Clock = {
   now: createNow({
-    origin: originFrom(Array.from({ length: readingCount }, readingOf)),
+    // Whole ms, rounded down.
+    origin: Date.now() + 0.5 - monotonic(),
     monotonic,
     wall: Date.now,
     uptime: () => uptime() * 1000,

@@ -13,15 +13,19 @@ export interface Session {
   readonly ports: Ports;
 }
 
+type SessionOptions = Pick<TraceOptions, 'connection' | 'verbosity' | 'look'> &
+  Partial<Pick<TraceOptions, 'record' | 'reports' | 'timeoutMs'>>;
+
 /** Checks the output files, connects, and does the work. Returns its exit code. */
-export async function inSession<T extends TraceOptions>(
+export async function inSession<T extends SessionOptions>(
   options: T,
   ports: Ports,
   work: (session: Session, options: T) => Promise<number>,
 ): Promise<number> {
+  const { record, reports = [] } = options;
   // Most runs write no file, and need not load the check.
-  if (options.record !== undefined || options.reports.length > 0)
-    await (await import('../output/writable.ts')).assertOutputs(options);
+  if (record !== undefined || reports.length > 0)
+    await (await import('../output/writable.ts')).assertOutputs({ record, reports });
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   // Suggested commands reach the same cluster.
@@ -38,11 +42,11 @@ export async function inSession<T extends TraceOptions>(
  * Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints nothing in
  * any -o format: a script sees an empty stdout.
  */
-export const isIgnored = (error: unknown, { ignoreNotFound }: TraceOptions): boolean =>
+export const isIgnored = (error: unknown, { ignoreNotFound }: Pick<TraceOptions, 'ignoreNotFound'>): boolean =>
   ignoreNotFound && error instanceof PodexitError && notFound.has(error.code);
 
 /** 0 for such an error; throws every other one. */
-export function exitCodeIfIgnored(error: unknown, options: TraceOptions): number {
+export function exitCodeIfIgnored(error: unknown, options: Pick<TraceOptions, 'ignoreNotFound'>): number {
   if (isIgnored(error, options)) return 0;
   throw error;
 }

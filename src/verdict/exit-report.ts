@@ -82,10 +82,7 @@ type Serialised<T> = T extends Interval
         ? { [Key in keyof T]: Serialised<T[Key]> }
         : T;
 
-/**
- * Makes instants of intervals and seconds of lengths. Leaves out what is undefined, which YAML, jsonpath and go-templates
- * cannot express.
- */
+/** Instants for intervals, seconds for lengths; without what is undefined, which YAML and jsonpath cannot express. */
 function serialised<T>(value: T): Serialised<T>;
 function serialised(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => serialised(item as unknown));

@@ -5,12 +5,8 @@ import page from '../../docs/explain.md?raw';
 export interface Explanation {
   /** What the word means. */
   is: string;
-  /** Why it matters. */
-  why?: string;
-  /** How it is known: which facts prove or bound it. */
-  known: string;
-  /** How it can be wrong, or say less than it seems. */
-  wrong?: string;
+  /** How it is known, where that is not plain. */
+  known?: string;
   /** What to do about it; absent: nothing. */
   advice?: string;
   /** The advice as YAML for a manifest. */
@@ -20,9 +16,7 @@ export interface Explanation {
 /** What the page and the terminal call the parts of an explanation, in their order. */
 export const labels: Readonly<Record<string, Exclude<keyof Explanation, 'yaml'>>> = {
   What: 'is',
-  Why: 'why',
   See: 'known',
-  Limits: 'wrong',
   Fix: 'advice',
 };
 

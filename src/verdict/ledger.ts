@@ -91,17 +91,13 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
     kubeletStep(timeline, 'ended the sandbox and reported the exits', at('containers-done'), (side ?? main)?.exit?.at),
-    ...(abandoned
-      ? [
-          {
-            at: at('removed'),
-            owner: 'application',
-            subject: abandoned.name,
-            what: 'still ran when the object was removed',
-            isProved: true,
-          } as const,
-        ]
-      : []),
+    {
+      at: abandoned && at('removed'),
+      owner: 'application',
+      subject: abandoned?.name,
+      what: 'still ran when the object was removed',
+      isProved: true,
+    },
     isKubeletsSlow
       ? { at: last, owner: 'admission', what: "accepted the kubelet's own DELETE", isProved: true }
       : kubeletStep(timeline, 'removed volumes and cgroup', last, done),
@@ -109,10 +105,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   ];
 }
 
-/**
- * After the exits, only the kubelet and its runtime act, until the kubelet's status and then its DELETE arrive (SIGNALS.md
- * §2 S10 to S15). One that the API server refused or lost would have been repeated only after 10 s.
- */
+/** Only the kubelet acts after the exits (SIGNALS.md §2 S10 to S15), and repeats what failed only after 10 s. */
 function kubeletStep({ pod }: Timeline, what: string, at: Interval | undefined, since: Interval | undefined): Stretch {
   const isProved = at !== undefined && since !== undefined && at.shown - since.shown < retryMs;
   return { at, owner: 'kubelet', subject: pod.spec.nodeName, what, isProved };
@@ -174,10 +167,7 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   ];
 }
 
-/**
- * The container whose postStart hook ran at the deletion: it was started, and until its hook is over its status does not
- * say so (SIGNALS.md §2 S2).
- */
+/** It was started, and until its postStart hook is over its status does not say so (SIGNALS.md §2 S2). */
 export function containerInPostStart({ trace, deletion: { pod, facts } }: RuleInput): string | undefined {
   const waiting = (pod.status.containerStatuses ?? []).filter(({ state }) => state.waiting !== undefined);
   return waiting.find(

@@ -1,7 +1,4 @@
-/**
- * Periods in which a Service of the pod had no ready endpoint at all, after it had one. Measured by arrivals on
- * one stream, or by the API server's timestamps if the stream was late.
- */
+/** Periods in which a Service had no ready endpoint after it had one, by arrivals or, if late, by timestamps. */
 import { deliverableSince } from '../infer/arrival.ts';
 import type { DeletionContext } from '../infer/context.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';

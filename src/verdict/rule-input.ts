@@ -8,10 +8,7 @@ import type { Note } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
 
-/**
- * The timeline is what rules judge. The context is what it does not contain: the raw facts of streams and Events (`trace`),
- * who asked for the deletion (`deletion`), and the clocks (`network`).
- */
+/** What rules judge, and what it does not contain: facts of streams and Events, the request, the clocks. */
 export interface RuleInput extends DeletionContext {
   readonly timeline: Timeline;
 }
@@ -70,10 +67,7 @@ export function graceText({ grace }: Timeline): string {
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
 }
 
-/**
- * The name of the stop signal: SIGTERM if no other name is known. Undefined if the container ended as by another signal:
- * the image may set that one, or the application may choose the exit code (SIGNALS.md §2 S8).
- */
+/** SIGTERM if no other name is known. Undefined if it ended as by another signal (SIGNALS.md §2 S8). */
 export function stopSignalName(container: Signalled | undefined): string | undefined {
   const name = container?.stopSignal?.signal ?? 'SIGTERM';
   const endedByOther =

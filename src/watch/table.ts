@@ -1,6 +1,6 @@
 /** The table of a watch at a terminal: the last exits, the worst workloads, the Services with the fewest ready endpoints. */
 import { penFor, type Pen } from '../output/palette.ts';
-import { clipPieces, dim, padTo, piece, plain, textWidth, type Piece } from '../output/prose.ts';
+import { clipPieces, dim, liveTable, piece, plain, type Piece, type TableRow } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { createPainting, type TerminalOptions } from '../output/text/live.ts';
 import type { Line } from '../output/text/screen.ts';
@@ -62,14 +62,8 @@ function watchFrame(state: WatchState, now: number, { pen, columns, rows, timest
   const facts = [plural(exits, 'exit'), `${terminating} terminating`, durationText(now - since)];
   const lines: Piece[][] = [
     [piece('strong', forTerminal(target)), ...facts.map((fact) => plain(` · ${fact}`))],
-    ...table(
-      ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'],
-      worst.map((one) => [`${one.namespace}/${one.workload}`, String(one.bad), String(one.exits), outcomesText(one)]),
-    ),
-    ...table(
-      ['SERVICE', 'READY'],
-      services.map(({ namespace, service, ready }) => [`${namespace}/${service}`, String(ready)]),
-    ),
+    ...liveTable(pen, ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'], worst.map(workloadRow), width),
+    ...liveTable(pen, ['SERVICE', 'READY'], services.map(serviceRow), width),
     [dim(last.length > 0 ? 'LAST EXITS' : 'no pod has terminated yet')],
   ];
   const free = Math.max(0, room - lines.length);
@@ -80,20 +74,15 @@ function watchFrame(state: WatchState, now: number, { pen, columns, rows, timest
 /** A line that is clipped must not contain escape sequences. */
 const plainPen = (pen: Pen): Pen => penFor({ ...pen.style, color: false });
 
+const workloadRow = (one: WorkloadCounts): TableRow => ({
+  cells: [forTerminal(`${one.namespace}/${one.workload}`), String(one.bad), String(one.exits), outcomesText(one)],
+  ink: 'plain',
+});
+
+const serviceRow = ({ namespace, service, ready }: ServiceReady): TableRow => ({
+  cells: [forTerminal(`${namespace}/${service}`), String(ready)],
+  ink: 'plain',
+});
+
 const outcomesText = ({ outcomes }: WorkloadCounts): string =>
   [...outcomes].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
-
-/** Nothing without rows. */
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): Piece[][] {
-  if (rows.length === 0) return [];
-  const cells = rows.map((row) => row.map((cell) => forTerminal(cell)));
-  const widths = titles.map((title, at) => Math.max(title.length, ...cells.map((row) => textWidth(row[at] ?? ''))));
-  const line = (row: readonly string[], asTitle: boolean): Piece[] => {
-    const text = row
-      .map((cell, at) => padTo(cell, widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
-    return [asTitle ? dim(text) : plain(text)];
-  };
-  return [line(titles, true), ...cells.map((row) => line(row, false))];
-}

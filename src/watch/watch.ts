@@ -10,7 +10,6 @@ import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { inSession, type Session } from '../run/session.ts';
 import { missedText } from '../run/streams/pod-observer.ts';
 import { isTerminatingPod, type Target } from '../run/streams/watched.ts';
-import type { TraceOptions } from '../run/options.ts';
 import { createTraceReports } from '../run/traces/traces.ts';
 import { narrowPod, type Pod } from '../model/kube.ts';
 import type { Trace } from '../model/trace.ts';
@@ -36,10 +35,10 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   const served = options.metrics && (await watch.serve(options.metrics));
   if (served) warnOn(ports)(`metrics at http://${options.metrics?.host ?? 'localhost'}:${served.port}/metrics`);
   try {
-    return await inSession(traceOptions(options), ports, async (session, traced) => {
+    return await inSession(options, ports, async (session, shown) => {
       const group = await watchedGroup(session, options);
-      view = watchView(options.format, traced.look, terminal, () => watch.state(group.target));
-      return follow(session, traced, { group, watch, view });
+      view = watchView(options.format, shown.look, terminal, () => watch.state(group.target));
+      return follow(session, shown, { group, watch, view });
     });
   } finally {
     view?.close?.();
@@ -47,24 +46,14 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   }
 }
 
-/** A watch only attaches: it deletes nothing, asks nothing, and prints its own way. */
-const traceOptions = ({ target, otlp: _otlp, ...options }: WatchOptions): TraceOptions & { pods: 'all' } => ({
-  ...options,
-  pods: 'all',
-  target: target ?? { kind: 'selector', labels: '', fields: '' },
+/** A watch deletes nothing. */
+const attaching = {
   mode: 'attach',
-  ignoreNotFound: false,
-  interactive: false,
   graceSeconds: null,
   insist: false,
   waitReplacement: false,
-  retryEvict: false,
   logText: false,
-  format: { kind: 'lines' },
-  reports: [],
-  policy: { gates: [], warnOnly: false },
-  publish: { github: false, otlp: 'never' },
-});
+} as const;
 
 type Watch = Awaited<ReturnType<typeof createWatch>>;
 
@@ -183,7 +172,7 @@ interface Followed {
   readonly view: WatchView;
 }
 
-function follow(session: Session, options: TraceOptions, { group, watch, view }: Followed): Promise<number> {
+function follow(session: Session, options: WatchOptions, { group, watch, view }: Followed): Promise<number> {
   const { ports } = session;
   const { counts, traces } = watch;
   const warn = warnOn(ports);
@@ -222,12 +211,16 @@ function follow(session: Session, options: TraceOptions, { group, watch, view }:
       'What was counted until now is above. Start it again once the pods may be watched.',
     );
   };
-  return runLive(session, options, {
-    group,
-    listener,
-    traces,
-    logText: false,
-    audience: { step: (_trace, observation, key) => reports.step(observation, key) },
-    end: async ({ interruptedBy }) => Promise.resolve(end(interruptedBy)),
-  });
+  return runLive(
+    session,
+    { ...options, ...attaching },
+    {
+      group,
+      listener,
+      traces,
+      logText: false,
+      audience: { step: (_trace, observation, key) => reports.step(observation, key) },
+      end: async ({ interruptedBy }) => Promise.resolve(end(interruptedBy)),
+    },
+  );
 }

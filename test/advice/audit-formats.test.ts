@@ -3,13 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { eventsInText } from '../../src/advice/why/nested-events.ts';
-import { DocumentSplitter } from '../../src/advice/why/json-documents.ts';
-import { recordKeys } from '../../src/advice/why/nested-events.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { scenarioFile } from '../helpers/recordings.ts';
-import { seeded } from '../helpers/seeded.ts';
 import { auditExports } from './helpers/audit-exports.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
 
@@ -101,62 +97,19 @@ describe('what a client wrote into an object is no event of the log', () => {
   });
 });
 
-describe('a document that is larger than memory should hold', () => {
-  const wrappers: Record<string, (list: unknown[]) => unknown> = {
-    'an array': (list) => list,
-    'below keys': (list) => ({ kind: 'EventList', metadata: { a: ['x', { b: '"]}' }] }, items: list, end: '\\' }),
-    'in texts': (list) => ({
-      data: {
-        result: [
-          { stream: {}, values: list.map((one) => ['1', JSON.stringify(one)]) },
-          { stream: {}, values: [] },
-        ],
-      },
-    }),
-    'in two arrays': (list) => ({ records: list.slice(0, 20), more: { records: list.slice(20) } }),
-  };
-  const list = Array.from({ length: 60 }, (_, index) => ({
-    ...{ kind: 'Event', apiVersion: 'audit.k8s.io/v1', auditID: `id-${index}`, verb: 'get', stage: 'ResponseComplete' },
-    responseObject: { items: Array.from({ length: index % 7 }, () => ({ text: 'a "[{\\" quoted \\' })) },
-  }));
-  const read = (text: string, random: () => number): { ids: string[]; problems: string[] } => {
-    const problems: string[] = [];
-    const groupBytes = Math.ceil(random() * 4000);
-    const splitter = new DocumentSplitter({
-      recordKeys,
-      maxBytes: 32_000,
-      groupBytes,
-      onProblem: (one) => problems.push(one),
-    });
-    const bytes = Buffer.from(text);
-    const parts: Buffer[] = [];
-    for (let at = 0; at < bytes.length;) {
-      const size = Math.ceil(random() * 900);
-      parts.push(...splitter.push(bytes.subarray(at, at + size)));
-      at += size;
-    }
-    const found = [...parts, ...splitter.end()].flatMap((part) => eventsInText(part.toString()) ?? []);
-    return { ids: found.map(({ auditID }) => String(auditID)), problems };
-  };
-
-  it.each(Object.keys(wrappers))('%s: has each event once, whatever the sizes of what is read', (name) => {
-    for (let seed = 1; seed <= 60; seed += 1) {
-      const random = seeded(seed);
-      const text = JSON.stringify(wrappers[name]?.(list), undefined, seed % 3);
-      expect(read(text, random), `seed ${seed}`).toEqual({ ids: list.map(({ auditID }) => auditID), problems: [] });
-    }
-  });
-
-  it('that breaks off: what is complete counts, and it is said', () => {
-    for (let seed = 1; seed <= 60; seed += 1) {
-      const random = seeded(seed);
-      const text = JSON.stringify({ items: list });
-      const { ids, problems } = read(text.slice(0, Math.floor(text.length * (0.3 + random() / 2))), random);
-      expect(ids.length).toBeGreaterThan(10);
-      expect(ids).toEqual(list.slice(0, ids.length).map(({ auditID }) => auditID));
-      expect(problems).toEqual(['cut']);
-    }
-  });
+it('a document that breaks off is said to', async () => {
+  const file = join(scratch, 'cut.json');
+  writeFileSync(
+    file,
+    JSON.stringify(
+      events.map((text) => JSON.parse(text) as unknown),
+      undefined,
+      2,
+    ).slice(0, -20),
+  );
+  const { code, stderr } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '--kubeconfig', file]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('the audit log cannot tell what 1 file contains after the position where it breaks off');
 });
 
 it('an event that breaks off before it names a pod is counted among the lines that say nothing', async () => {

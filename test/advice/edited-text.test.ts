@@ -32,9 +32,6 @@ function drawEdits(draw: Draw, object: Record<string, unknown>): Edit[] {
     { kind: 'set', path: [...path, 'lifecycle', 'preStop'], value: { sleep: { seconds: 10 } }, why },
     { kind: 'set', path: [...path, 'lifecycle', 'a'], value: 'two\nlines\n', why },
     { kind: 'set', path: [...path, 'ports'], value: [{ name: 'a' }, 'b', []], why },
-    { kind: 'remove', path: [...path, 'env'], why },
-    { kind: 'remove', path: [...path, 'image'], why },
-    { kind: 'remove', path: ['spec', 'volumes'], why },
     { kind: 'move', path: ['spec', 'containers', containers[index]?.name ?? ''], to: ['spec', 'initContainers'], why },
   ];
   const drawn = edits.filter(() => draw(4) === 0);
@@ -57,7 +54,7 @@ function isUntouched({ path, isWhole }: Row, edits: readonly Edit[], object: obj
 }
 
 it('what was edited reads as it should, and all other lines stay byte for byte', () => {
-  for (let seed = 1; seed <= rounds(100, 40_000); seed++) {
+  for (let seed = 1; seed <= rounds(120, 40_000); seed++) {
     const random = seeded(seed);
     const draw: Draw = (limit) => Math.floor(random() * limit);
     const drawn = drawObject(draw);
@@ -109,18 +106,6 @@ describe('one edit', () => {
       '# because\na: # c\n  # d\n  # e\n  w: 1\nb: 2\n',
     ],
     [
-      'a removed field keeps comments',
-      'a: 1\nb: # c\n  x: 1 # d\ne: 2\n',
-      { kind: 'remove', path: ['b'], why },
-      'a: 1\n# c\n# d\ne: 2\n',
-    ],
-    [
-      'the last field of a map',
-      'a:\n  b: 1 # c\n',
-      { kind: 'remove', path: ['a', 'b'], why },
-      '# because\na: {}\n  # c\n',
-    ],
-    [
       'JSON in lines',
       '{\n\t"a": {\n\t\t"x": 1\n\t}\n}\n',
       set(['a', 'w'], { z: 2 }),
@@ -137,7 +122,7 @@ describe('one edit', () => {
       'an alias is replaced if it changes',
       'a: &x {b: 1}\nc: *x # d\n',
       set(['c', 'b'], 2),
-      'a: &x {b: 1}\n# because\nc: {b: 2} # d\n',
+      'a: &x {b: 1}\nc: # d\n  # because\n  b: 2\n',
     ],
     [
       'a merged field',
@@ -170,12 +155,6 @@ describe('one edit', () => {
       'a:\n  b: |+\n    x\n\n  # because\n  d: 2\nc: 1\n',
     ],
     ['no line feed at the end', 'a:\n  b: 1', set(['a', 'c'], 2), 'a:\n  b: 1\n  # because\n  c: 2'],
-    [
-      'the field beside a dash',
-      '- a: 1 # c\n  b: 2\n',
-      { kind: 'remove', path: [0, 'a'], why },
-      '# because\n- # c\n  b: 2\n',
-    ],
     ['a comment that is there already', '# because\na: 1\n', set(['a'], 2), '# because\na: 2\n'],
     [
       'braces in lines with a comma at the end',

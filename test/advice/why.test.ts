@@ -369,7 +369,7 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
     event({ responseObject: { kind: 'Pod', metadata: { name: 'POD', uid: 'of-another-cluster' } } }),
     'what 1 line says: of other pods of this name, by their uid',
   ],
-  ['a line of 33 MB', () => `{"POD":"${'x'.repeat(33 * 1024 * 1024)}"}`, 'what 1 line says: longer than 32 MB'],
+  ['a line of 33 MB', () => `{"POD":"${'x'.repeat(33 * 1024 * 1024)}"}`, 'not events of audit.k8s.io'],
   [
     'wrong types',
     event({ user: [], userAgent: 7, sourceIPs: { a: 1 }, objectRef: 'POD', responseStatus: 'no' }),

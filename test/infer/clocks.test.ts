@@ -42,7 +42,7 @@ describe.each(exits)('%s', (_name, change, atMs) => {
     },
   );
 
-  it.each([-5000, 2000, 3000])("every interval contains the truth if the node's clock is set by %i ms", (by) => {
+  it.each([2000, 3000])("every interval contains the truth if the node's clock is set by %i ms", (by) => {
     const { wrong, report } = judgeStory(plainStory({ ...set('node', atMs, by), ...change }));
     // Nothing is dated by such a clock, so a kill by its time alone is unknown.
     expect(wrong.filter((one) => !one.includes('unknown, not killed'))).toEqual([]);
@@ -53,7 +53,6 @@ describe.each(exits)('%s', (_name, change, atMs) => {
 it.each([
   ['api', 2000, 'clock of the API server', 'clock-stepped'],
   ['node', 2000, 'clock of the node', 'clock-stepped'],
-  ['node', -5000, 'clock of the node', 'clock-doubtful'],
 ] as const)('the report says that the clock was set: %s by %i ms', (which, by, resource, cause) => {
   const { gaps } = judgeStory(plainStory({ ...set(which, 5000, by), ...alone({ app: drains(8500) }) })).report;
   expect(gaps).toContainEqual(expect.objectContaining({ resource, cause }));

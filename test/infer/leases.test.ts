@@ -122,7 +122,7 @@ describe('the exit’s interval contains the truth', () => {
     );
   });
 
-  it.each([-100, -20, -4, 4, 20, 100])('if the node’s clock was set by %i s', (seconds) => {
+  it.each([4, 20, 100])('if the node’s clock was set by %i s', (seconds) => {
     const shifted = (stamp: unknown) => new Date(Date.parse(String(stamp)) + seconds * 1000).toISOString();
     const since = at - 10_000;
     const leases = editing(rawObservations, 'lease', (lease, one) =>

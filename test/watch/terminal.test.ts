@@ -23,7 +23,7 @@ it('shows the counts, the ready endpoints and the last exits, and leaves them wi
     });
     expect(code).toBe(0);
     expect(text).toMatch(/^namespace\/rollout-25 · 25 exits · 0 terminating · \d/m);
-    expect(text).toMatch(/^SERVICE +READY\nrollout-25\/checkout +\d+$/m);
+    expect(text).toMatch(/^ +SERVICE +READY\n +rollout-25\/checkout +\d+$/m);
     expect(text).toMatch(/^LAST EXITS$/m);
     expect(text.match(/\d {2}rollout-25\/checkout-\S+ {2}✔ Graceful/g)).toHaveLength(10);
     expect(await seen()).toMatch(/✔ Graceful[^]*\n\n25 exits of 1 workload: 25 graceful$/);

@@ -3,25 +3,26 @@ import { asObject, isObject } from '../../model/observe/read.ts';
 import type { Path } from '../container-spec.ts';
 
 /**
- * Paths are those of the object before any edit; in a list, a step is an index or the name of an item. All values are set
- * first, then fields and items are removed, and items move last. `why`: one short clause, which becomes a comment.
+ * Paths are those of the object before any edit; in a list, a step is an index or the name of an item. Items move last.
+ * `why`: one short clause, which becomes a comment.
  */
 export type Edit =
   | { kind: 'set'; path: Path; value: unknown; why: string }
-  | { kind: 'remove'; path: Path; why: string }
-  /** Moves the item of a list to the end of another list, which may not exist yet. */
+  /** Moves the item of a list, which keeps others, to the end of another list, which may not exist yet. */
   | { kind: 'move'; path: Path; to: Path; why: string };
 
+/** A move shifts the indexes in the paths of other edits, so it comes after them. */
+export const movesLast = (edits: readonly Edit[]): Edit[] =>
+  edits.toSorted((a, b) => Number(a.kind === 'move') - Number(b.kind === 'move'));
+
 /** The value with the edits applied. Parts that no edit changes stay the same objects. */
-export function editedValue<T>(value: T, edits: readonly Edit[]): T {
-  const order = ['set', 'remove', 'move'] as const;
-  return order.flatMap((kind) => edits.filter((edit) => edit.kind === kind)).reduce(applied, value as unknown) as T;
-}
+export const editedValue = <T>(value: T, edits: readonly Edit[]): T =>
+  movesLast(edits).reduce<unknown>(applied, value) as T;
 
 function applied(value: unknown, edit: Edit): unknown {
   if (edit.kind === 'set') return changedAt(value, edit.path, () => edit.value);
   const without = changedAt(value, edit.path, () => undefined);
-  if (edit.kind === 'remove' || without === value) return without;
+  if (without === value) return without;
   const item = edit.path.reduce(childOf, value);
   return changedAt(without, edit.to, (list) => [...(Array.isArray(list) ? (list as unknown[]) : []), item]);
 }
@@ -43,7 +44,7 @@ function changedAt(value: unknown, path: Path, change: (old: unknown) => unknown
 }
 
 /** The field, or the list item with this index or name. */
-const childOf = (value: unknown, step: string | number): unknown =>
+export const childOf = (value: unknown, step: string | number): unknown =>
   Array.isArray(value)
     ? (value[indexIn(value, step)] as unknown)
     : isObject(value) && Object.hasOwn(value, step)

@@ -4,8 +4,8 @@ import { parseAllDocuments, parseDocument } from 'yaml';
 import { PodexitError } from '../../errors.ts';
 import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
-import { editedValue, placeOf, type Edit } from './edit.ts';
-import { commentChanges, valueChanges, type TextChange } from './text-changes.ts';
+import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
+import { aliasChanges, commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
 import type { YamlSource } from './yaml-source.ts';
 import { yamlStyleOf } from './yaml-style.ts';
 
@@ -46,19 +46,20 @@ function editedDocument(text: string, edits: readonly Edit[]): string {
   const sourceOf = (own: string): YamlSource => {
     return { text: own, document: parseDocument(own, { ...yaml11, keepSourceTokens: true, logLevel: 'error' }), style };
   };
-  const withEdits = (own: string, some: readonly Edit[]): string => {
+  const valueOf = (own: string): unknown => valueIn(sourceOf(own).document);
+  const withEdit = (own: string, edit: Edit): string => {
     const source = sourceOf(own);
-    const before = valueIn(source.document);
-    const moves = some.filter((edit) => edit.kind === 'move');
-    const edited = changed(own, valueChanges(source, before, editedValue(before, some), moves));
-    const comments = some.map((edit) => ({ path: placeOf(edit), why: edit.why }));
-    return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), comments));
+    const after = editedValue(valueOf(own), [edit]);
+    const { path } = edit;
+    const changes = edit.kind === 'set' ? setChanges(source, path, after) : moveChanges(source, path, edit.to, after);
+    const edited = changed(own, changes);
+    const comment = { path: placeOf(edit), why: edit.why };
+    return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), [comment]));
   };
-  // Moves come last: they shift the list indexes in the paths of other edits.
-  const [moves, others] = [edits.filter(isMove), edits.filter((edit) => !isMove(edit))];
-  const edited = [others, moves].reduce((own, some) => (some.length > 0 ? withEdits(own, some) : own), `${body}\n`);
-  const wanted = editedValue(valueIn(sourceOf(`${body}\n`).document), edits);
-  if (!isDeepStrictEqual(valueIn(sourceOf(edited).document), wanted))
+  const wanted = editedValue(valueOf(`${body}\n`), edits);
+  const written = movesLast(edits).reduce(withEdit, `${body}\n`);
+  const edited = changed(written, aliasChanges(sourceOf(written), wanted));
+  if (!isDeepStrictEqual(valueOf(edited), wanted))
     throw new PodexitError(
       'fix.text',
       'a manifest cannot be edited as text without changing what else it says',
@@ -66,8 +67,6 @@ function editedDocument(text: string, edits: readonly Edit[]): string {
     );
   return mark + edited.slice(0, -1) + end;
 }
-
-const isMove = ({ kind }: Edit): boolean => kind === 'move';
 
 /** Changes do not overlap; of two at one offset, the first is written first. */
 function changed(text: string, changes: readonly TextChange[]): string {

@@ -1,15 +1,16 @@
 /** The command `fix`: prints patches for the problems that a check finds, in the requested format. Applies nothing. */
 import type { KubernetesObject } from '@kubernetes/client-node';
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
-import { asArray, asObject, asString, asText } from '../../model/observe/read.ts';
+import { asArray, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { sentenceOn } from '../../output/prose.ts';
 import { forYaml, safeLines } from '../../output/safe-text.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/choosing/target.ts';
 import { deploymentOf, ownerOf } from '../../run/streams/watched.ts';
-import { readReports, type ReadRecording } from '../history/reports.ts';
+import { readReports, ownerNameOf, type ReadRecording } from '../history/reports.ts';
 import { isProblem } from '../problem.ts';
 import { problemsOf } from '../check-report.ts';
 import { readManifests, type ManifestInput } from '../manifest-input.ts';
@@ -20,7 +21,6 @@ import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
 import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
 import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
-import { unifiedDiff } from './unified-diff.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 
@@ -51,7 +51,10 @@ interface Fixable {
 export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   const { source } = options;
   if (source.kind === 'report') {
-    ports.stdout.write(await reportedFixes(source.file, options));
+    const { patches, sentences } = await reportedFixes(source.file, options);
+    for (const line of sentences) ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
+    ports.stdout.write(patches);
+    if (patches === '') ports.stderr.write(nothingToPatch);
     return 0;
   }
   const { found, broken } =
@@ -66,9 +69,11 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.
   const isFile = source.kind === 'files' && (options.diff || options.format === 'yaml') && !ports.stdout.isTty;
   ports.stdout.write(isFile ? text : forYaml(text));
-  if (found.every(({ edits }) => edits.length === 0)) ports.stderr.write('podexit: nothing that a patch can fix\n');
+  if (found.every(({ edits }) => edits.length === 0)) ports.stderr.write(nothingToPatch);
   return broken.length > 0 ? 1 : 0;
 }
+
+const nothingToPatch = 'podexit: nothing that a patch can fix\n';
 
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
@@ -212,16 +217,24 @@ const diffs = (found: readonly Fixable[]): string =>
     .map(({ file, before, after }) => unifiedDiff(before, after, file))
     .join('');
 
-/** The fixes in a report (`-o json` of a trace) or of a recording, based on measurements. Throws `report.unreadable`, `fix.report`. */
-async function reportedFixes(file: string, { format, readRecording }: FixOptions): Promise<string> {
-  const fixes = (await readReports([file], readRecording)).flatMap((report) => asArray(report['fix']).map(asObject));
-  if (fixes.length === 0)
+/** As `diff -u` and `git apply` read it; empty if nothing differs. */
+function unifiedDiff(before: string, after: string, file: string): string {
+  const patch = structuredPatch(file, file, before, after, undefined, undefined, { context: 3 });
+  return patch.hunks.length === 0 ? '' : formatPatch(patch, FILE_HEADERS_ONLY);
+}
+
+/** What a report or a recording says, based on measurements: patches, and sentences for a person. Throws `report.unreadable`, `fix.report`. */
+async function reportedFixes(file: string, { format, readRecording }: FixOptions) {
+  const reports = await readReports([file], readRecording);
+  const fixes = reports.flatMap((report) => asArray(report['fix']).map(asObject));
+  const sentences = [...new Set(reports.flatMap(sentencesIn))];
+  if (fixes.length === 0 && sentences.length === 0)
     throw new PodexitError(
       'fix.report',
-      `${file} contains no fix: nothing needed fixing, or nothing could be patched`,
+      `${file} contains no fix: nothing needed fixing`,
       'Read the workload itself: kubectl podexit fix deployment/NAME',
     );
-  if (format === 'json-patch' || format === 'yaml')
+  if (fixes.length > 0 && (format === 'json-patch' || format === 'yaml'))
     throw new PodexitError(
       'fix.report',
       `a report does not hold the object, which -o ${format} needs`,
@@ -235,5 +248,22 @@ async function reportedFixes(file: string, { format, readRecording }: FixOptions
     document.commentBefore = ` ${asText(fix['reason'])}\n ${asText(fix['command'])}`;
     return { kind: asString(kind), name: asString(name), patch: yamlText(document) };
   });
-  return format === 'kustomize' ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n');
+  const isComponent = format === 'kustomize' && patches.length > 0;
+  return { patches: isComponent ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n'), sentences };
+}
+
+/** The advice of a report that its patch does not contain, as a live `fix` prints it. */
+function sentencesIn(report: JsonObject): string[] {
+  const patched = asArray(report['fix']).map((fix) => asText(asObject(fix)['reason']).toLowerCase());
+  const what = patched.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
+  const workload = ownerNameOf(asObject(report['pod'])).replace(/^[^/]+/, (kind) => kind.toLowerCase());
+  const isLeft = ({ severity, advice }: JsonObject): boolean => {
+    const clause = asText(advice).toLowerCase().replace(/\.$/, '');
+    return severity !== 'info' && clause !== '' && !patched.some((reason) => reason.includes(clause));
+  };
+  const left = asArray(asObject(report['verdict'])['findings']).map(asObject).filter(isLeft);
+  // Several findings may have the same remedy.
+  return [...new Map(left.map((finding) => [finding['advice'], finding])).values()].map(
+    ({ code, message, advice }) => `${what}: ${workload}: ${asText(message)}. ${asText(advice)} (${asText(code)})`,
+  );
 }

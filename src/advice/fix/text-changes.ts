@@ -1,11 +1,8 @@
-/**
- * The least changes of the text of a YAML document that make it mean another value. A part that means the same keeps its
- * text, and comments of removed parts are kept. Pure.
- */
+/** The least changes of the text of a YAML document that set a field, or move an item to another list. Pure. */
 import { isDeepStrictEqual } from 'node:util';
-import { isAlias, isCollection, isMap, isScalar, isSeq, Scalar, visit, type Alias, type Node } from 'yaml';
-import { asObject, isObject } from '../../model/observe/read.ts';
+import { isAlias, isCollection, isMap, isScalar, Scalar, type Node } from 'yaml';
 import type { Path } from '../container-spec.ts';
+import { childOf } from './edit.ts';
 import {
   blockEnd,
   columnOf,
@@ -22,7 +19,7 @@ import {
   type Entry,
   type YamlSource,
 } from './yaml-source.ts';
-import { blockLines, flowText, isFilled, itemLines, pairLines, type YamlStyle } from './yaml-style.ts';
+import { blockLines, flowText, isFilled, type YamlStyle } from './yaml-style.ts';
 
 /** Replaces the text from one offset to another. */
 export interface TextChange {
@@ -31,37 +28,46 @@ export interface TextChange {
   text: string;
 }
 
-interface Work extends YamlSource {
-  readonly changes: TextChange[];
-  /** What each node with an anchor means afterwards; one that is removed is not in here. */
-  readonly anchored: Map<Node, unknown>;
-  readonly aliases: { entry: Entry; alias: Alias; wanted: unknown }[];
-  /** The values of list items that another list gets: there they keep their text. */
-  readonly moved: Map<unknown, Entry>;
+/** `wanted`: what the whole document means afterwards. */
+export const setChanges = (source: YamlSource, path: Path, wanted: unknown): TextChange[] =>
+  setBelow(source, rootOf(source), path, wanted);
+
+/** The item leaves its list with the comments above it, and becomes the last of the other, which may not exist yet. */
+export function moveChanges(source: YamlSource, path: Path, to: Path, wanted: unknown): TextChange[] {
+  const { text } = source;
+  const list = entryAt(source, path.slice(0, -1))?.node ?? null;
+  const item = entryAt(source, path);
+  if (!item || !isCollection(list)) return [];
+  const own = item.inFlow
+    ? `- ${text.slice(item.start, contentEnd(text, item))}`.split(/\r?\n/)
+    : dedented(
+        text.slice(
+          leadingComments(text, lineStart(text, item.start), columnOf(text, item.start)),
+          blockEnd(text, item),
+        ),
+      );
+  const target = entryAt(source, to);
+  const added =
+    target?.node && isBlock(target.node)
+      ? addLines(source, target.node, own)
+      : target || (item.inFlow && !isBlock(entryAt(source, to.slice(0, -1))?.node ?? null))
+        ? setBelow(source, rootOf(source), to, wanted)
+        : addBelow(source, to, own);
+  return [removed(source, list, item), ...added];
 }
 
-/** `moved`: list items that another list gets, and the paths of these lists. */
-export function valueChanges(
-  source: YamlSource,
-  before: unknown,
-  wanted: unknown,
-  moved: readonly { path: Path; to: Path }[] = [],
-): TextChange[] {
-  const { contents } = source.document;
-  const work: Work = { ...source, changes: [], anchored: new Map(), aliases: [], moved: new Map() };
-  for (const { path, to } of moved) {
-    const list = deepestEntry(contents, to)?.node;
-    // Lines do not fit into brackets.
-    const isInBrackets = isSeq(list) && list.flow && !deepestEntry(contents, path)?.inFlow;
-    if (!isInBrackets) noteItem(work.moved, contents, before, path);
-  }
-  if (isCollection(contents)) changeCollection(work, contents, before, wanted);
-  for (const { entry, alias, wanted: value } of work.aliases) {
-    const target = alias.resolve(source.document);
-    // Today an alias means what its anchor means, which an edit may have changed.
-    if (!target || !isDeepStrictEqual(work.anchored.get(target), value)) replaceInline(work, entry, value);
-  }
-  return work.changes;
+/** Aliases that no longer mean what they should, as an edit has changed their anchor, become values of their own. */
+export function aliasChanges(source: YamlSource, wanted: unknown): TextChange[] {
+  const below = ({ node }: Entry, value: unknown): TextChange[] =>
+    isCollection(node)
+      ? entriesOf(node).flatMap((entry, at) => {
+          const own = childOf(value, isMap(node) ? String(entry.key) : at);
+          if (typeof entry.key === 'symbol') return [];
+          if (!isAlias(entry.node)) return below(entry, own);
+          return isDeepStrictEqual(entry.node.toJS(source.document), own) ? [] : replaceInline(source, entry, own);
+        })
+      : [];
+  return below(rootOf(source), wanted);
 }
 
 /** A comment above the line of the deepest existing part of each path, or of the braces that it is in. */
@@ -82,269 +88,129 @@ export function commentChanges(source: YamlSource, comments: readonly { path: Pa
   });
 }
 
-function deepestEntry(root: Node | null, path: Path): Entry | undefined {
-  const [step, ...rest] = path;
-  if (step === undefined || !isBlock(root)) return undefined;
-  const entry = entriesOf(root).find(({ key, node }, at) =>
-    isMap(root) ? key === step : at === step || (isMap(node) && node.get('name') === step),
-  );
+const rootOf = ({ document: { contents } }: YamlSource): Entry => {
+  const start = contents?.range[0] ?? 0;
+  return { node: contents, start, valueStart: start, inFlow: false };
+};
+
+const entryIn = (node: Node | null, step: string | number): Entry | undefined =>
+  isCollection(node)
+    ? entriesOf(node).find(({ key, node: item }, at) =>
+        isMap(node) ? key === step : at === step || (isMap(item) && item.get('name') === step),
+      )
+    : undefined;
+
+const entryAt = (source: YamlSource, path: Path): Entry | undefined =>
+  path.reduce<Entry | undefined>((entry, step) => entry && entryIn(entry.node, step), rootOf(source));
+
+function deepestEntry(root: Node | null, [step, ...rest]: Path): Entry | undefined {
+  const entry = step === undefined || !isBlock(root) ? undefined : entryIn(root, step);
   return entry && (deepestEntry(entry.node, rest) ?? entry);
 }
 
-function noteItem(moved: Work['moved'], root: Node | null, value: unknown, [step = '', ...rest]: Path): void {
-  if (!isCollection(root)) return;
-  const entries = entriesOf(root);
-  const index = Array.isArray(value)
-    ? value.findIndex((item, at) => at === step || asObject(item)['name'] === step)
-    : entries.findIndex(({ key }) => key === step);
-  const entry = entries[index];
-  const child = (value as Record<string | number, unknown>)[isMap(root) ? step : index];
-  if (entry && rest.length === 0) moved.set(child, entry);
-  else if (entry) noteItem(moved, entry.node, child, rest);
-}
-
-function change(work: Work, entry: Entry, before: unknown, wanted: unknown): void {
+function setBelow(source: YamlSource, entry: Entry, [step, ...rest]: Path, wanted: unknown): TextChange[] {
   const { node } = entry;
-  if (isAlias(node)) return void work.aliases.push({ entry, alias: node, wanted });
-  if (node?.anchor !== undefined) work.anchored.set(node, wanted);
-  if (isCollection(node) && isSameKind(before, wanted) && keepsPart(node, before, wanted))
-    // Also if nothing changes: it may contain an alias.
-    return changeCollection(work, node, before, wanted);
-  if (isDeepStrictEqual(before, wanted)) return;
-  if (isBlock(node)) replaceBlock(work, entry, node, wanted);
-  else if (isFilled(wanted) && isAloneInLine(work, entry)) replaceByBlock(work, entry, wanted);
-  else replaceInline(work, entry, wanted);
+  if (step === undefined || !isCollection(node) || node.items.length === 0) return replace(source, entry, wanted);
+  const child = entryIn(node, step);
+  const value = childOf(wanted, step);
+  if (child) return setBelow(source, child, rest, value);
+  if (!isMap(node)) return replace(source, entry, wanted);
+  if (node.flow) return addToFlow(source, node, `${flowText(step, source.style)}: `, value);
+  return addLines(source, node, blockLines({ [step]: value }, source.style));
 }
 
-function keepsPart(collection: Collection, before: unknown, wanted: unknown): boolean {
-  return planOf(collection, before, wanted).removed.length < collection.items.length;
-}
-
-const isSameKind = (a: unknown, b: unknown): boolean =>
-  (Array.isArray(a) && Array.isArray(b)) || (isObject(a) && isObject(b));
-
-interface Plan {
-  kept: { entry: Entry; before: unknown; wanted: unknown }[];
-  removed: { entry: Entry; before: unknown }[];
-  added: { key?: string; value: unknown }[];
-}
-
-function planOf(collection: Collection, before: unknown, wanted: unknown): Plan {
-  const entries = entriesOf(collection);
-  return isMap(collection)
-    ? mapPlan(entries, asObject(before), asObject(wanted))
-    : listPlan(entries, before as unknown[], wanted as unknown[]);
-}
-
-function mapPlan(entries: readonly Entry[], before: Record<string, unknown>, wanted: Record<string, unknown>): Plan {
-  const own = entries.flatMap((entry) => (typeof entry.key === 'string' ? [{ entry, key: entry.key }] : []));
-  const isOwn = new Set(own.map(({ key }) => key));
-  const parts = own.map(({ entry, key }) => ({ entry, before: before[key], wanted: wanted[key] }));
-  const added = Object.entries(wanted).filter(
-    // A merge key (`<<`) gives the map fields that are not its own.
-    ([key, value]) => !isOwn.has(key) && !(key in before && isDeepStrictEqual(before[key], value)),
-  );
-  return {
-    kept: parts.filter((part) => part.wanted !== undefined),
-    removed: parts.filter((part) => part.wanted === undefined),
-    added: added.map(([key, value]) => ({ key, value })),
-  };
-}
-
-/** Items of lists that differ in length are the same ones if they have the same name and are in the same order. */
-function listPlan(entries: readonly Entry[], before: readonly unknown[], wanted: readonly unknown[]): Plan {
-  const names = (list: readonly unknown[]): unknown[] => list.map((item) => asObject(item)['name']);
-  const byName = names(before).map((name) => (name === undefined ? -1 : names(wanted).indexOf(name)));
-  const kept = byName.filter((index) => index >= 0);
-  const isOrdered = before.length !== wanted.length && kept.length > 0 && kept.every((index, at) => index === at);
-  const found = isOrdered ? byName : [...before.keys()];
-  const parts = entries.map((entry, at) => ({ entry, before: before[at], wanted: wanted[found[at] ?? -1] }));
-  return {
-    kept: parts.filter((part) => part.wanted !== undefined),
-    removed: parts.filter((part) => part.wanted === undefined),
-    added: wanted.filter((_, at) => !found.includes(at)).map((value) => ({ value })),
-  };
-}
-
-function changeCollection(work: Work, collection: Collection, before: unknown, wanted: unknown): void {
-  const { kept, removed, added } = planOf(collection, before, wanted);
-  if (isMap(collection)) changeMerged(work, collection, asObject(wanted));
-  kept.forEach((part) => change(work, part.entry, part.before, part.wanted));
-  const entries = entriesOf(collection);
-  const isKept = ({ start }: Entry): boolean => removed.every(({ entry }) => entry.start !== start);
-  if (collection.flow) {
-    if (added.length > 0) addToFlow(work, collection, added);
-    removed.forEach(({ entry }) => removeFromFlow(work, entries, entry, entries.find(isKept)));
-  } else {
-    removeFromBlock(work, removed, entries.find(isKept));
-    if (added.length > 0) addToBlock(work, entries, added);
-  }
-}
-
-/** What a merge key brings stays, except for fields that are not wanted. */
-function changeMerged(work: Work, map: Collection, wanted: Record<string, unknown>): void {
-  const merges = entriesOf(map).filter(({ key }) => typeof key === 'symbol');
-  for (const entry of merges.flatMap((one) => (isSeq(one.node) ? entriesOf(one.node) : one))) {
-    const value = asObject(entry.node?.toJS(work.document));
-    const left = Object.fromEntries(Object.entries(value).filter(([key]) => key in wanted));
-    change(work, entry, value, left);
-  }
-}
-
-function addToBlock(work: Work, entries: readonly Entry[], added: Plan['added']): void {
-  const { text, changes } = work;
-  const [first, last] = [entries[0], entries.at(-1)];
-  if (!first || !last) return;
-  const style = printing(work);
-  const lines = added.flatMap(({ key, value }) =>
-    key === undefined ? itemLines(value, style) : pairLines(key, value, style),
-  );
-  const start = blockEnd(text, last);
-  changes.push({ start, end: start, text: linesText(lines, ' '.repeat(columnOf(text, first.start)), style) });
-}
-
-/** After the last item: in its line, or in a line of its own if that one has one. */
-function addToFlow(work: Work, collection: Collection, added: Plan['added']): void {
-  const { text, style, changes } = work;
-  const last = entriesOf(collection).at(-1);
-  if (!last) return;
-  const indent = indentAt(text, last.start);
-  const end = contentEnd(text, last);
-  const [, comma = ''] = /^((?:\s|#.*)*,)/.exec(text.slice(end)) ?? [];
-  const parts = added.map(({ key, value }) => {
-    const moved = work.moved.get(value);
-    const own = moved?.inFlow ? text.slice(moved.start, contentEnd(text, moved)) : flowText(value, style, indent);
-    return key === undefined ? own : `${flowText(key, style)}: ${own}`;
-  });
-  const [, rest] = /^([ \t]*(?:#[^\r\n]*)?)\r?\n/.exec(text.slice(end + comma.length)) ?? [];
-  if (!isFirstInLine(text, last.start)) {
-    const at = end + comma.length;
-    return void changes.push({ start: at, end: at, text: `${comma ? ' ' : ', '}${parts.join(', ')}` });
-  }
-  if (!comma) changes.push({ start: end, end, text: ',' });
-  const at = end + comma.length + (rest?.length ?? 0);
-  changes.push({ start: at, end: at, text: parts.map((part) => style.eol + indent + part).join(',') });
-}
-
-function removeFromBlock(work: Work, removed: Plan['removed'], kept: Entry | undefined): void {
-  const { text, style, changes } = work;
-  let done = 0;
-  for (const { entry, before } of removed) {
-    const { start } = entry;
-    if (start < done) continue;
-    const column = columnOf(text, start);
-    const indent = ' '.repeat(column);
-    if (isFirstInLine(text, start)) {
-      const isMoved = work.moved.has(before);
-      const from = isMoved ? leadingComments(text, lineStart(text, start), column) : lineStart(text, start);
-      const to = blockEnd(text, entry);
-      const comments = isMoved ? [] : commentsIn(text.slice(from, to), 0);
-      changes.push({ start: from, end: to, text: linesText(comments, indent, style) });
-    } else if (kept) {
-      // It stands beside a dash: the first field that stays takes its place.
-      const comments = commentsIn(text.slice(start, kept.start), column);
-      changes.push({ start, end: kept.start, text: comments.map((one) => one + style.eol + indent).join('') });
-      done = kept.start;
-    }
-  }
-}
-
-function removeFromFlow(work: Work, entries: readonly Entry[], entry: Entry, kept: Entry | undefined): void {
-  const { text, style, changes } = work;
-  const at = entries.findIndex(({ start }) => start === entry.start);
-  const [previous, next] = [entries[at - 1], entries[at + 1]];
-  const isAfterKept = previous && kept && kept.start < entry.start;
-  const start = isAfterKept ? contentEnd(text, previous) : entry.start;
-  const end = isAfterKept || !next ? contentEnd(text, entry) : next.start;
-  const comments = commentsIn(text.slice(start, end), columnOf(text, start));
-  const indent = indentAt(text, entry.start);
-  changes.push({ start, end, text: comments.map((one) => ` ${one}${style.eol}${indent}`).join('') });
-}
-
-/** Replaces the lines of a value. */
-function replaceBlock(work: Work, entry: Entry, node: Collection, wanted: unknown): void {
-  const { text, changes } = work;
-  const [first] = entriesOf(node);
-  if (!first) return;
-  const style = printing(work);
-  const end = blockEnd(text, entry);
-  const lines = isFilled(wanted) ? blockLines(wanted, style) : [];
-  if (isFirstInLine(text, first.start)) {
-    const start = lineStart(text, first.start);
-    const kept = [...commentsIn(text.slice(start, end), 0), ...lines];
-    if (lines.length === 0)
-      changes.push({ start: entry.valueStart, end: entry.valueStart, text: ` ${flowText(wanted, style)}` });
-    changes.push({ start, end, text: linesText(kept, indentOfValue(work, entry, wanted), style) });
-  } else {
-    const { start } = first;
-    const comments = commentsIn(text.slice(start, end), columnOf(text, start));
-    const kept = lines.length > 0 ? [...comments, ...lines] : [flowText(wanted, style), ...comments];
-    const indent = ' '.repeat(columnOf(text, start));
-    changes.push({ start, end, text: linesText(kept, indent, style).slice(indent.length) });
-  }
-}
-
-/** The field has a value in its own line, or none, and is not in braces. */
-const isAloneInLine = ({ text }: Work, entry: Entry): boolean =>
-  !entry.inFlow && entry.key !== undefined && !text.slice(entry.valueStart, contentEnd(text, entry)).includes('\n');
-
-/** Replaces a value by lines below its key. */
-function replaceByBlock(work: Work, entry: Entry, wanted: unknown): void {
-  const { text, changes } = work;
+function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[] {
+  const { text, document } = source;
+  const { node, inFlow, key, valueStart } = entry;
+  if (node && isDeepStrictEqual(node.toJS(document), wanted)) return [];
+  if (isBlock(node) && isFirstInLine(text, entriesOf(node)[0]?.start ?? 0))
+    return replaceBlock(source, entry, node, wanted);
+  const isAlone = !inFlow && key !== undefined && !text.slice(valueStart, contentEnd(text, entry)).includes('\n');
+  if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
   const end = contentEnd(text, entry);
-  const style = printing(work);
-  const lines = linesText(blockLines(wanted, style), indentOfValue(work, entry, wanted), style);
-  changes.push({ start: entry.valueStart, end, text: '' });
-  changes.push({ start: nextLine(text, end), end: nextLine(text, end), text: lines });
+  const at = nextLine(text, end);
+  const lines = linesText(blockLines(wanted, source.style), indentBelow(source, entry, wanted), source.style);
+  return [
+    { start: valueStart, end, text: '' },
+    { start: at, end: at, text: lines },
+  ];
 }
 
-function indentOfValue({ text, style }: Work, { start, key }: Entry, value: unknown): string {
-  const step = key === undefined ? 2 : Array.isArray(value) ? style.dashIndent : style.mapIndent;
-  return ' '.repeat(columnOf(text, start) + step);
+/** Replaces the lines of a value, but keeps their comments. */
+function replaceBlock(source: YamlSource, entry: Entry, node: Collection, wanted: unknown): TextChange[] {
+  const { text, style } = source;
+  const start = lineStart(text, entriesOf(node)[0]?.start ?? 0);
+  const end = blockEnd(text, entry);
+  const lines = [...commentsIn(text.slice(start, end), 0), ...(isFilled(wanted) ? blockLines(wanted, style) : [])];
+  const change = { start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) };
+  return isFilled(wanted)
+    ? [change]
+    : [{ start: entry.valueStart, end: entry.valueStart, text: ` ${flowText(wanted, style)}` }, change];
 }
 
-function replaceInline(work: Work, entry: Entry, wanted: unknown): void {
-  const { text, style, changes } = work;
+const indentBelow = ({ text, style }: YamlSource, { start }: Entry, value: unknown): string =>
+  ' '.repeat(columnOf(text, start) + (Array.isArray(value) ? style.dashIndent : style.mapIndent));
+
+/** Text keeps the quotes of the text before. */
+function replaceInline({ text, style }: YamlSource, entry: Entry, wanted: unknown): TextChange[] {
   const { node, valueStart } = entry;
   const end = contentEnd(text, entry);
   const isEmpty = end === valueStart;
   const start = isEmpty ? valueStart : (node?.range?.[0] ?? valueStart);
-  const own = quotedLike(node, wanted) ?? flowText(wanted, style, indentAt(text, start));
-  // A block text may have a comment in its first line.
-  const comments = isScalar(node) ? commentsIn(text.slice(start, end), columnOf(text, start)) : [];
-  const after = `${comments.map((one) => ` ${one}`).join('')}${text[end - 1] === '\n' ? style.eol : ''}`;
-  changes.push({ start, end, text: `${isEmpty ? ' ' : ''}${own}${after}` });
+  const isQuoted = isScalar(node) && typeof wanted === 'string' && node.type === Scalar.QUOTE_SINGLE;
+  const own = isQuoted ? `'${wanted.replaceAll("'", "''")}'` : flowText(wanted, style, indentAt(text, start));
+  return [{ start, end, text: `${isEmpty ? ' ' : ''}${own}${text[end - 1] === '\n' ? style.eol : ''}` }];
 }
 
-/** Text keeps the quotes of the text before. */
-function quotedLike(node: Node | null, wanted: unknown): string | undefined {
-  if (typeof wanted !== 'string' || !isScalar(node) || /[^ -~]/.test(wanted)) return undefined;
-  if (node.type === Scalar.QUOTE_SINGLE) return `'${wanted.replaceAll("'", "''")}'`;
-  return node.type === Scalar.QUOTE_DOUBLE ? JSON.stringify(wanted) : undefined;
+/** After the last entry of a map or list in lines. */
+function addLines({ text, style }: YamlSource, node: Collection, lines: readonly string[]): TextChange[] {
+  const [first, last] = [entriesOf(node)[0], entriesOf(node).at(-1)];
+  if (!first || !last) return [];
+  const start = blockEnd(text, last);
+  return [{ start, end: start, text: linesText(lines, ' '.repeat(columnOf(text, first.start)), style) }];
 }
 
-/** The style of the document, in which an item that moves keeps its lines. */
-function printing({ text, style, moved }: Work): YamlStyle {
-  const movedLines = (value: unknown): string[] | undefined => {
-    const entry = moved.get(value);
-    if (!entry) return undefined;
-    const column = columnOf(text, entry.start);
-    if (entry.inFlow) return `- ${text.slice(entry.start, contentEnd(text, entry))}`.split(/\r?\n/);
-    const part = text.slice(leadingComments(text, lineStart(text, entry.start), column), blockEnd(text, entry));
-    // Elsewhere an alias may come before its anchor.
-    if (hasAnchors(entry.node)) return [...commentsIn(part, 0), ...itemLines(value, style)];
-    return part
-      .replace(/\r?\n$/, '')
-      .split(/\r?\n/)
-      .map((line) => line.slice(Math.min(column, line.search(/\S|$/))));
-  };
-  return { ...style, movedLines };
+/** A new list of one item, which has lines already. */
+function addBelow(source: YamlSource, path: Path, item: readonly string[]): TextChange[] {
+  const map = entryAt(source, path.slice(0, -1))?.node ?? null;
+  const indent = ' '.repeat(source.style.dashIndent);
+  return isBlock(map) ? addLines(source, map, [`${path.at(-1)}:`, ...item.map((line) => indent + line)]) : [];
 }
 
-function hasAnchors(node: Node | null): boolean {
-  let found = false;
-  visit(node, { Node: (_key, one) => void (found ||= isAlias(one) || one.anchor !== undefined) });
-  return found;
+/** After the last entry in braces or brackets: in its line, or in a line of its own if that one has one. */
+function addToFlow({ text, style }: YamlSource, node: Collection, key: string, value: unknown): TextChange[] {
+  const last = entriesOf(node).at(-1);
+  if (!last) return [];
+  const indent = indentAt(text, last.start);
+  const end = contentEnd(text, last);
+  const own = key + flowText(value, style, indent);
+  const [, comma = ''] = /^((?:\s|#.*)*,)/.exec(text.slice(end)) ?? [];
+  const after = end + comma.length;
+  if (!isFirstInLine(text, last.start)) return [{ start: after, end: after, text: `${comma ? ' ' : ', '}${own}` }];
+  const [, rest = ''] = /^([ \t]*(?:#[^\r\n]*)?)\r?\n/.exec(text.slice(after)) ?? [];
+  const at = after + rest.length;
+  return [...(comma ? [] : [{ start: end, end, text: ',' }]), { start: at, end: at, text: style.eol + indent + own }];
+}
+
+/** Of a list that keeps other items. */
+function removed({ text }: YamlSource, list: Collection, item: Entry): TextChange {
+  const entries = entriesOf(list);
+  const at = entries.findIndex(({ start }) => start === item.start);
+  const [previous, next] = [entries[at - 1], entries[at + 1]];
+  if (item.inFlow && next) return { start: item.start, end: next.start, text: '' };
+  if (item.inFlow)
+    return { start: previous ? contentEnd(text, previous) : item.start, end: contentEnd(text, item), text: '' };
+  const start = leadingComments(text, lineStart(text, item.start), columnOf(text, item.start));
+  return { start, end: blockEnd(text, item), text: '' };
+}
+
+/** The lines of an item, with its dash in the first column. */
+function dedented(lines: string): string[] {
+  const column = /^ *(?=-)/m.exec(lines)?.[0].length ?? 0;
+  return lines
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/)
+    .map((line) => line.slice(Math.min(column, line.search(/\S|$/))));
 }
 
 const linesText = (lines: readonly string[], indent: string, { eol }: YamlStyle): string =>

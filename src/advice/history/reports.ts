@@ -87,7 +87,7 @@ export function sampleOf(document: JsonObject) {
   const verdict = asObject(document['verdict']);
   return {
     /** `Deployment/checkout`, or `Pod/NAME` for a pod without an owner. */
-    workload: workloadOf(asObject(document['pod'])),
+    workload: ownerNameOf(asObject(document['pod'])),
     namespace: asString(asObject(document['pod'])['namespace']),
     /** Images by container; undefined if the report has none. */
     version: versionOf(asObject(asObject(document['run'])['image'])),
@@ -123,7 +123,7 @@ function fixIn(document: JsonObject) {
 }
 
 /** A ReplicaSet counts as its Deployment. */
-function workloadOf(pod: JsonObject): string {
+export function ownerNameOf(pod: JsonObject): string {
   const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
   if (kind === undefined || name === undefined) return `Pod/${asText(pod['name'])}`;

@@ -1,5 +1,6 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
+import { list } from '../../verdict/words.ts';
 import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { isJob, mainContainers, signalled } from '../roles.ts';
 import type { Situation } from '../situation.ts';
@@ -39,6 +40,15 @@ const liveness = ofContainer((container) => {
   return note(code, message, details);
 });
 
+/** A rule of one container restarts all in place, also sidecars, without hook, grace period and order (KEP-5532). */
+const restartsOfAll = ofContainer((container, spec) => {
+  const hooked = signalled(spec).filter(({ hook }) => hook);
+  if (!container.restartRules.includes('RestartAllContainers') || hooked.length === 0) return undefined;
+  const hooks = `the preStop ${hooked.length === 1 ? 'hook' : 'hooks'} of ${list(hooked.map(({ name }) => name))}`;
+  const message = `an exit of ${container.name} that its restartPolicyRules name restarts all containers at once, without ${hooks} and without a grace period`;
+  return note('prestop-cut-off', message, at(container, 'restartPolicyRules'));
+});
+
 function finalizers(spec: Situation): Problem[] {
   const set = spec.finalizers.filter((finalizer) => finalizer !== jobTracking);
   if (set.length === 0) return [];
@@ -60,4 +70,4 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { advice, path: [] })] : [];
 }
 
-export const surroundingRules = [classicSidecars, sharedGrace, liveness, finalizers, node, unmanaged];
+export const surroundingRules = [classicSidecars, sharedGrace, liveness, restartsOfAll, finalizers, node, unmanaged];

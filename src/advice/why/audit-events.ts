@@ -19,10 +19,7 @@ import type { PastExit, WhyMoment } from './report.ts';
 
 export type AuditEvent = Exclude<ReturnType<typeof auditEventOf>, string | undefined>;
 
-/**
- * `raw`: an event with the fields of audit.k8s.io/v1, or v1beta1, which are the same. Undefined for an earlier stage of a
- * request: its last stage, ResponseComplete, has an event of its own.
- */
+/** Undefined before the last stage of a request, which has its own event. audit.k8s.io/v1beta1 has the same fields. */
 export function auditEventOf(raw: JsonObject) {
   if (raw['stage'] !== 'ResponseComplete') return undefined;
   const receivedAt = parseTime(asString(raw['requestReceivedTimestamp']));
@@ -90,10 +87,7 @@ export function deletionAmongOthers(event: AuditEvent, name: string): AuditEvent
   return own && { ...event, name, object: own };
 }
 
-/**
- * The events of the pod that was deleted last, of all pods that had this name one after the other. `events`: oldest
- * first. The next pod begins where one is created or bound after a deletion.
- */
+/** Of all pods that had this name, the events of the one deleted last. The next pod is created or bound after it. */
 export function ofPodDeletedLast(events: readonly AuditEvent[], name: string): AuditEvent[] {
   const firstNamed = events.findIndex((event) => event.name === name);
   const pods: AuditEvent[][] = [[]];
@@ -159,10 +153,7 @@ export function requestIn(writes: readonly AuditEvent[]): AuditEvent | undefined
   return writes.find((event) => isDeletion(event) && !isKubelet(event) && isFirst(event));
 }
 
-/**
- * Whether the request may have begun the deletion that the state shows. The deletionTimestamp is the second of that
- * request plus the grace period. A later request keeps that sum, unless it leaves 1s or 0s (SIGNALS.md §1 "Repeat delete").
- */
+/** By the time that deletionTimestamp shows; later requests keep it, unless they leave 1s or 0s. */
 function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(podIn(state));
   const begin = (parseTime(asString(deletionTimestamp)) ?? NaN) - Number(grace) * second;

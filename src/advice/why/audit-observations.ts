@@ -14,10 +14,7 @@ const otherStreams: readonly StreamName[] = [
   'services', 'endpointslices', 'events', 'node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings',
 ];
 
-/**
- * In order of time; empty if no write holds the pod. `writes`: oldest first. `request`: the one among them that deleted
- * the pod.
- */
+/** In order of time; empty if no write holds the pod. `writes`: oldest first. `request`: the one that deleted it. */
 export function observationsOf(
   writes: readonly AuditEvent[],
   request: AuditEvent | undefined,
@@ -170,10 +167,7 @@ function servicesOf(slices: readonly AuditEvent[], namespace: string): JsonObjec
   return [...new Set(names)].map((name) => ({ metadata: { name, namespace, uid: name }, spec: {} }));
 }
 
-/**
- * Date headers that tie the client's clock to the API server's, which are the same here: 1 ms before a full second the
- * Date still shows the second before.
- */
+/** Date headers that tie the two clocks, equal here: 1 ms before a full second, Date still shows the second before. */
 function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
   const starts = new Set(stored.map(({ answeredAt }) => Math.floor(answeredAt / second) * second));
   return [...starts].flatMap((start): RawObservation[] => [

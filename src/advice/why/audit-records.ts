@@ -1,18 +1,16 @@
 /**
- * A file of any size and layout → the texts that name a pod: lines, records of a CSV file, JSON documents or groups of
- * elements of large ones. Searched as bytes in constant memory; only texts with the name in them are decoded.
+ * A file of any layout → the texts that name a pod: lines, records of a CSV file, or JSON documents. Of any size, except
+ * that one text is held in memory. Searched as bytes; only texts with the name in them are decoded.
  */
 import { PodexitError } from '../../errors.ts';
 import { createSplitter } from '../../kube/lines.ts';
 import { textIn, type OnRead } from './audit-bytes.ts';
-import { DocumentSplitter, type DocumentProblem } from './json-documents.ts';
-import { recordKeys } from './nested-events.ts';
 
-/** A longer text is no audit event: the API server limits requests to a few MB. */
-const maxBytes = 32 * 1024 * 1024;
+/** No line is as long. An export of that many events is one only if it is a single JSON document. */
+const maxBytes = 256 * 1024 * 1024;
 
 /** Why texts are missing. `cut`: the file breaks off, like a gzip file whose writer was stopped. */
-export type ReadProblem = DocumentProblem | 'no-json';
+export type ReadProblem = 'no-json' | 'too-long' | 'cut';
 
 /** Yields texts with any of `wanted`. File `-`: standard input. Throws `audit.unreadable` if nothing can be read. */
 export async function* recordsWith(
@@ -91,11 +89,6 @@ function isJson(line: string): boolean {
   }
 }
 
-const documents: Layout = (onProblem) => {
-  const splitter = new DocumentSplitter({ recordKeys, maxBytes, groupBytes: 1024 * 1024, onProblem });
-  return (chunk) => (chunk ? splitter.push(chunk) : splitter.end());
-};
-
 const lines: Layout = (onProblem) => {
   const split = createSplitter(maxBytes);
   // At the end, a last line without a line feed is a line too.
@@ -106,26 +99,54 @@ const lines: Layout = (onProblem) => {
     });
 };
 
-/** A quoted field can contain line feeds. */
-const csvRecords: Layout = (onProblem) => {
-  const split = lines(onProblem);
-  let open: Buffer[] = [];
-  let isQuoted = false;
-  let length = 0;
-  return (chunk) => {
-    const records: Buffer[] = [];
-    for (const line of split(chunk)) {
-      open.push(line);
-      length += line.length;
-      if (quotesIn(line) % 2 === 1) isQuoted = !isQuoted;
-      if (isQuoted && length <= maxBytes) continue;
-      records.push(open.length === 1 ? line : Buffer.from(open.join('\n')));
-      [open, isQuoted, length] = [[], false, 0];
-    }
-    if (!chunk && isQuoted) onProblem('cut');
-    return records;
+/** Joins lines to texts. `createIsOpen`: makes a function that gets each line, and says whether its text goes on after it. */
+const joined =
+  (createIsOpen: () => (line: Buffer) => boolean): Layout =>
+  (onProblem) => {
+    const split = lines(onProblem);
+    let isOpen = createIsOpen();
+    let text: Buffer[] = [];
+    let length = 0;
+    return (chunk) => {
+      const texts: Buffer[] = [];
+      for (const line of split(chunk)) {
+        if (isOpen(line) && length <= maxBytes) {
+          text.push(line, lineFeed);
+          length += line.length;
+          continue;
+        }
+        if (length > maxBytes) onProblem('too-long');
+        else texts.push(text.length === 0 ? line : Buffer.concat([...text, line]));
+        [isOpen, text, length] = [createIsOpen(), [], 0];
+      }
+      if (!chunk && length > 0) onProblem('cut');
+      return texts;
+    };
   };
-};
+
+const lineFeed = Buffer.from('\n');
+
+/** A document in several lines ends with a line that begins with the bracket that closes it. */
+const documents = joined(() => {
+  let isFirst = true;
+  let closing = '';
+  return (line) => {
+    const text = (isFirst ? line : line.subarray(0, 16)).toString('latin1');
+    if (isFirst) closing = text.trimStart().startsWith('[') ? ']' : '}';
+    const isLast = isFirst ? !/^\s*[[{]/.test(text) || text.trimEnd().endsWith(closing) : text.trimEnd() === closing;
+    isFirst = false;
+    return !isLast;
+  };
+});
+
+/** A quoted field can contain line feeds. */
+const csvRecords = joined(() => {
+  let isQuoted = false;
+  return (line) => {
+    if (quotesIn(line) % 2 === 1) isQuoted = !isQuoted;
+    return isQuoted;
+  };
+});
 
 function quotesIn(line: Buffer): number {
   let count = 0;

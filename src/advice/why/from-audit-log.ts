@@ -93,7 +93,7 @@ const unreadTexts = {
   'no-json': 'not JSON',
   'no-audit-event': 'not events of audit.k8s.io',
   'no-time': 'without readable times',
-  'too-long': 'longer than 32 MB',
+  'too-long': 'longer than 256 MB',
   'other-pod': 'of other pods of this name, by their uid',
   'out-of-order': 'of its EndpointSlices, which are not in order of time',
   'too-many': `beyond the first ${maxEvents}`,
@@ -101,8 +101,7 @@ const unreadTexts = {
 type LostInput = keyof typeof unreadTexts | ReadProblem;
 
 function noticeOf(lost: LostInput, count: number): string {
-  if (lost !== 'cut' && lost !== 'broken')
-    return `what ${plural(count, 'line says', 'lines say')}: ${unreadTexts[lost]}`;
+  if (lost !== 'cut') return `what ${plural(count, 'line says', 'lines say')}: ${unreadTexts[lost]}`;
   const files = plural(
     count,
     'file contains after the position where it breaks',

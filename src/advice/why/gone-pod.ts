@@ -79,10 +79,7 @@ function eventsOfLatest(name: string, { facts }: NamespaceHistory): EventFacts[]
   return own.filter((fact) => fact.uid === undefined || fact.uid === uid);
 }
 
-/**
- * The controller's Event that it deleted this pod, and not an earlier one of its name: after this one was scheduled and
- * earlier ones were stopped, and not after this one was stopped.
- */
+/** The controller's Event that it deleted this pod, and not an earlier one of the same name. */
 function deletionOf(name: string, own: readonly EventFacts[], { facts }: NamespaceHistory): EventFacts | undefined {
   const stop = own.find(isStop);
   const uid = own.findLast((fact) => fact.uid !== undefined)?.uid;
@@ -224,10 +221,7 @@ function triggerOf(
   return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
 }
 
-/**
- * Controllers, the scheduler and the taint manager write an Event for each pod that they delete. Without one a client
- * deleted it, or client-go dropped the Event: it sends 25 about an object in a burst, then one in five minutes.
- */
+/** Controllers write an Event for each pod that they delete; client-go drops those after 25 in a burst. */
 function clientText({ owners, facts, workloads }: Traces, moments: readonly WhyMoment[]): string {
   const lost = owners.find((owner) => !owner.isInferred && !objectOf(owner, workloads));
   if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;

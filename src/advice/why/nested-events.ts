@@ -24,22 +24,6 @@ const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (valu
   },
 ];
 
-/** Arrays below these fields of the shapes belong to one event. */
-export const recordKeys: ReadonlySet<string> = new Set(
-  [
-    'user',
-    'impersonatedUser',
-    'objectRef',
-    'sourceIPs',
-    'requestObject',
-    'responseObject',
-    'responseStatus',
-    'annotations',
-  ]
-    .flatMap((key) => [key, `${key.charAt(0).toUpperCase()}${key.slice(1)}`])
-    .concat('SourceIps', 'protoPayload'),
-);
-
 const isAuditVersion = (version: unknown): boolean => asString(version)?.startsWith('audit.k8s.io/') ?? false;
 
 /** Undefined if the text holds no JSON, or JSON of which the beginning or the end is missing. */
@@ -47,6 +31,11 @@ export function eventsInText(text: string, depth = 0): JsonObject[] | undefined 
   const whole = parsed(text);
   if (whole !== undefined) return eventsInValue(whole, depth);
   if (/\{\s*""/.test(text)) return eventsInFields(text, depth);
+  // Documents follow each other without a line feed in what a subscription of CloudWatch delivers.
+  const documents: string[] = [];
+  for (let at = 0; text.startsWith('{"', at); at += documents.at(-1)?.length ?? 1)
+    documents.push(text.slice(at, jsonEnd(text, at)));
+  if (documents.length > 1) return documents.flatMap((one) => eventsInValue(parsed(one), depth + 1));
   return eventsAfterPrefix(text, depth);
 }
 
@@ -67,10 +56,7 @@ function eventsInFields(record: string, depth: number): JsonObject[] | undefined
   return found.every((events) => events === undefined) ? undefined : found.flatMap((events) => events ?? []);
 }
 
-/**
- * JSON after a time, a host or other fields of a log line, as it is or as a string in quotes. What is before it must not
- * look like JSON: in the rest of a broken event, an inner object may have been written by any client.
- */
+/** JSON after the first fields of a log line. What is before must not look like JSON: a client may have written it. */
 function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefined {
   const start = /\{\s*\\*"|\[\s*\{/.exec(line)?.index ?? -1;
   if (start < 0 || depth > maxDepth || /"\s*:/.test(line.slice(0, start))) return undefined;
@@ -106,10 +92,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/**
- * A LogEntry of Google Cloud. It says when the request arrived, not when it was answered. `methodName` ends with the
- * verb: io.k8s.core.v1.pods.eviction.create.
- */
+/** A LogEntry of Google Cloud, which does not say when the request was answered. `methodName` ends with the verb. */
 function ofGoogleCloud({ timestamp, protoPayload, operation }: JsonObject): JsonObject {
   const { methodName, resourceName, authenticationInfo, requestMetadata, status, request, response } =
     asObject(protoPayload);

@@ -1,7 +1,4 @@
-/**
- * What `why` knows of a past exit, and how it is printed: as text, as Markdown and as the document of `-o json`
- * (schema/why-report.schema.json). Pure.
- */
+/** What `why` knows of a past exit, as text, as Markdown and as JSON (schema/why-report.schema.json). Pure. */
 import type { Outcome, TriggerKind } from '../../model/report.ts';
 import { renderText } from '../../output/text/lines.ts';
 import type { Pen } from '../../output/palette.ts';

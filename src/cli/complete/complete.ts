@@ -66,10 +66,8 @@ async function candidates(
   return names.map(({ name, about }) => ({ word: wanted.before + name, about }));
 }
 
-async function scenarios(): Promise<Candidate[]> {
-  const { shippedScenarios } = await import('../../demo/scenarios.ts');
-  return shippedScenarios.map(({ name, about }) => ({ word: name, about }));
-}
+const scenarios = async (): Promise<Candidate[]> =>
+  (await import('../../demo/scenarios.ts')).shippedScenarios.map(({ name, about }) => ({ word: name, about }));
 
 async function topics(): Promise<Candidate[]> {
   const { pluralOf, topics: all, topicKinds } = await import('../../verdict/explain.ts');
@@ -77,10 +75,8 @@ async function topics(): Promise<Candidate[]> {
   return [...new Set(words)].map((word) => ({ word }));
 }
 
-async function programs(): Promise<Candidate[]> {
-  const { programNames } = await import('../../advice/signals-command.ts');
-  return programNames().map((word) => ({ word }));
-}
+const programs = async (): Promise<Candidate[]> =>
+  (await import('../../advice/signals-command.ts')).programNames().map((word) => ({ word }));
 
 /** The flags that were typed so far, even after a command; an incomplete flag does not count. */
 function flagsIn(words: readonly string[], program: Command): Flags {

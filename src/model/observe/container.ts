@@ -25,10 +25,7 @@ export type Stamp = string;
 
 export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
 
-/**
- * A lifecycle handler without its command, URL or headers. `inert` is computed here: the exec is a plain sleep, so it
- * cannot have signalled the application itself.
- */
+/** A lifecycle handler without its command, URL or headers. `inert`: a plain sleep, which signals nothing itself. */
 export interface Handler {
   exec?: { inert?: boolean; seconds?: number };
   httpGet?: Record<string, never>;
@@ -101,10 +98,7 @@ export function plainSleep(command: readonly string[]): number | undefined {
 
 const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
-/**
- * Decided here because arguments are not kept: whether a container's `sh -c LINE` `isSo`. A recording has the result. A
- * very long line is a script that its first words say little about.
- */
+/** Whether a container's `sh -c LINE` `isSo`, decided here as arguments are not kept; a recording has the result. */
 function noted(isSo: (line: string) => boolean) {
   // Each change of a pod's status brings its lines again, and reading a script takes longer than all the rest.
   const known = new Map<string, boolean>();

@@ -1,7 +1,4 @@
-/**
- * Readers for untrusted values: an API server, a webhook or a file may send anything. A value of the wrong type counts
- * as absent. Nothing here throws.
- */
+/** Readers for untrusted values. A value of the wrong type counts as absent. Nothing here throws. */
 
 /** Longer strings of untrusted objects are cut; Kubernetes' own limits are far below. */
 const maxStringLength = 4096;
@@ -46,10 +43,7 @@ export const asStrings = (value: unknown): string[] =>
         .filter((one) => one !== undefined)
     : [];
 
-/**
- * Leaves out undefined fields, so that narrowed objects compare and print alike. It copies, because V8 reads objects
- * more slowly after a delete, and every conclusion reads these objects.
- */
+/** Leaves out undefined fields. A copy, because V8 reads objects more slowly after a delete. */
 export function compact<T extends object>(object: T): T {
   const kept: Partial<T> = {};
   for (const key of Object.keys(object) as (keyof T)[]) if (object[key] !== undefined) kept[key] = object[key];

@@ -69,10 +69,7 @@ function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   return gone(trace, wasForced(trace) ? 'deleted' : 'absent', o, 'a new list does not have the pod');
 }
 
-/**
- * The answer to a DELETE with grace 0 is the removed object; the watch may not show the removal. Finalizers keep the
- * object (SIGNALS.md §1 "Finalizers").
- */
+/** The answer to a DELETE with grace 0 is the removed object, unless finalizers keep it (§1 "Finalizers"). */
 const wasForced = (trace: Trace): boolean =>
   trace.requests.some(({ answer }) => {
     const { deletionGracePeriodSeconds: grace, finalizers = [] } = answer?.value.pod?.metadata ?? {};

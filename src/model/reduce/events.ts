@@ -81,10 +81,7 @@ function timeOf(event: Event, named: number | undefined): Span {
   return parseFloor(event.lastTimestamp) ?? parseFloor(event.firstTimestamp) ?? atMost(Infinity);
 }
 
-/**
- * Only the kubelet uses the node's clock. The creationTimestamp comes from the API server that the kubelet talks to,
- * which may not be ours: it proves nothing about our server's clock.
- */
+/** Only the kubelet uses the node's clock. Its API server may not be ours: its creationTimestamp proves nothing. */
 function foldKubeletStamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
   const stamp = parseEventName(event.metadata.name);

@@ -47,10 +47,7 @@ export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
   return { ...trace, resumes: trace.resumes.with(index, { ...resume, value: { ...resume.value, late: true } }) };
 }
 
-/**
- * The pod's stream delivers a state that an answer contained long before: the server behind our watches was late, so
- * what other streams delivered meanwhile may be as old.
- */
+/** A state that an answer contained long before: the server was behind, and other streams may be as old. */
 export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
   const version = o.stream === 'pod' ? o.object.metadata.resourceVersion : undefined;
   const answer = trace.requests.find((one) => one.answer?.value.pod?.metadata.resourceVersion === version)?.answer;

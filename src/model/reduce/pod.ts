@@ -7,7 +7,6 @@ import {
   isOlder,
   isRunning,
   isTerminating,
-  isTracked,
   statusesOf,
   statusOf,
 } from '../pod.ts';
@@ -50,15 +49,6 @@ export const gone = (trace: Trace, how: 'deleted' | 'absent', seen: Seen, what: 
   trace.gone ? trace : addNote({ ...trace, gone: factOf(how, seen) }, seen, what);
 
 type Step = (trace: Trace, pod: Pod, seen: Seen, source: Source) => Trace;
-
-/** A Job counts a pod once, and takes its finalizer away then (job_controller.go, trackJobStatusAndRemoveFinalizers). */
-const foldCounted: Step = (trace, pod, seen) => {
-  const before = trace.pod?.value;
-  if (trace.countedByJob || !before || !isTracked(before) || isTracked(pod)) return trace;
-  if (isOlder(pod.metadata.resourceVersion, before.metadata.resourceVersion)) return trace;
-  const state = isFinished(before) ? 'ended' : isFinished(pod) ? 'unknown' : 'running';
-  return { ...trace, countedByJob: factOf(state, seen) };
-};
 
 const keepNewest: Step = (trace, pod, seen, { consistentSince = -Infinity }) => {
   const isStale = ({ value: known }: Fact<Pod>): boolean =>
@@ -140,9 +130,8 @@ const isNewest = (pod: Pod, written: number): boolean =>
 
 /** PodGC sets Failed while containers may still run; the kubelet only when none does (SIGNALS.md §4, S14). */
 const foldPhase: Step = (trace, pod, seen) => {
-  const phase = pod.status.phase;
-  if (trace.terminal || !isFinished(pod) || phase === undefined || hasRunning(pod)) return trace;
-  return addNote({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
+  if (trace.terminal || !isFinished(pod) || hasRunning(pod)) return trace;
+  return addNote({ ...trace, terminal: factOf(pod, seen) }, seen, `phase ${pod.status.phase}`);
 };
 
 const foldSandbox: Step = (trace, pod, seen) => {
@@ -182,7 +171,6 @@ const foldStamps: Step = (trace, pod, seen) => {
 };
 
 const steps: Step[] = [
-  foldCounted,
   keepNewest,
   foldDeletion,
   foldGrace,

@@ -3,10 +3,7 @@ import { conditionOf, isReady } from '../pod.ts';
 import type { Seen, SiblingFacts, Trace } from '../trace.ts';
 import { factOf, addNote } from './notes.ts';
 
-/**
- * New siblings beyond this limit are ignored: a replacement is among the first. Pods of the first list are not new and
- * do not count: a DaemonSet may have a pod on each of 5000 nodes.
- */
+/** A replacement is among the first. Pods of the first list do not count: a DaemonSet may have 5000. */
 const maxNewSiblings = 4096;
 
 /**
@@ -15,10 +12,7 @@ const maxNewSiblings = 4096;
  */
 export type SiblingArrival = 'created' | 'took-name' | 'existed' | 'listed-late';
 
-/**
- * Adds pods of the same owner, or the successor of the same name. A whole list is added at once: copying the map for
- * each of 4000 pods would take a second.
- */
+/** Adds a whole list at once: copying the map for each of 4000 pods would take a second. */
 export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, arrival: SiblingArrival): Trace {
   let siblings: Map<string, SiblingFacts> | undefined;
   let news: string | undefined;
@@ -46,8 +40,7 @@ export function updateSibling(
   { pod, seen, arrival }: { pod: Pod; seen: Seen; arrival: SiblingArrival },
 ): SiblingFacts | undefined {
   const { uid } = pod.metadata;
-  if (uid === '' || uid === traced) return undefined;
-  if (known?.old) return undefined;
+  if (uid === '' || uid === traced || known?.old) return undefined;
   const progress = progressOf(pod, seen);
   if (known && !hasNews(known, pod, progress)) return undefined;
   const old = arrival === 'existed';
@@ -79,10 +72,7 @@ function progressOf(pod: Pod, seen: Seen): Progress {
   };
 }
 
-/**
- * When the last main container started; undefined unless all of them run. Without `at` if one does not say when. Whole
- * seconds in UTC sort as text.
- */
+/** When the last main container started. Undefined unless all run; without `at` if one does not say when. */
 function startOf({ spec, status: { containerStatuses = [] } }: Pod) {
   const running = containerStatuses.flatMap(({ state }) => state.running ?? []);
   if (running.length === 0 || running.length !== spec.containers.length) return undefined;

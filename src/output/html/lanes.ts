@@ -10,8 +10,8 @@ import type {
 } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
 import { lengthText } from '../../verdict/length-text.ts';
-import { graceShareText, phaseTitles } from '../text/details.ts';
 import { exitText, markText } from '../mark-text.ts';
+import { graceShareText, phaseTitles } from '../report-tables.ts';
 import { boundsText, exactly, offsetText } from '../time-text.ts';
 
 /** The labels of all kinds of bars: phases, and lasting states. The style sheet has a colour for each. */

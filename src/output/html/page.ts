@@ -15,12 +15,13 @@ import { cardLines, iconOf, type Icon } from '../text/card.ts';
 import type { Item } from './lanes.ts';
 import { script } from './script.ts';
 import { style } from './style.ts';
-import { drawPods, podTable } from './pods.ts';
-import { tablesOf } from './tables.ts';
+import { drawPods } from './pods.ts';
+import { foldedTable } from './tables.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
 import { drawTimeline, type Picture } from './timeline.ts';
 import { penFor, plainStyle } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
+import { podsTable, tablesOf } from '../report-tables.ts';
 import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
 import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
@@ -43,7 +44,7 @@ export function renderHtml(report: Report): string {
     ],
     picture,
     notes: timeline.notes,
-    tables: tablesOf(report),
+    tables: tablesOf(report).map((table) => foldedTable(table, timeline.notes)),
   });
 }
 
@@ -70,7 +71,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
       fixOf(numbers.fix ? [numbers.fix] : []),
     ],
     picture: first && drawPods(reports),
-    tables: podTable(reports),
+    tables: reports.length > 0 && foldedTable(podsTable(reports)),
   });
 }
 

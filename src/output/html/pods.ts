@@ -1,13 +1,10 @@
 /** The picture of a run over several pods: a lane for each pod, on one axis of wall-clock time, and the probes' lanes. */
 import type { Interval, ProbeResult, Timeline } from '../../infer/timeline.ts';
-import { lengthText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
-import { exitText } from '../mark-text.ts';
+import { byTime } from '../report-tables.ts';
 import { clockText } from '../time-text.ts';
 import { phaseBar, pointOf, probeLane, type Bar, type Item, type Lane, type Point } from './lanes.ts';
 import { pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
-import { folded } from './tables.ts';
-import { markup, type Child } from './markup.ts';
 
 /** Pods are in the order of their deletions. The axis counts from the first one. */
 export function drawPods(reports: readonly Report[]): Picture {
@@ -57,28 +54,3 @@ function scaleOf(timelines: readonly Timeline[]): Scale {
   const pad = (to - zero) * 0.03;
   return { zero, from: zero - pad, to: to + pad };
 }
-
-/** Folded below the picture: one row for each pod, in the same order. */
-export function podTable(reports: readonly Report[]): Child {
-  const rows = byTime(reports).map(({ timeline, answer }) => [
-    markup`<code>${timeline.pod.metadata.name}</code>`,
-    answer.word,
-    clockText(timeline.zero, 1, 'utc'),
-    timeline.total ? lengthText(timeline.total) : '–',
-    drainText(timeline),
-    timeline.containers.map((container) => `${container.name} ${exitText(container)}`).join(', '),
-    answer.summary,
-  ]);
-  return folded(
-    'Pods',
-    ['pod', 'result', '#deleted (UTC)', '#total', '#SIGTERM to exit', 'containers', 'summary'],
-    rows,
-  );
-}
-
-function drainText({ phases }: Timeline): string {
-  const drains = phases.filter(({ name }) => name === 'drain').sort((a, b) => b.length.max - a.length.max);
-  return drains[0] ? lengthText(drains[0].length) : '–';
-}
-
-const byTime = (reports: readonly Report[]): Report[] => [...reports].sort((a, b) => a.timeline.zero - b.timeline.zero);

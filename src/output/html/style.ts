@@ -87,8 +87,7 @@ button:hover { border-color: var(--muted); } button:disabled { color: var(--mute
 .lane-name span { display: block; color: var(--muted); font-size: 0.78rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 ${chart}
 .legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.25rem; list-style: none; padding: 0; margin-top: 0.75rem; color: var(--muted); font-size: 0.83rem; }
-.chip { display: inline-block; width: 0.7em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; }
-.legend .chip { width: 1.1em; }
+.chip { display: inline-block; width: 1.1em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; }
 .panel { display: none; margin-top: 0.9rem; padding: 0.8rem 1.1rem; min-height: 6.6rem; background: var(--faint); border-radius: 8px; overflow-wrap: anywhere; }
 .scripted .panel { display: block; }
 .panel h3 { margin: 0; font-size: 0.95rem; } .panel ul { padding: 0; list-style: none; font-size: 0.9rem; }
@@ -98,10 +97,8 @@ table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { text-align: left; padding: 0.45rem 1.4rem 0.45rem 0; vertical-align: top; border-bottom: 1px solid var(--line); overflow-wrap: break-word;
   max-width: 34rem; min-width: 3rem; }
 th { color: var(--muted); font-weight: 500; font-size: 0.8rem; white-space: nowrap; }
-.num { text-align: right; white-space: nowrap; } .basis, .result { white-space: nowrap; }
-td code { overflow-wrap: break-word; } .when { white-space: nowrap; }
-td small { display: block; color: var(--muted); } td:target, td:has(:target) { background: var(--faint); }
-footer { margin-top: 3.5rem; color: var(--muted); font-size: 0.83rem; }
+.num { text-align: right; white-space: nowrap; }
+td code { overflow-wrap: break-word; } tr:target td { background: var(--faint); }
 @media (min-width: 641px) { .pods .lane { grid-template-columns: 20rem minmax(0, 1fr); } .card.narrow { display: none; } }
 .pods .lane-name { flex-direction: row; justify-content: space-between; align-items: center; gap: 0.75rem; padding-block: 0.1rem; }
 @media (max-width: 640px) {

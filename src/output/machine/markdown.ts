@@ -1,19 +1,15 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
-import type { Interval } from '../../infer/timeline.ts';
 import type { FixReport } from '../../model/report.ts';
-import { lengthText } from '../../verdict/length-text.ts';
 import { worstOf, requestsText } from '../../verdict/loss.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitRows } from '../text/card-rows.ts';
 import { iconOf, trafficSign } from '../text/card.ts';
-import { graceShareText, phaseTitles } from '../text/details.ts';
-import { markText } from '../mark-text.ts';
 import { penFor, plainStyle } from '../palette.ts';
 import { deletedText, ownerText, podText } from '../pod-facts.ts';
+import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutIcon, rolloutRows } from '../text/rollout-card.ts';
 import { backticksAround, forMarkdown, forMarkdownCode, forTerminal } from '../safe-text.ts';
-import { boundsText, offsetText } from '../time-text.ts';
 
 export function renderMarkdown(report: Report): string {
   return `${markdownSections(report).join('\n\n')}\n`;
@@ -25,10 +21,9 @@ export function markdownSections(report: Report): string[] {
   return [
     answerSection(report),
     fixSection(fix, advice),
-    timelineTable(report),
-    phaseTable(report),
-    findings(report),
-    limits(report),
+    ...tablesOf(report)
+      .filter(({ title }) => title !== 'Observations')
+      .map(foldedTable),
   ].filter((text) => text !== '');
 }
 
@@ -43,17 +38,11 @@ export function rolloutSections(numbers: RolloutNumbers, reports: readonly Repor
     .map(({ label, pieces }) =>
       `- ${label} ${forMarkdown(pieces.map(({ text }) => text).join(''), 1000)}`.replace('-  ', '- '),
     );
-  const pods = reports.map(({ timeline, answer }) => [
-    forMarkdownCode(timeline.pod.metadata.name),
-    forMarkdown(answer.word),
-    timeline.total ? lengthText(timeline.total) : '',
-    forMarkdown(answer.summary, 1000),
-  ]);
   const title = `### ${pen.symbol(symbol)} ${forMarkdown(numbers.sentence, 1000)}`;
   const sections = [
     [title, forMarkdownCode(numbers.target), ...rows].join('\n'),
     fixSection(numbers.fix ? [numbers.fix] : []),
-    folded(`Pods (${pods.length})`, table(['pod', 'result', 'total', 'summary'], pods)),
+    reports.length > 0 ? foldedTable(podsTable(reports)) : '',
   ];
   return sections.filter((text) => text !== '');
 }
@@ -96,54 +85,23 @@ function fixSection(fixes: readonly FixReport[], advice: readonly string[] = [])
   return folded('Fix', [...advice.map((text) => forMarkdown(text, 2000)), ...patches].join('\n\n'));
 }
 
-function timelineTable({ timeline }: Report): string {
-  const rows = timeline.marks.map((mark) => {
-    const { who, text } = markText(mark, timeline);
-    return [
-      offset(mark.at, timeline.zero),
-      forMarkdownCode(who),
-      forMarkdown(text),
-      mark.at.basis,
-      boundsText(mark.at, timeline.zero),
-    ];
-  });
-  return folded(`Timeline (${rows.length})`, table(['offset', 'who', 'what', 'basis', 'lies within'], rows));
+/** Evidence is only numbers here: the observations are in the other formats. */
+function foldedTable({ title, columns, rows }: ReportTable): string {
+  const shown = columns.flatMap((column, at) => (column === 'evidence' ? [] : at));
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const cellOf = (cell: Cell | undefined, column = ''): string =>
+    typeof cell !== 'string' || cell === ''
+      ? ''
+      : column.startsWith('`')
+        ? forMarkdownCode(cell)
+        : forMarkdown(cell, 2000);
+  const body = [
+    line(shown.map((at) => (columns[at] ?? '').replace(/^[#`]/, ''))),
+    line(shown.map(() => '---')),
+    ...rows.map((row) => line(shown.map((at) => cellOf(row[at], columns[at])))),
+  ];
+  return folded(`${title} (${rows.length})`, body.join('\n'));
 }
-
-function phaseTable({ timeline }: Report): string {
-  const rows = timeline.phases.map((phase) => [
-    phaseTitles[phase.name],
-    phase.subject === undefined ? '' : forMarkdownCode(phase.subject),
-    lengthText(phase.length),
-    graceShareText(phase, timeline),
-  ]);
-  return folded('Phases', table(['phase', 'of', 'length', 'of the grace period'], rows));
-}
-
-function findings({ verdict }: Report): string {
-  const items = verdict.findings.map(
-    ({ severity, code, message, advice }) =>
-      `- **${severity}** \`${code}\`: ${forMarkdown(message, 2000)}${advice === undefined ? '' : `. ${forMarkdown(advice, 2000)}`}`,
-  );
-  const gates = verdict.gates.map(({ message }) => `- gate ${forMarkdown(message, 2000)}`);
-  return folded('Findings', [...items, ...gates].join('\n'));
-}
-
-function limits({ timeline }: Report): string {
-  const gaps = timeline.gaps.map(
-    ({ resource, cause }) => `- no access: ${forMarkdownCode(resource)} (${forMarkdown(cause)})`,
-  );
-  const assumed = timeline.assumes.map((name) => `- assumption: ${forMarkdownCode(name)}`);
-  return folded('Accuracy', [...gaps, ...assumed].join('\n'));
-}
-
-const offset = (at: Interval, zero: number): string => `${offsetText(at, zero)}s`;
 
 const folded = (summary: string, body: string): string =>
   body === '' ? '' : `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
-
-function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(columns), line(columns.map(() => '---')), ...rows.map(line)].join('\n');
-}

@@ -2,7 +2,14 @@
  * `-o ndjson`: a line for each mark as soon as it is known, corrections under the same id when more is known, and the
  * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
  */
+import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
+import type { Observation } from '../../model/observation.ts';
 import type { ExitReport, Mark, Time } from '../../model/report.ts';
+import { printTime } from '../../model/stamps.ts';
+import type { Trace } from '../../model/trace.ts';
+import { exitReportOf, gapReport, markReport } from '../../verdict/exit-report.ts';
+import type { Report } from '../../verdict/report.ts';
+import type { OutputPorts } from '../ports.ts';
 import { jsonText } from './json.ts';
 
 /** A mark that later facts may still move or retract. */
@@ -121,3 +128,31 @@ function lastSeen(report: ExitReport): Time {
 }
 
 const later = (a: Time, b: Time | undefined): Time => (b !== undefined && b > a ? b : a);
+
+export type LinesOfPod = ReturnType<typeof linesOfPod>;
+
+/**
+ * The lines of a pod while it is traced.
+ *
+ * Marks are printed again only after an observation about the pod, which adds to the trace's notes. A `Date` header
+ * alone prints nothing: what it narrows is printed with the next observation, or with the report. At its end a run asks
+ * each of its streams; ten answers would come between the last watch lines and their marks. `pod`: only in a run over
+ * several pods.
+ */
+export function linesOfPod({ stdout }: Pick<OutputPorts, 'stdout'>, pod?: PodOfLine) {
+  const ndjson = createNdjson((lines) => stdout.write(lines), pod);
+  let printed: Trace['notes'];
+  const isWorthIt = createChatterLimit();
+  return {
+    step(trace: Trace, observation: Observation): void {
+      if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
+      printed = trace.notes;
+      const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
+      const at = printTime(trace.now, 'earlier');
+      const reports = marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional }));
+      ndjson.marks(at, reports);
+      ndjson.gaps(at, gaps.map(gapReport));
+    },
+    end: (report: Report): void => ndjson.end(exitReportOf(report)),
+  };
+}

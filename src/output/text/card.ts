@@ -54,25 +54,28 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, last];
 }
 
-/** Keeps the order. By rank, each row first gets its shortest form; then longer forms are used while lines are left. */
+/** Rows to which the limit of lines yields. */
+const alwaysKept: readonly string[] = ['traffic', 'requests', 'fix'];
+
+/** Keeps the order. If there is no room, rows of the highest rank are left out. */
 function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
-  const byRank = [...rows].sort((a, b) => a.rank - b.rank);
-  const formsOf = (row: RankedRow): string[][] =>
-    [row, ...(row.brief ?? []).map((pieces) => ({ label: row.label, pieces }))].map((form) => rowLines(layout, form));
   const kept = new Map<RankedRow, string[]>();
   let left = room;
-  const keep = (row: RankedRow, lines: string[] | undefined): void => {
-    if (!lines) return;
-    if (row.label !== 'fix') left += (kept.get(row)?.length ?? 0) - lines.length;
+  for (const row of [...rows].sort((a, b) => a.rank - b.rank)) {
+    const whole = rowLines(layout, row);
+    const lines = row.label === 'traffic' && whole.length > left ? rowLines(layout, withoutAside(row)) : whole;
+    if (lines.length > left && !alwaysKept.includes(row.label)) continue;
     kept.set(row, lines);
-  };
-  const fits = (row: RankedRow) => (form: string[]) =>
-    // The limit yields to a fix.
-    row.label === 'fix' || form.length <= left + (kept.get(row)?.length ?? 0);
-  for (const row of byRank) keep(row, formsOf(row).findLast(fits(row)));
-  for (const row of byRank) keep(row, formsOf(row).find(fits(row)));
+    if (row.label !== 'fix') left -= lines.length;
+  }
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
+
+/** The sentence without its last aside or part. */
+const withoutAside = (row: RankedRow): RankedRow => ({
+  ...row,
+  pieces: row.pieces.map(({ ink, text }) => ({ ink, text: text.replace(/(?: \u00b7 |; | \()[^\u00b7;(]*$/, '') })),
+});
 
 export interface Icon {
   readonly symbol: SymbolName;
@@ -113,32 +116,15 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
 /** If there is no room, rows of the highest `rank` are left out first. */
 interface RankedRow extends CardRow {
   readonly rank: number;
-  /** Shorter and shorter forms without the command, if there is no room for the whole row. */
-  readonly brief?: readonly (readonly Piece[])[];
 }
 
-interface RowOptions {
-  /** Before the sentence. */
-  readonly head?: Piece | undefined;
-  readonly command?: string;
-  /** Whether the parts of the sentence after the first are details, which can be left out; then `end` follows. */
-  readonly canCut?: boolean;
-  readonly end?: string;
-}
-
-function rowOf(label: string, rank: number, sentence: string, options: RowOptions = {}): RankedRow {
-  const { head, command, canCut = false, end = '' } = options;
-  const text = forTerminal(sentence, 1000);
-  const formOf = (words: string): Piece[] => [...(head ? [head] : []), plain(words)];
-  const brief = canCut ? shortForms(text).map((form) => formOf(form + end)) : [];
-  return { label, rank, pieces: formOf(text), command: command && forTerminal(command, 4000), brief };
-}
-
-/** The sentence without its last part or aside, without its last two, … */
-function shortForms(text: string): string[] {
-  const end = Math.max(...[' · ', '; ', ', ', ' ('].map((sign) => text.lastIndexOf(sign)));
-  return end <= 0 ? [] : [text.slice(0, end), ...shortForms(text.slice(0, end))];
-}
+/** `head`: before the sentence. */
+const rowOf = (label: string, rank: number, sentence: string, head?: Piece, command?: string): RankedRow => ({
+  label,
+  rank,
+  pieces: [...(head ? [head] : []), plain(forTerminal(sentence, 1000))],
+  command: command && forTerminal(command, 4000),
+});
 
 function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
@@ -157,7 +143,7 @@ function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOp
     ...answer.fix.map((fix) => {
       const text = `${answer.advice.length > 0 ? 'and ' : ''}${fix.reason}`;
       const command = isGood && !verbose ? (commandOf(fix, report) ?? fix.command) : fix.command;
-      return rowOf('fix', 3, text, { command: `${command}${flags}` });
+      return rowOf('fix', 3, text, undefined, `${command}${flags}`);
     }),
     ...(isGood ? [] : detailsRow(report)),
   ];
@@ -178,12 +164,12 @@ const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
 };
 
 const findingRow = (label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow =>
-  rowOf(label, rank, message, { head: signOf(pen, ...severitySigns[severity]) });
+  rowOf(label, rank, message, signOf(pen, ...severitySigns[severity]));
 
 function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
   const { grade, reason } = answer.traffic;
   const { ink, text } = trafficSign(pen, grade, timeline.probes.length > 0);
-  return rowOf('traffic', 0, reason, { head: piece(ink, `${text}: `), canCut: true });
+  return rowOf('traffic', 0, reason, piece(ink, `${text}: `));
 }
 
 const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
@@ -198,16 +184,18 @@ export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean, no
 
 const maxRequestRows = 2;
 
-/** Results of `--probe`. Failed requests to the pod itself (`--probe pod`) are not lost traffic. */
-function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
+/**
+ * Results of `--probe`, without the one that the traffic row already tells. Failed requests to the pod itself
+ * (`--probe pod`) are not lost traffic.
+ */
+function requestRows({ timeline, verdict, answer }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
-  return worstOf(timeline.probes, maxRequestRows).map((probe) => {
+  const shown = worstOf(timeline.probes, maxRequestRows);
+  return shown.slice(answer.traffic.grade === 'lost' ? 1 : 0).map((probe) => {
     const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
     const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);
-    const target = timeline.probes.length === 1 ? ` · ${forTerminal(probe.target, 60)}` : '';
-    const text = requestsText(timeline, probe, race) + target;
-    const row = rowOf('requests', 0, text, { head, canCut: true });
-    return { ...row, brief: row.brief?.filter((form) => !/(?:^|: )\d+ sent$/.test(form.at(-1)?.text ?? '')) };
+    const target = timeline.probes.length === 1 ? ` · ${probe.target.slice(0, 60)}` : '';
+    return rowOf('requests', 0, requestsText(timeline, probe, race) + target, head);
   });
 }
 
@@ -225,7 +213,7 @@ function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow
 function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: string): RankedRow[] {
   const { pod, mode, marks } = timeline;
   const name = `${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`;
-  const next = (reason: string, command: string): RankedRow[] => [rowOf('next', 2, reason, { command })];
+  const next = (reason: string, command: string): RankedRow[] => [rowOf('next', 2, reason, undefined, command)];
   // Exit codes of 128 and above: a signal interrupted podexit.
   const wasInterrupted = exitCode >= 128;
   if (outcome === 'not-started' && !wasInterrupted) {

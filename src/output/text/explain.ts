@@ -1,5 +1,5 @@
-/** Explanations as pages at the terminal. The texts are in docs/explain.md. */
-import { wrapWords } from '../prose.ts';
+/** `explain`: explanations as pages at the terminal. The texts are in docs/explain.md. */
+import { PodexitError } from '../../errors.ts';
 import {
   figures,
   kinds,
@@ -10,50 +10,65 @@ import {
   type Topic,
   type TopicKind,
 } from '../../verdict/explain.ts';
+import { penFor, styleOf, type Pen } from '../palette.ts';
+import type { OutputPorts } from '../ports.ts';
+import { wrapWords } from '../prose.ts';
 
-/** Columns left of the text. */
-const margin = 8;
+/** Prints what is asked about. Throws `explain.unknown` with similar names. */
+export function explainTopic(name: string | undefined, { stdout, env, platform }: OutputPorts): void {
+  const pen = penFor(styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform }));
+  const text = explanation(name?.toLowerCase(), Math.min(Math.max(stdout.columns(), 40), 100) - 4, pen);
+  if (text === undefined) throw unknownTopic(name ?? '');
+  stdout.write(pen.letters(text));
+}
 
-/**
- * The text about a topic, a kind of topics or `figures`, or about all kinds if nothing is `asked`; undefined if nothing
- * has this name. Wrapped to `columns`. `bold` prints headings in bold if the terminal can.
- */
-export function explanation(
-  asked: string | undefined,
-  columns: number,
-  bold: (text: string) => string,
-): string | undefined {
-  const width = Math.min(Math.max(columns, 40), 100) - 4;
-  const indented = (text: string): string =>
-    wrapWords(text, width)
-      .map((line) => `    ${line}\n`)
-      .join('');
-  const entry = (title: string, text: string): string => `${bold(title)}\n${indented(text)}`;
-  /** At most 15 lines at 80 columns: what the topic is, why it matters, how to see it, how to fix it. */
-  const page = ({ kind, name, text }: Topic): string => {
-    const body = Object.entries(labels).flatMap(([label, key]) => {
-      const [first, ...rest] = text[key] === undefined ? [] : wrapWords(text[key], width - margin + 4);
-      if (first === undefined) return [];
-      return [`${bold(label)}${' '.repeat(margin - label.length)}${first}`, ...rest.map(behindMargin)];
-    });
-    const yaml = text.yaml?.split('\n').map(behindMargin) ?? [];
-    return `${bold(name)}  (${kinds[kind].about})\n\n${[...body, ...yaml].join('\n')}\n`;
-  };
+/** The topics with a name, a kind of topics, `figures`, or all kinds if nothing is `asked`. `width`: columns of the text. */
+function explanation(asked: string | undefined, width: number, pen: Pen): string | undefined {
+  const entry = (title: string, text: string): string =>
+    `${pen.paint('strong', title)}\n${indented(wrapWords(text, width), 4)}\n`;
   if (asked === undefined) {
     const namesOf = (kind: TopicKind) => topics.flatMap((topic) => (topic.kind === kind ? topic.name : []));
     const entries = topicKinds.map((kind) => entry(kinds[kind].title, namesOf(kind).join(', ')));
     return `${[...entries, entry('Figures', plainFigures)].join('\n')}${more}`;
   }
-  if (asked === 'figures') return `${bold('figures')}  (how to read them)\n\n${indented(plainFigures)}`;
+  if (asked === 'figures')
+    return `${pen.paint('strong', 'figures')}  (how to read them)\n\n${indented(wrapWords(plainFigures, width), 4)}\n`;
   const found = topics.filter(({ name }) => name === asked);
-  if (found.length > 0) return found.map(page).join('\n');
+  if (found.length > 0) return found.map((topic) => pageOf(topic, width, pen)).join('\n');
   const kind = topicKinds.find((one) => asked === one || asked === pluralOf(one));
   if (kind === undefined) return undefined;
   return [...topics.flatMap((topic) => (topic.kind === kind ? entry(topic.name, topic.text.is) : [])), more].join('');
 }
 
+/** Columns left of the text. */
+const margin = 8;
+
+/** At most 15 lines at 80 columns: what the topic is, how it is known, what to do. */
+function pageOf({ kind, name, text }: Topic, width: number, pen: Pen): string {
+  const parts = Object.entries(labels).flatMap(([label, key]) => {
+    const lines = text[key] === undefined ? [] : wrapWords(text[key], width - margin + 4);
+    return lines.length === 0 ? [] : [pen.paint('strong', label) + indented(lines, margin).slice(label.length)];
+  });
+  const yaml = text.yaml === undefined ? [] : [indented(text.yaml.split('\n'), margin)];
+  return `${pen.paint('strong', name)}  (${kinds[kind].about})\n\n${[...parts, ...yaml].join('\n')}\n`;
+}
+
+const indented = (lines: readonly string[], by: number): string =>
+  lines.map((line) => ' '.repeat(by) + line).join('\n');
+
 const plainFigures = figures.replaceAll('`', '');
 
 const more = '\nkubectl podexit explain NAME prints more about one.\n';
 
-const behindMargin = (line: string): string => ' '.repeat(margin) + line;
+/** Similar topics share a word of the name; if there are none, those whose text contains a word of it. */
+function unknownTopic(asked: string): PodexitError {
+  const parts = asked.toLowerCase().match(/[a-z]{3,}/g) ?? [];
+  const named = topics.filter(({ name }) => parts.some((part) => name.includes(part)));
+  const mentioned = topics.filter(({ text }) => parts.some((part) => text.is.toLowerCase().includes(part)));
+  const near = [...new Set((named.length > 0 ? named : mentioned).map(({ name }) => name))];
+  return new PodexitError(
+    'explain.unknown',
+    `unknown topic "${asked.slice(0, 80)}"`,
+    near.length > 0 ? `Similar: ${near.join(', ')}` : 'List them with: kubectl podexit explain',
+  );
+}

@@ -10,8 +10,8 @@ import { graceMs, markOf } from '../../verdict/rule-input.ts';
 import { plural } from '../../verdict/words.ts';
 import { shareInk } from '../mark-text.ts';
 import type { FrameWindow } from './frame.ts';
-import { penFor, type Ink, type Pen } from '../palette.ts';
-import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, type Piece } from '../prose.ts';
+import { penFor } from '../palette.ts';
+import { clipPieces, dim, liveTable, piece, plain, type Piece, type TableRow } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import type { Line } from './screen.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -33,7 +33,8 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
     ...(ended.length > 0 ? [endedLine(ended)] : []),
     ...[...state.held].slice(0, maxHeld).map(([pod, why]) => [piece('warning', `  ${forTerminal(`${pod}: ${why}`)}`)]),
   ];
-  const services = tableLines(pen, serviceTitles, state.services.slice(0, maxServices).map(serviceRow), width);
+  const table = (titles: readonly string[], own: readonly TableRow[]): Piece[][] => liveTable(pen, titles, own, width);
+  const services = table(serviceTitles, state.services.slice(0, maxServices).map(serviceRow));
   // Those that are not ready yet are worth a row most.
   const newPods = [...state.newPods].sort((a, b) => Number(a.isReady) - Number(b.isReady) || a.seenAt - b.seenAt);
   const space = Math.max(0, room - head.length - services.length);
@@ -45,18 +46,14 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
   const next = fitRows(newPods, space - spaceOfOld, 'new');
   const lines: Piece[][] = [
     ...head,
-    ...tableLines(
-      pen,
+    ...table(
       oldTitles,
       old.shown.map((pod) => rowOf(pod, now)),
-      width,
     ),
     ...old.rest,
-    ...tableLines(
-      pen,
+    ...table(
       newTitles,
       next.shown.map((pod) => newRow(pod, now)),
-      width,
     ),
     ...next.rest,
     ...services,
@@ -103,11 +100,6 @@ function endedLine(ended: readonly Report[]): Piece[] {
   return [plain('  ended  '), piece(isGood ? 'good' : 'bad', forTerminal(counts.join(', ')))];
 }
 
-interface Row {
-  readonly cells: readonly string[];
-  readonly ink: Ink;
-}
-
 /** In a narrower window, titles are shorter. */
 const narrowColumns = 90;
 const columnTitles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
@@ -115,17 +107,17 @@ const narrowTitles = ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'];
 const newTitles = ['NEW POD', 'AGE', 'STEP'];
 const serviceTitles = ['SERVICE', 'READY', 'FEWEST', 'WANTED'];
 
-const newRow = ({ name, seenAt, step, ink }: NewPod, now: number): Row => ({
-  cells: [name, durationText(now - seenAt), forTerminal(step)],
+const newRow = ({ name, seenAt, step, ink }: NewPod, now: number): TableRow => ({
+  cells: [forTerminal(name), durationText(now - seenAt), forTerminal(step)],
   ink,
 });
 
-const serviceRow = ({ name, now, fewest, wanted }: ServiceCounts): Row => ({
-  cells: [name, String(now), String(fewest), wanted === undefined ? '–' : String(wanted)],
+const serviceRow = ({ name, now, fewest, wanted }: ServiceCounts): TableRow => ({
+  cells: [forTerminal(name), String(now), String(fewest), wanted === undefined ? '–' : String(wanted)],
   ink: now === 0 || fewest === 0 ? 'bad' : wanted !== undefined && now < wanted ? 'warning' : 'good',
 });
 
-function rowOf({ timeline }: RolloutPod, now: number): Row {
+function rowOf({ timeline }: RolloutPod, now: number): TableRow {
   const grace = graceMs(timeline);
   const running = timeline.containers.filter(isStillRunning);
   const since = timeline.marks.find(({ name }) => name === 'acknowledged' || name === 'stopping')?.at.shown;
@@ -134,7 +126,7 @@ function rowOf({ timeline }: RolloutPod, now: number): Row {
   const exits = timeline.containers.flatMap(({ exit }) => (exit?.code === undefined ? [] : [exit.code]));
   return {
     cells: [
-      timeline.pod.metadata.name,
+      forTerminal(timeline.pod.metadata.name),
       durationText(now - timeline.zero),
       stepOf(timeline, now),
       running.length > 0 && since !== undefined ? shareText({ min: share, max: share, shown: share }, grace) : '–',
@@ -155,21 +147,6 @@ function stepOf(timeline: Timeline, now: number): string {
   if (running.some(({ preStop }) => preStop !== undefined && preStop.end === undefined)) return 'preStop';
   if (running.length === 0 && timeline.containers.some(({ exit }) => exit !== undefined)) return 'exited';
   return has('acknowledged') || has('stopping') ? 'stopping' : liveStatus(timeline, now).word;
-}
-
-/** Nothing without rows. */
-function tableLines(pen: Pen, heads: readonly string[], rows: readonly Row[], width: number): Piece[][] {
-  if (rows.length === 0) return [];
-  const wide = heads.map((title, at) => Math.max(title.length, ...rows.map(({ cells }) => textWidth(cells[at] ?? ''))));
-  const rest = wide.slice(1).reduce((sum, columns) => sum + columns + 2, 2);
-  wide[0] = Math.min(wide[0] ?? 0, Math.max(8, width - rest));
-  const line = (cells: readonly string[], ink: Ink): Piece[] => [
-    plain('  '),
-    ...cells.map((cell, at) =>
-      piece(ink, `${padTo(at === 0 ? shorten(pen, forTerminal(cell), wide[0] ?? 0) : cell, wide[at] ?? 0)}  `),
-    ),
-  ];
-  return [line(heads, 'dim'), ...rows.map(({ cells, ink }) => line(cells, ink))];
 }
 
 /** One pod of the run. `report` is present once the pod has ended, or the run has. */

@@ -1,6 +1,7 @@
 /** Chooses one of several pods, by `--pick` or by asking the user. */
 import { asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
+import { columnsOf } from '../../output/prose.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
 import { listOnce } from '../../kube/list.ts';
@@ -104,18 +105,14 @@ async function askUser(
   throw new PodexitError('target.not-chosen', words, 'Nothing was deleted.');
 }
 
-/** Column widths as in kubectl. */
-function podTable(pods: readonly JsonObject[], now: number): string[] {
-  const rows = [
+const podTable = (pods: readonly JsonObject[], now: number): string[] =>
+  columnsOf([
     ['NAME', 'READY', 'AGE', 'NODE'],
     ...pods.map((pod) => {
       const node = asString(asObject(pod['spec'])['nodeName']) ?? '<none>';
       return [forTerminal(nameOf(pod)), isReady(pod) ? 'yes' : 'no', age(now - createdAt(pod)), forTerminal(node)];
     }),
-  ];
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   '));
-}
+  ]);
 
 /** In the short form of kubectl: `45s`, `12m`, `5h`, `3d`. */
 function age(ms: number): string {

@@ -20,7 +20,7 @@ export const hookRules: ContainerRules = {
           : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
       clause: `the preStop hook of ${name} failed`,
       advice: mayHaveDied
-        ? 'If the hook stops the application and waits for it to exit, this failure is harmless. Otherwise run the hook by hand with kubectl exec.'
+        ? `Nothing needs fixing if the hook ended because ${name} exited. Otherwise run the hook by hand with kubectl exec.`
         : failedAdvice[kind],
     };
   }),

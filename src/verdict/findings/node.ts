@@ -1,7 +1,7 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
-import type { ContainerTimeline, Interval } from '../../infer/timeline.ts';
+import type { Interval } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
 import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit } from '../../infer/context.ts';
@@ -10,9 +10,9 @@ import { lengthBetween } from '../../infer/schedule.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
 import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
-import { lostSince, mayMiss, type Occurrence, type Trace } from '../../model/trace.ts';
+import { lostSince, mayMiss, type Occurrence } from '../../model/trace.ts';
 import { apiSilences, waitedWithin } from '../api-silence.ts';
-import type { Found, Rules } from '../finding.ts';
+import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { containerInPostStart } from '../ledger.ts';
 import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
@@ -65,19 +65,16 @@ export const nodeRules: Rules = {
     const restart = probeRestart(input);
     const starting = containerInPostStart(input);
     const length = lengthText({ ...delay, basis: 'inferred' });
-    const usual = {
-      clause: `the kubelet started termination after ${length}`,
-      why: restart
-        ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-        : 'an image pull, a postStart hook or a busy kubelet may be the cause',
-      advice: 'Look at the Events of the pod and at the load of its kubelet.',
-    };
-    const hook = {
-      clause: `the kubelet waited ${length} for the postStart hook of ${starting ?? ''}`,
-      advice: `Shorten the postStart hook of ${starting ?? ''}: the kubelet stops nothing before it is over.`,
-    };
+    const usual = restart
+      ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
+      : 'an image pull, a postStart hook or a busy kubelet may be the cause';
+    const hook = starting && `the postStart hook of ${starting}`;
     return {
-      ...(starting === undefined ? usual : hook),
+      clause: hook ? `the kubelet waited ${length} for ${hook}` : `the kubelet started termination after ${length}`,
+      why: hook ? undefined : usual,
+      advice: hook
+        ? `Shorten ${hook}: the kubelet stops nothing before it is over.`
+        : 'Look at the Events of the pod and at the load of its kubelet.',
       severity: 'info',
       message: `the kubelet started termination ${length} after the deletion`,
       delayMs: delay.shown,
@@ -86,19 +83,19 @@ export const nodeRules: Rules = {
   },
 
   /** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
-  'kubelet-restarted': ({ trace, timeline, deletion }) => {
-    const found = timeline.containers.flatMap((container) => restartOf(trace, container));
-    const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
-    if (!earliest) return restartSeen(trace, deletion.accepted.client.lo);
-    const { name, first, started, last } = earliest;
-    const delayMs = last.time.lo - first.time.lo;
+  'kubelet-restarted': ({ trace, timeline, deletion: { accepted } }) => {
+    const started = trace.events.find((one) => isKubeletStart(one) && !one.isOld && one.at >= accepted.client.lo);
+    if (!started) return undefined;
+    const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.time.lo));
+    const [first, last] = again && again.killings.length > 1 ? [again.killings[0], again.killings.at(-1)] : [];
+    const clause = `the kubelet restarted${first ? ', and the grace period with it' : ' meanwhile'}`;
     return {
-      container: name,
-      message: `the kubelet restarted and started termination of ${name} again, ${secondsText(delayMs)} after the first time: the grace period restarted`,
-      clause: 'the kubelet restarted, and the grace period with it',
+      container: first && again?.name,
+      message: clause,
+      clause,
       advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
-      delayMs,
-      evidence: [first.seq, started.seq, last.seq],
+      delayMs: first && last && last.time.lo - first.time.lo,
+      evidence: [first?.seq, started.seq, last?.seq],
     };
   },
 
@@ -166,15 +163,13 @@ export const nodeRules: Rules = {
         lowered.at < end.at.estimate.client.lo &&
         lengthBetween(stopping, end.at).min >= (old - 1) * second,
     );
-    if (!unaffected?.stopping || !unaffected.kill) return undefined;
-    const { min, max } = lengthBetween(unaffected.stopping, unaffected.kill);
-    const length = lengthText({ min, max, shown: (min + max) / 2 });
+    if (!unaffected) return undefined;
     return {
       container: unaffected.name,
-      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.name} was not SIGKILLed until ${length} after the kubelet started termination`,
+      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.name} was SIGKILLed only after those ${old}s`,
       clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
       advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
-      evidence: [lowered.seq, unaffected.stopping.evidence, unaffected.kill.evidence],
+      evidence: [lowered.seq, unaffected.stopping?.evidence, unaffected.kill?.evidence],
     };
   },
 };
@@ -188,10 +183,7 @@ const minSilenceMs = 10 * second;
 /** A shorter outage needs no explanation. */
 const minOutageMs = 2 * second;
 
-/**
- * Whether the kubelet may have been starting a container of the pod, so that it could do nothing else for it (SIGNALS.md §2
- * S2), and no Lease shows whether it was alive.
- */
+/** Whether the kubelet may have been starting a container (SIGNALS.md §2 S2), and no Lease shows that it was alive. */
 function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boolean {
   const isStarting = statusesOf(pod).some(({ state }) => state.waiting && state.waiting.reason !== 'CrashLoopBackOff');
   const isLeaseWatched =
@@ -199,10 +191,7 @@ function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boole
   return isStarting && !isLeaseWatched;
 }
 
-/**
- * Client ms until which silence of the kubelet means something: its Events could be read, or the status shows whether it
- * knows of the deletion (SIGNALS.md §2 S3). -Infinity: never.
- */
+/** Client ms until which silence of the kubelet means something (SIGNALS.md §2 S3). -Infinity: never. */
 function silenceCountsUntil({ trace, deletion }: RuleInput): number {
   const hasGeneration = deletion.pod.status.observedGeneration !== undefined;
   return Math.max(
@@ -218,10 +207,7 @@ function noticedBy({ trace, deletion }: RuleInput, { latest }: Interval, first: 
   return isWatched && !deletion.facts.underWay ? first.latest : first.earliest;
 }
 
-/**
- * Client ms of the first renewal of the node's Lease after the deletion: the kubelet renews it every 10 s, whatever its
- * pods do (SIGNALS.md §2 S2). One that arrives just after the deletion may be older.
- */
+/** Client ms of the first Lease renewal after the deletion: every 10 s (SIGNALS.md §2 S2). Early ones may be older. */
 function aliveAt({ trace, deletion }: RuleInput): number {
   const since = deletion.accepted.client.hi + millisecondsOf('delivery-lag');
   return Math.min(...trace.nodeSigns.renewals.map(({ at }) => (at > since ? at : Infinity)));
@@ -235,24 +221,6 @@ function probeRestart({ trace, deletion: { facts, grace } }: RuleInput): Occurre
     seq < facts.seenSeq &&
     time.hi + grace * second >= deletionRequestedAt(trace);
   return trace.events.findLast(isUnderWay);
-}
-
-/** The kubelet began twice to stop this container, and reported its own start in between, all by the node's clock. */
-function restartOf({ events }: Trace, { name, killings }: ContainerTimeline) {
-  const [first, last] = [killings[0], killings.at(-1)];
-  if (!first || !last || first === last) return [];
-  const started = events.find(
-    (event) => isKubeletStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
-  );
-  return started ? [{ name, first, started, last }] : [];
-}
-
-/** It started while the pod was stopping, and no second Killing shows what it did again. */
-function restartSeen({ events }: Trace, since: number): Found | undefined {
-  const started = events.find((event) => isKubeletStart(event) && !event.isOld && event.time.lo >= since);
-  if (!started) return undefined;
-  const clause = 'the kubelet restarted meanwhile';
-  return { message: clause, clause, advice: 'Find out why the kubelet restarted.', evidence: started.seq };
 }
 
 /** Less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */

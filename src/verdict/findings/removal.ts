@@ -5,6 +5,7 @@ import { mayBeItsKubelets } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
+import { mayMiss } from '../../model/trace.ts';
 import { waitedWithin } from '../api-silence.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
@@ -55,7 +56,6 @@ export const removalRules: Rules = {
     if (mayBeItsKubelets(input) || (isMirror(deletion.pod) && abandoned.length > 0))
       return copyDeleted(removed.evidence);
     if (abandoned.length === 0) return undefined;
-    const evidence = [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)];
     const ran = abandoned.flatMap(({ name, bounds }) => {
       const logEnd = factsOfLastRun(input, name).log.ended;
       if (!bounds.exit || !logEnd) return [];
@@ -69,9 +69,10 @@ export const removalRules: Rules = {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
       clause,
       why: ranOn,
-      advice:
-        'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.',
-      evidence,
+      advice: input.trace.requests.some(({ graceSeconds }) => graceSeconds === 0)
+        ? 'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.'
+        : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',
+      evidence: [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)],
     };
   },
 
@@ -92,22 +93,22 @@ export const removalRules: Rules = {
    * later, whatever it still does (job_controller.go, isPodFailed), unless the Job has a podFailurePolicy or
    * podReplacementPolicy Failed. One that the Job deletes itself is not counted.
    */
-  'job-counts-exit': ({ trace, timeline }) => {
+  'job-counts-exit': ({ trace, timeline, deletion: { facts } }) => {
     const job = controllerOf(timeline.pod);
     const mains = mainContainers(timeline);
     const signalled = mains.find(({ stopSignal }) => stopSignal);
     if (job?.kind !== 'Job' || !signalled || mains.some(({ exit }) => exit?.code === undefined)) return undefined;
-    const { countedByJob } = trace;
-    const evidence = [countedByJob?.seq, mains.map(({ exit }) => exit?.at.evidence)];
+    const evidence = [trace.terminal?.seq, mains.map(({ exit }) => exit?.at.evidence)];
     const said = (clause: string): Found => ({ severity: 'info', message: clause, clause, evidence });
     if (timeline.trigger.kind === 'job') return said(`Job ${job.name} stopped it itself and does not count its exit`);
-    if (countedByJob?.value === 'running')
+    const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
+    const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
+    const isWatched = !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity });
+    if (wasCounted && isWatched)
       return said(`Job ${job.name} counted it as failed while it was still running: its exit code does not matter`);
     if (mains.some(({ exit }) => exit?.code !== 0))
       return said(`Job ${job.name} counts this as a failure, unless its podFailurePolicy ignores it`);
-    const isCountedByPhase =
-      countedByJob?.value === 'ended' || (trace.pod && trace.terminal && isTracked(trace.pod.value));
-    if (!isCountedByPhase) return undefined;
+    if (!isOpen) return undefined;
     const clause = `Job ${job.name} counts exit 0 as a success, whether or not its work was done`;
     return {
       message: clause,

@@ -1,0 +1,167 @@
+/** All that is known of an exit, as tables: `-v`, HTML and Markdown print the same ones. Unescaped. */
+import type { Interval, Phase, Timeline } from '../infer/timeline.ts';
+import { assumptions } from '../model/assumptions.ts';
+import type { PhaseName } from '../model/report.ts';
+import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
+import type { Report } from '../verdict/report.ts';
+import { allNotes, graceMs, shareOfGrace } from '../verdict/rule-input.ts';
+import { exitText, markText } from './mark-text.ts';
+import { boundsText, clockText, offsetText, signed } from './time-text.ts';
+
+/** Text, or the `seq`s of the observations that prove something. */
+export type Cell = string | readonly number[];
+
+export interface ReportTable {
+  readonly title: string;
+  /** `#` before a title: the column has numbers; a backtick: it has names. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** Without those that have no rows. `marks` and `observations` are left out where other lines show them. */
+export const tablesOf = (report: Report): ReportTable[] =>
+  [ledger, findings, marks, phases, containers, accuracy, observations]
+    .map((table) => table(report))
+    .filter(({ rows }) => rows.length > 0);
+
+/** Who held up the deletion, in the order of time. */
+const ledger = ({ ledger: entries }: Report): ReportTable => ({
+  title: 'Who held it up',
+  columns: ['#length', 'owner', 'what'],
+  rows: entries.map(({ owner, subject = '', what, seconds, approximate }) => [
+    approximate ? `≈${secondsText(seconds * 1000, 0)}` : secondsText(seconds * 1000, 2),
+    owner,
+    `${subject} ${what}`.trim(),
+  ]),
+});
+
+function findings({ verdict }: Report): ReportTable {
+  const found = verdict.findings.map(({ code, severity, message, advice, evidence }) => [
+    code,
+    severity,
+    advice === undefined ? message : `${message}. ${advice}`,
+    evidence,
+  ]);
+  const gates = verdict.gates.map(({ name, judged, passed, message }) => [
+    `gate ${name}`,
+    judged === false ? 'not judged' : passed ? 'passed' : 'failed',
+    message,
+    [],
+  ]);
+  return { title: 'Findings', columns: ['`code', 'severity', 'what', 'evidence'], rows: [...found, ...gates] };
+}
+
+const marks = ({ timeline }: Report): ReportTable => ({
+  title: 'Every moment',
+  columns: ['#offset', '`who', 'what', 'basis', '#lies within', 'evidence'],
+  rows: timeline.marks.map((mark) => {
+    const { who, text } = markText(mark, timeline);
+    const { at } = mark;
+    return [offset(at, timeline), who, text, at.basis, boundsText(at, timeline.zero), at.evidence];
+  }),
+});
+
+const phases = ({ timeline }: Report): ReportTable => ({
+  title: 'Phases',
+  columns: ['phase', '`of', '#from', '#until', '#length', '#of the grace period'],
+  rows: timeline.phases.map((phase) => [
+    phaseTitles[phase.name],
+    phase.subject ?? '',
+    boundsText(phase.start, timeline.zero),
+    boundsText(phase.end, timeline.zero),
+    lengthText(phase.length),
+    graceShareText(phase, timeline),
+  ]),
+});
+
+function containers({ timeline }: Report): ReportTable {
+  const moment = (at: Interval | undefined): string => (at ? offset(at, timeline) : '–');
+  return {
+    title: 'Containers',
+    columns: ['`container', 'kind', 'preStop', '#stop signal', '#SIGKILL', '#exit', 'result'],
+    rows: timeline.containers.map((container) => [
+      container.name,
+      container.kind,
+      container.preStop ? `${container.preStop.kind}, ${container.preStop.outcome}` : 'none',
+      `${moment(container.stopSignal)} ${container.stopSignal?.signal ?? ''}`.trim(),
+      moment(container.kill),
+      moment(container.exit?.at),
+      exitText(container),
+    ]),
+  };
+}
+
+function accuracy({ timeline: { gaps, assumes, clocks, contradictions, zero } }: Report): ReportTable {
+  const after = (at: number): string => `${signed(at - zero, 1)}s`;
+  const clock = (name: string, range: { min: number; max: number } | undefined): string[][] =>
+    range
+      ? [[`clock of the ${name}`, `${range.min.toFixed(0)} to ${range.max.toFixed(0)} ms ahead of this machine’s`]]
+      : [];
+  const rows = [
+    ...gaps.map(({ resource, cause, from, to }) => [
+      `no access: ${resource}`,
+      `${cause}, from ${after(from)}${to === undefined ? '' : ` to ${after(to)}`}`,
+    ]),
+    ...contradictions.map(({ about, because }) => [
+      `not believed: ${about}`,
+      `other evidence contradicts it: ${because}`,
+    ]),
+    ...clock('API server', clocks.api),
+    ...clock('node', clocks.node),
+    ...assumes.map((name) => [`assumption: ${name}`, `at most ${assumptions[name]}s`]),
+  ];
+  return { title: 'Accuracy', columns: ['what', 'how much'], rows };
+}
+
+/** All observations that something may cite. */
+const observations = ({ timeline }: Report): ReportTable => ({
+  title: 'Observations',
+  columns: ['#no.', 'arrived (UTC)', 'what'],
+  rows: allNotes(timeline.notes).map(({ seq, at, what }) => [String(seq), clockText(at, 3, 'utc'), what]),
+});
+
+/** The pods of a run, in the order of their deletions. */
+export const podsTable = (reports: readonly Report[]): ReportTable => ({
+  title: 'Pods',
+  columns: ['`pod', 'result', '#deleted (UTC)', '#total', '#SIGTERM to exit', 'containers', 'summary'],
+  rows: byTime(reports).map(({ timeline, answer }) => [
+    timeline.pod.metadata.name,
+    answer.word,
+    clockText(timeline.zero, 1, 'utc'),
+    timeline.total ? lengthText(timeline.total) : '–',
+    drainText(timeline),
+    timeline.containers.map((container) => `${container.name} ${exitText(container)}`).join(', '),
+    answer.summary,
+  ]),
+});
+
+export const byTime = (reports: readonly Report[]): Report[] =>
+  [...reports].sort((a, b) => a.timeline.zero - b.timeline.zero);
+
+function drainText({ phases: all }: Timeline): string {
+  const drains = all.filter(({ name }) => name === 'drain').sort((a, b) => b.length.max - a.length.max);
+  return drains[0] ? lengthText(drains[0].length) : '–';
+}
+
+const offset = (at: Interval, { zero }: Timeline): string => `${offsetText(at, zero)}s`;
+
+/** The names of the phases for people. */
+export const phaseTitles: Record<PhaseName, string> = {
+  accept: 'API accepted',
+  notice: 'kubelet reacted',
+  'route-removal': 'endpoint removed',
+  prestop: 'preStop',
+  'sidecar-wait': 'sidecar waited',
+  drain: 'drain',
+  overtime: 'past grace period',
+  cleanup: 'cleanup',
+  finalize: 'finalizers',
+  replace: 'replacement ready',
+};
+
+/** Phases that use up a container's grace period. */
+const gracePhases: ReadonlySet<PhaseName> = new Set(['prestop', 'sidecar-wait', 'drain']);
+
+/** The phase's share of the grace period; empty for a phase that does not use it. */
+export const graceShareText = ({ name, length }: Phase, timeline: Timeline): string =>
+  gracePhases.has(name) ? shareText(shareOfGrace(timeline, length), graceMs(timeline)) : '';

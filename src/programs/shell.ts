@@ -1,0 +1,222 @@
+/**
+ * What a signal does to a shell: it depends on where the shell stands once its script has started the application. It waits
+ * for a command or for its jobs, it became the command (exec), or the script is over.
+ */
+import type { Context, LinkReaction } from './links.ts';
+import type { Shell } from './rows.ts';
+import { isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
+import { plainWord, type Word } from './shell-words.ts';
+import { signalOfExitCode } from './signals.ts';
+
+interface Place {
+  kind: 'became' | 'foreground' | 'wait' | 'over';
+  /** The command that it became or waits for in the foreground. */
+  words: readonly Word[];
+  forms: ReadonlySet<string>;
+  /** Another command of the script could be the application instead. */
+  isGuess: boolean;
+  /** The index of what comes after it. */
+  next: number;
+}
+
+/** One way in which the script may stand. */
+export interface Standing extends Place {
+  /** What comes after it. */
+  rest: readonly ShellCommand[];
+  /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
+  job?: ShellCommand;
+  /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
+  traps: ReadonlyMap<string, string>;
+  /** With `set -e`, a `wait` that a signal interrupts ends the script. */
+  stopsOnError: boolean;
+  functions: Script['functions'];
+}
+
+/** Several: a condition decides between them. Empty: not known. */
+export function standingsOf({ commands, functions }: Script, shell: Shell): Standing[] {
+  const [traps, jobs]: [Map<string, string>, ShellCommand[]] = [new Map(), []];
+  let [places, isOpen, stopsOnError]: [Place[], boolean, boolean] = [[], false, false];
+  for (const [index, command] of commands.entries()) {
+    const { words, forms, isJob } = command;
+    const [name = '', first = ''] = words.slice(0, 2).map(({ text }) => text);
+    // A function that starts a program, or a loop that asks whether a job still runs.
+    if (functions.get(name)?.some((one) => !isInstant(one.words))) return [];
+    if (name === 'kill' && forms.has('while condition')) return [];
+    const isBelow = forms.has('subshell') && !shell.handsOver?.includes('subshell');
+    const isInChild = isJob || forms.has('pipeline') || isBelow;
+    if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
+    stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
+    if (name === 'exit' && !forms.has('?') && !isInChild) break;
+    if (isJob && (!isInstant(words) || (forms.has('while') && name === 'echo'))) jobs.push(command);
+    if (index < commands.length - 1) forms.add('not-last');
+    const place = isJob ? undefined : placeOf(command, isInChild, jobs.at(-1));
+    isOpen ||= forms.has('while condition') || (forms.has('if condition') && place !== undefined);
+    if (place === undefined || forms.has('if condition') || isPassing(place, places)) continue;
+    const isKept = (one: Place) => one.kind === 'became' || (isInBranch(place) && isInBranch(one));
+    const isGuess = places.some(
+      (one) => !isKept(one) && one.kind === 'foreground' && (one.isGuess || !forms.has('&&')),
+    );
+    places = [...places.filter(isKept), { ...place, isGuess, next: index + 1 }];
+    if (places.length > mostPlaces) return [];
+    if (place.kind === 'became' && !forms.has('?')) break;
+  }
+  if (places.length === 0 && isOpen) return [];
+  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, next: 0 };
+  const common = { job: jobs.findLast((one) => !isSleep(one.words)), traps, stopsOnError, functions };
+  return (places.length > 0 ? places : [nothing]).map((place) => ({
+    ...place,
+    ...common,
+    rest: commands.slice(place.next),
+  }));
+}
+
+const mostPlaces = 8;
+const isInBranch = ({ forms }: Pick<Place, 'forms'>): boolean => forms.has('if') || forms.has('case');
+const isInLoop = ({ forms }: Pick<Place, 'forms'>): boolean => forms.has('while') || forms.has('for');
+
+/** The shell does not stand there: it runs beside what was found before, or takes a moment. */
+function isPassing({ kind, words, forms }: Pick<Place, 'kind' | 'words' | 'forms'>, places: readonly Place[]): boolean {
+  const isBrief =
+    kind === 'wait' || (isSleep(words) && !isInLoop({ forms }) && /^[\d.]+[sm]?$/.test(words[1]?.text ?? ''));
+  return kind !== 'became' && (forms.has('||') || places.some((one) => kind === one.kind && isBrief));
+}
+
+function placeOf(
+  { words, assignments, forms: around }: ShellCommand,
+  isInChild: boolean,
+  job: ShellCommand | undefined,
+) {
+  const name = words[0]?.text ?? '';
+  const isPrefix = /^(command|builtin|eval)$/.test(name);
+  const forms = new Set(around);
+  if (words[0]?.isDynamic) forms.add('dynamic');
+  if (assignments.length > 0) forms.add('assignment');
+  if (isPrefix) forms.add(name === 'eval' ? name : 'command');
+  if (/^(\.|source|exit)$/.test(name) || (name === 'exec' && words.length === 1)) return undefined;
+  if (name === 'wait' && !isInChild) return job && ({ kind: 'wait', words: [], forms } as const);
+  const [first, ...others] = isPrefix ? words.slice(1) : name === 'wait' ? (job?.words ?? []) : words;
+  // Also as the one word of `eval "exec COMMAND…"`.
+  const exec =
+    first?.text === 'exec' ? others : /^exec\s/.test(first?.text ?? '') ? first?.text.split(/\s+/).slice(1) : [];
+  const run = exec?.length
+    ? afterOptions(exec.map((one) => (typeof one === 'string' ? plainWord(one) : one)))
+    : undefined;
+  if (run) return { kind: isInChild ? 'foreground' : 'became', words: run, forms } as const;
+  const found = first === undefined || isInstant([first, ...others]) ? undefined : [first, ...others];
+  return found && ({ kind: 'foreground', words: found, forms } as const);
+}
+
+export const isSleep = (words: readonly Word[]): boolean => /(^|\/)sleep$/.test(words[0]?.text ?? '');
+
+const afterOptions = (words: readonly Word[]): readonly Word[] => {
+  const from = words.findIndex(({ text }) => !text.startsWith('-'));
+  return from === -1 ? [] : words.slice(words[from - 1]?.text === '-a' ? from + 1 : from);
+};
+
+function setTraps(words: readonly Word[], traps: Map<string, string>, knowsSigPrefix: boolean): void {
+  const [action, ...names] = words.filter(({ text }, index) => index > 0 || text !== '--');
+  for (const { text } of names) {
+    if (text.startsWith('SIG') && !knowsSigPrefix) continue;
+    const named = text === '0' ? 'EXIT' : (signalOfExitCode(128 + Number(text)) ?? text);
+    const signal = named.replace(/^SIG/, '').toUpperCase();
+    if (action?.text !== '-') traps.set(signal, action?.text.trim() ?? '');
+    else if (traps.delete(signal)) traps.set('-', '');
+  }
+}
+
+/** `standing` undefined: a shell without a script, which reads its commands from its input. */
+export function shellReaction(shell: Shell, standing: Standing | undefined, context: Context): LinkReaction {
+  const { name, unsure = [], handsOver } = shell;
+  const { kind, traps = new Map<string, string>(), forms = new Set<string>() } = standing ?? {};
+  const { signal } = context;
+  const [trap, makesIgnored] = [traps.get(signal), traps.get(signal) === ''];
+  const ofTraps = [...traps].map(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : 'ignored'));
+  const all = [...forms, ...ofTraps].filter((form) => !/^[?&|]/.test(form));
+  const becomes = handsOver !== undefined && all.every((form) => handsOver.includes(form));
+  if (kind === 'became' || (kind === 'foreground' && becomes)) return { does: 'execs', makesIgnored };
+  if (makesIgnored || context.isIgnored)
+    return { does: 'ignores', makesIgnored, because: `${name} ignores SIG${signal}, and does not pass it on` };
+  // The last command of a branch may be the last of the script.
+  const mayBecome = isInBranch({ forms }) && forms.has('not-last') && handsOver?.includes('if');
+  const here = [signal, kind, ...traps.keys(), trap !== undefined && 'trap', !context.isPid1 && 'child'];
+  const isUnsure = unsure.some((one) => here.includes(one));
+  if (mayBecome || isUnsure) return { does: 'unknown', note: `what ${name} does with SIG${signal} here is not known` };
+  return standing && trap !== undefined ? trapReaction(name, standing, trap, context) : { does: 'drops' };
+}
+
+/** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
+function trapReaction(name: string, standing: Standing, trap: string, context: Context): LinkReaction {
+  const { kind, words, job } = standing;
+  const sleeps = isSleep(words);
+  const delay = sleeps ? secondsOf(words[1]?.text ?? '') : 0;
+  const text = `runs its trap for SIG${context.signal}`;
+  const remedy = (advice: string) => ({ kind: 'trap', text: advice }) as const;
+  if (kind === 'foreground' && !sleeps && context.toGroup) return { does: 'forwards' };
+  if (kind === 'foreground' && (!sleeps || delay >= context.graceSeconds)) {
+    const what = sleeps
+      ? 'the sleep in the foreground, which is longer than the grace period'
+      : 'the command in the foreground has ended';
+    const advice = remedy(`Run it in the background and wait for it: \`${sleeps ? 'sleep 60' : 'app'} & wait $!\``);
+    return { does: 'ignores', because: `${name} runs its trap only after ${what}`, remedy: advice };
+  }
+  const run = runOf(trap, standing);
+  const { signals, kills, waits, exits, codes } = run ?? {};
+  const goesOn = !exits && (isInLoop(standing) || (waits && !signals));
+  if (run === undefined || (goesOn && signals))
+    return { does: 'unknown', text, note: `${name} has a trap for SIG${context.signal} that runs commands of its own` };
+  if (signals && waits && !kills)
+    return { does: 'forwards', text, codes, because: `${name} passes the signal on with a trap, and waits` };
+  if (goesOn) {
+    const because = `${name} has a trap for SIG${context.signal} that does not end it`;
+    return {
+      does: 'ignores',
+      text,
+      because,
+      remedy: remedy('Let the trap stop the application, wait for it, and exit'),
+    };
+  }
+  const ends = { text, codes, limit: delay || undefined, because: `${name} ends by its trap for SIG${context.signal}` };
+  if (job === undefined) return { ...ends, does: 'cuts' };
+  const because = `${name} ends as soon as its trap has run, and the application with it`;
+  const advice = remedy('Wait for the application in the trap, before the shell ends');
+  return { does: 'leaves', text, codes, isSent: signals, because, remedy: advice };
+}
+
+const harmless = /^(kill|wait|exit|exec|:|\[|true|echo|printf|trap|sleep|set|log|date|rm|touch|)$/;
+
+/**
+ * Follows the action of a trap, and then what comes after the `wait` that it interrupted: whether the application gets a
+ * signal, SIGKILL if `kills`; whether the shell waits until it has ended, and ends then. Undefined: not known.
+ */
+function runOf(action: string, standing: Standing) {
+  const { kind, job, traps, rest, stopsOnError, functions } = standing;
+  const [own, last] = [action, traps.get('EXIT') ?? ''].map((text) =>
+    readScript(text)?.commands.flatMap((one) => functions.get(one.words[0]?.text ?? '') ?? [one]),
+  );
+  const isExit = ({ words }: ShellCommand): boolean => /^(exit|exec)$/.test(words[0]?.text ?? '');
+  const exits = own?.some(isExit) ?? false;
+  const stops = exits || isInLoop(standing) || (kind === 'wait' && stopsOnError && !rest[0]?.forms.has('||'));
+  const after = stops ? [] : rest.filter(({ isJob }) => !isJob);
+  const known = [...(own ?? []), ...(isInLoop(standing) && !exits ? [] : (last ?? []))];
+  if (!own || !last || !known.every(({ words }) => harmless.test(words[0]?.text ?? ''))) return undefined;
+  const texts = [...own, ...after, ...known.slice(own.length)].map(({ words }) => words.map(({ text }) => text));
+  const kills = texts.filter(([name, first]) => name === 'kill' && first !== '-0');
+  // A process group has the shell in it; jobs ignore SIGINT and SIGQUIT from their start (POSIX, 2.11); `%1` is a shell's.
+  const isOpen =
+    /^(0|%.*|-.*)$/.test(kills[0]?.at(-1) ?? '') || kills.some((one) => /\b(SIG)?(INT|QUIT|2|3)\b/.test(one.join(' ')));
+  if (isOpen || (job?.forms.has('pipeline') && kills.length > 0)) return undefined;
+  const code = texts.find(([name]) => name === 'exit')?.[1] ?? '';
+  return {
+    signals: kills.length > 0,
+    kills: kills.some((one) => /-(SIG)?(KILL|9)\b|-s (SIG)?KILL\b/.test(one.join(' '))),
+    waits: texts.some(([name]) => name === 'wait'),
+    exits,
+    codes: /^\d+$/.test(code) ? [Number(code)] : [],
+  };
+}
+
+/** Of the argument of `sleep`. */
+function secondsOf(text: string): number {
+  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(text) ?? [];
+  return count === undefined ? Infinity : Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1);
+}

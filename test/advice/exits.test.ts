@@ -1,0 +1,99 @@
+/** What the card and `fix` of a recorded exit say, where plausible advice would be wrong. Lines are joined. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { allNames, recordingFile } from '../helpers/recordings.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const scratchFile = (name: string, text: string): string => {
+  writeFileSync(join(scratch, name), text);
+  return join(scratch, name);
+};
+
+const fileOf = (name: string): string =>
+  allNames.includes(name) ? recordingFile(name) : fileURLToPath(new URL(`./exits/${name}.ndjson`, import.meta.url));
+
+/** The card without its timeline. */
+async function cardOf(file: string): Promise<string> {
+  const { stdout } = await runMain(['replay', file]);
+  return stdout.replace(/^[^]*?\n(?=[✔✖▲?])/, '').replace(/\s+/g, ' ');
+}
+
+it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
+  [
+    'the signal comes first',
+    'sigkill-after-grace',
+    /fix remove `trap "" TERM`.* fix only then: preStop/,
+    /fix preStop/,
+  ],
+  [
+    'a readiness that is lost by the kill is no reaction',
+    'killed-as-its-probe-failed',
+    /app showed no reaction to SIGTERM.* fix check that app has a handler.* fix only then: preStop/,
+    /fix preStop|while its start script was PID 1/,
+  ],
+  [
+    'a hook that ended with its application failed nothing',
+    'hook-ends-application',
+    /fix nothing needs fixing if the hook ended because worker exited/,
+    /harmless/,
+  ],
+  ['a hook that failed is to be run by hand', 'prestop-fails', /fix run the hook by hand/, /fix preStop/],
+  [
+    'a pod without an owner needs one, and gets no hook',
+    'native-sidecar',
+    /fix let a Deployment with at least two replicas own the pod/,
+    /fix preStop|-v shows the command/,
+  ],
+  ['a crash shows nothing about the time of a shutdown', 'close-call-137', /Exited 137/, /s drain/],
+  [
+    'who forced it is asked, and nobody is told not to force',
+    'forced-by-other',
+    /something else removed it with a grace period of 0: .*pod garbage collection/,
+    /use --force only/i,
+  ],
+  ['who did force it is told when to', 'force-delete', /use --force only where the node is gone/, /something else/],
+  ['a node that was down needs no patch', 'node-down', /fix look at the kubelet and the network of node1/, /preStop/],
+])('%s: %s', async (_, name, says, never) => {
+  const card = await cardOf(fileOf(name));
+  expect(card).toMatch(says);
+  expect(card).not.toMatch(never);
+});
+
+it('a start script that was PID 1 is named, as a longer grace period would not help', async () => {
+  const text = readFileSync(recordingFile('no-grace-spec-default'), 'utf8')
+    .replaceAll('"startedAt":"2026-11-20T23:03:34Z"', '"startedAt":"2026-11-20T23:05:19Z"')
+    .replaceAll('"ready":true', '"ready":false');
+  const card = await cardOf(scratchFile('starting.ndjson', text));
+  expect(card).toMatch(/SIGTERM came within 10s of the start of app, perhaps while its start script was PID 1/);
+  expect(card).not.toMatch(/grace period \d+s \(/);
+});
+
+describe('fix of a recording', () => {
+  it.each(['graceful-exit', 'rollout-25'])('of %s is the fix of its report', async (name) => {
+    const report = scratchFile(`${name}.json`, (await runMain(['replay', recordingFile(name), '-o', 'json'])).stdout);
+    const ofReport = await runMain(['fix', report]);
+    expect(ofReport.stdout).toMatch(/^# preStop sleep 10s/);
+    expect(await runMain(['fix', recordingFile(name)])).toEqual(ofReport);
+  });
+
+  it('says what only a person can do, as for a live workload', async () => {
+    const { code, stdout, stderr } = await runMain(['fix', recordingFile('sigkill-after-grace')]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toMatch(
+      /^podexit: fix it by hand: deployment\/checkout: .* Remove `trap "" TERM` .*\(no-signal-handling\)$/m,
+    );
+    expect(stderr).toMatch(/^podexit: nothing that a patch can fix$/m);
+  });
+
+  it('names a recording that does not exist, instead of looking for a pod of that name', async () => {
+    const { code, stderr } = await runMain(['fix', join(scratch, 'none.ndjson')]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('none.ndjson does not exist');
+  });
+});

@@ -152,7 +152,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
  */
 function wasLeftRunning(stop: Stop): boolean {
   const { trace, network } = stop;
-  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(stop)) return false;
+  if (trace.gone?.value !== 'deleted' || isMirror(stop.deletion.pod)) return false;
   const since = isRemovedAtOnce(stop) ? network.read('removed').client.lo : trace.gone.at;
   const logEnd = exitLogEnd(stop);
   return !(logEnd && logEnd.at < since);
@@ -165,14 +165,6 @@ export const isRemovedAtOnce = ({ trace, deletion }: DeletionContext): boolean =
 /** Whether the log ended so long after the removal of the pod that the container certainly ran until then. */
 export const outlivedRemoval = (stop: Stop): boolean =>
   (exitLogEnd(stop)?.at ?? -Infinity) > (stop.trace.gone?.at ?? Infinity) + millisecondsOf('log-end');
-
-/**
- * Whether a mirror pod (the API's copy of a static pod) may have been deleted by its kubelet: with grace 0, once the
- * manifest is gone and the containers are stopped (kubelet_pods.go `HandlePodCleanups`). Another client's forced deletion
- * looks the same.
- */
-export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean =>
-  isMirror(deletion.pod) && deletion.grace === 0 && trace.requests.length === 0;
 
 /**
  * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md

@@ -49,22 +49,16 @@ export const upTo = ({ lower, upper }: RemoteClock, at: number): RemoteClock => 
   upper,
 });
 
-/** The stretch of client time in which a clock was set: from one bound to another one that contradicts it. */
-export function stepOf(clock: RemoteClock): Span | undefined {
-  const step = steps.has(clock) ? steps.get(clock) : contradictionIn(clock);
-  steps.set(clock, step);
-  return step;
-}
-
-/** A cache. */
-const steps = new WeakMap<RemoteClock, Span | undefined>();
-
-/** `by`: bounds that contradict each other by less (ms) do not count. */
-function contradictionIn({ lower, upper }: RemoteClock, by = 0): Span | undefined {
-  const pairs = lower.flatMap((one) => upper.map((other) => [one, other] as const));
-  const found = pairs.find(([one, other]) => one.value - other.value > driftOver(one.at - other.at) + by);
-  const times = found?.map(({ at }) => at);
-  return times && { lo: Math.min(...times), hi: Math.max(...times) };
+/**
+ * The stretch of client time in which a clock was set: from one bound to another one that contradicts it. `by`: bounds
+ * that contradict each other by less (ms) do not count.
+ */
+export function stepOf({ lower, upper }: RemoteClock, by = 0): Span | undefined {
+  for (const one of lower)
+    for (const { at, value } of upper)
+      if (one.value - value > driftOver(one.at - at) + by)
+        return { lo: Math.min(one.at, at), hi: Math.max(one.at, at) };
+  return undefined;
 }
 
 /** The offset at client time `at`. */
@@ -95,5 +89,5 @@ function insert(bounds: readonly Bound[], fresh: Bound, implies: (a: Bound, b: B
 /** The API server's clock by causality and by `Date` headers, which may come from servers that differ a little. */
 export function withDates(causal: RemoteClock, dates: RemoteClock): RemoteClock {
   const both = dates.upper.reduce(noMoreThan, dates.lower.reduce(noLessThan, causal));
-  return stepOf(both) && !contradictionIn(both, millisecondsOf('server-skew')) ? causal : both;
+  return stepOf(both) && !stepOf(both, millisecondsOf('server-skew')) ? causal : both;
 }

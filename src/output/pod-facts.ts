@@ -1,5 +1,6 @@
 /** Facts about a pod for every output: its name, its owner, its grace period, who deleted it and how long that took. */
 import type { Timeline } from '../infer/timeline.ts';
+import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
@@ -58,4 +59,16 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${own[0]?.subject ?? ''}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
+}
+
+/**
+ * The pods of one Deployment, of all its ReplicaSets, else those of one controller: `NAMESPACE/KIND/NAME`. A Deployment
+ * names its ReplicaSets NAME-HASH, and labels their pods with the hash.
+ */
+export function familyOf(pod: Pod): string {
+  const owner = controllerOf(pod);
+  const hash = pod.metadata.labels?.['pod-template-hash'];
+  const isOfDeployment = owner?.kind === 'ReplicaSet' && hash !== undefined && owner.name.endsWith(`-${hash}`);
+  const name = isOfDeployment ? owner.name.slice(0, -hash.length - 1) : owner?.name;
+  return `${pod.metadata.namespace ?? ''}/${isOfDeployment ? 'Deployment' : (owner?.kind ?? 'Pod')}/${name ?? pod.metadata.name}`;
 }

@@ -142,9 +142,9 @@ export function liveTable(pen: Pen, titles: readonly string[], rows: readonly Ta
 export const wrapWords = (text: string, width: number): string[] =>
   flow(penFor(plainStyle), [plain(text)], { width, hang: 0 });
 
-/** A sentence beside a report: wrapped between words at a terminal, one line in a pipe. */
+/** A sentence beside a report: wrapped between words at a terminal, one line in a pipe. A question keeps its last blank. */
 export const sentenceOn = (output: { readonly isTty: boolean; columns(): number }, text: string): string =>
-  output.isTty ? wrapWords(text, output.columns()).join('\n') : text;
+  output.isTty ? wrapWords(text, output.columns()).join('\n') + (/ $/.exec(text)?.[0] ?? '') : text;
 
 /** A name in at most `width` columns, its middle left out: names of one kind differ at their ends. */
 export function shorten(pen: Pen, name: string, width: number): string {

@@ -2,9 +2,8 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { backoffMs } from '../kube/decide.ts';
 import { delay } from '../kube/env.ts';
-import { getObject } from '../kube/get.ts';
+import { getObject, requestWithRetries } from '../kube/get.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
 import { listOnce } from '../kube/list.ts';
 import { refusalOf } from '../kube/refused.ts';
@@ -67,32 +66,22 @@ function unlessFailed(error: unknown): undefined {
   throw error;
 }
 
-const maxTries = 6;
-
 /**
- * Creates an object, and returns it as the server has it. Sends the request again if its answer is lost: if it was
- * executed, the name is taken, and the object is read. Throws `try.not-created` if the server refuses.
+ * Creates an object, and returns it as the server has it. Its name is new: if it is taken, the answer to an earlier
+ * request was lost, and the object is read. Throws `try.not-created` if the server refuses.
  */
 export async function create(cluster: Cluster, object: KubernetesObject): Promise<KubernetesObject> {
   const path = pathOf(cluster, object.kind);
   const name = object.metadata?.name ?? '';
-  for (let tries = 1; ; tries++) {
-    const answer = await cluster.request({ method: 'POST', path, body: object }).catch(unlessFailed);
-    if (answer && answer.status < 300) return asObject(answer.body);
-    if (answer?.status === 409 && tries > 1)
-      return asObject((await getObject(cluster, `${path}/${encodeURIComponent(name)}`)).body);
-    const mayPass = !answer || answer.status === 429 || answer.status >= 500;
-    if (mayPass && tries < maxTries) {
-      await delay(cluster.env, backoffMs(tries - 1), cluster.closed);
-      continue;
-    }
-    const why = answer ? `${answer.status}: ${refusalOf(cluster, answer).message}` : 'no answer';
-    throw new PodexitError(
-      'try.not-created',
-      `${object.kind} ${name} could not be created (${why})`,
-      'What was created until then is removed again.',
-    );
-  }
+  const posted = await requestWithRetries(cluster, { method: 'POST', path, body: object });
+  if (posted.status < 300) return asObject(posted.body);
+  const found = posted.status === 409 ? await getObject(cluster, `${path}/${encodeURIComponent(name)}`) : posted;
+  if (found.status < 300) return asObject(found.body);
+  throw new PodexitError(
+    'try.not-created',
+    `${object.kind} ${name} could not be created (${posted.status}: ${refusalOf(cluster, posted).message})`,
+    'What was created until then is removed again.',
+  );
 }
 
 function pathOf({ namespace }: Cluster, kind = '', name?: string): string {

@@ -1,9 +1,9 @@
 /** What a watch has counted so far, by workload: for its table and its summary. Bounded. */
 import type { Pod } from '../model/kube.ts';
+import { familyOf } from '../output/pod-facts.ts';
 import type { Workload } from '../infer/timeline.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerEnd } from './container-ends.ts';
-import { familyOf } from './recent-pods.ts';
 
 /** Workloads that are counted apart; all others together. */
 const mostWorkloads = 2000;

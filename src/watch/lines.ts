@@ -9,7 +9,7 @@ import { clockText, type Timestamps } from '../output/time-text.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { ContainerEnd } from './container-ends.ts';
-import { isFine, workloadOfPod, type ExitNumbers } from './exit-counts.ts';
+import { isFine, workloadOfPod } from './exit-counts.ts';
 
 /** What a watch tells as it goes on. */
 export type WatchedExit =
@@ -66,19 +66,20 @@ function endText({ container, outcome, trigger, exitCode, reason, restarts }: Co
   return `Container ${container} ${words}${code}${why}${other}${again}`;
 }
 
-/** One line of `-o ndjson`. */
-export const exitLine = (exit: WatchedExit): string => `${jsonText(lineOf(exit))}\n`;
+/** A line of `-o ndjson`. */
+export const jsonLine = (type: string, about: object): string => `${jsonText({ type, ...about })}\n`;
 
 /** One document of `-o json`, as `kubectl get --watch -o json` prints them: one after the other. */
-export const exitDocument = (exit: WatchedExit): string =>
-  renderJson(exit.kind === 'pod' ? exitReportOf(exit.report) : { ...document('ContainerEnd'), ...endOf(exit.end) });
+export const jsonDocument = (kind: string, about: object): string =>
+  renderJson({ apiVersion: 'podexit/v1', kind, ...about });
 
-const lineOf = (exit: WatchedExit): object =>
+export const exitLine = (exit: WatchedExit): string =>
   exit.kind === 'pod'
-    ? { type: 'report', report: exitReportOf(exit.report) }
-    : { type: 'container-end', ...endOf(exit.end) };
+    ? jsonLine('report', { report: exitReportOf(exit.report) })
+    : jsonLine('container-end', endOf(exit.end));
 
-const document = (kind: string) => ({ apiVersion: 'podexit/v1', kind });
+export const exitDocument = (exit: WatchedExit): string =>
+  exit.kind === 'pod' ? renderJson(exitReportOf(exit.report)) : jsonDocument('ContainerEnd', endOf(exit.end));
 
 function endOf({ pod, at, container, outcome, trigger, exitCode, reason, restarts }: ContainerEnd): object {
   const { namespace = '', name, uid } = pod.metadata;
@@ -96,13 +97,8 @@ function endOf({ pod, at, container, outcome, trigger, exitCode, reason, restart
   };
 }
 
-export const gapLine = (gap: WatchGap): string => `${jsonText({ type: 'watch-gap', ...gapOf(gap) })}\n`;
-
-const gapOf = ({ streams, from, to }: WatchGap): object => ({
-  streams,
-  from: printTime(from, 'earlier'),
-  to: printTime(to, 'later'),
-});
+export const gapLine = ({ streams, from, to }: WatchGap): string =>
+  jsonLine('watch-gap', { streams, from: printTime(from, 'earlier'), to: printTime(to, 'later') });
 
 /** For stderr. */
 export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps): string {
@@ -112,10 +108,3 @@ export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps)
     : 'exits in that time are known less exactly';
   return `not observed from ${since} to ${until}: ${streams.join(', ')}; ${lost}`;
 }
-
-/** The last line of `-o ndjson`, or the last document of `-o json`. */
-export const watchSummaryLine = (numbers: ExitNumbers, stillTerminating: number): string =>
-  `${jsonText({ type: 'watch-summary', ...numbers, stillTerminating })}\n`;
-
-export const watchSummaryDocument = (numbers: ExitNumbers, stillTerminating: number): string =>
-  renderJson({ ...document('WatchSummary'), ...numbers, stillTerminating });

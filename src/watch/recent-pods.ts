@@ -1,7 +1,7 @@
 /** Pods that were created lately, by workload: the possible replacements of a pod that terminates. */
 import type { Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
-import { controllerOf } from '../model/pod.ts';
+import { familyOf } from '../output/pod-facts.ts';
 import { updateSibling } from '../model/reduce/siblings.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
 
@@ -60,13 +60,4 @@ export function createRecentPods() {
       return { ...trace, siblings, siblingsKnown: false, newSiblingCount: siblings.size, taken };
     },
   };
-}
-
-/** The pods of one Deployment, of all its ReplicaSets; else those of one controller. */
-export function familyOf(pod: Pod): string {
-  const owner = controllerOf(pod);
-  const hash = pod.metadata.labels?.['pod-template-hash'];
-  const isOfDeployment = owner?.kind === 'ReplicaSet' && hash !== undefined && owner.name.endsWith(`-${hash}`);
-  const name = isOfDeployment ? owner.name.slice(0, -hash.length - 1) : owner?.name;
-  return `${pod.metadata.namespace ?? ''}/${isOfDeployment ? 'Deployment' : (owner?.kind ?? 'Pod')}/${name ?? pod.metadata.name}`;
 }

@@ -5,7 +5,7 @@ import { flow, plain } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { isRepainted, repainting, viewOptions } from '../output/text/views.ts';
 import type { LookOptions } from '../output/view.ts';
-import { exitDocument, exitLine, exitLines, gapLine, watchSummaryDocument, watchSummaryLine } from './lines.ts';
+import { exitDocument, exitLine, exitLines, gapLine, jsonDocument, jsonLine } from './lines.ts';
 import type { WatchedExit, WatchGap } from './lines.ts';
 import type { WatchFormat } from './options.ts';
 import { createWatchTable, type WatchState } from './table.ts';
@@ -36,12 +36,12 @@ export function watchView(
       return {
         exit: (exit) => write(exitLine(exit)),
         gap: (gap) => write(gapLine(gap)),
-        end: (numbers, open) => write(watchSummaryLine(numbers, open)),
+        end: (numbers, stillTerminating) => write(jsonLine('watch-summary', { ...numbers, stillTerminating })),
       };
     case 'json':
       return {
         exit: (exit) => write(exitDocument(exit)),
-        end: (...numbers) => write(watchSummaryDocument(...numbers)),
+        end: (numbers, stillTerminating) => write(jsonDocument('WatchSummary', { ...numbers, stillTerminating })),
       };
     case 'lines':
       return linesView(look, ports);

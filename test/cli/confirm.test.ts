@@ -9,7 +9,7 @@ it('the question names context, namespace, pod, owner, grace period and the next
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const asked = await runMain([server.pod, ...flags], { answers: [''] });
     expect(asked.stderr.replace(/\n/g, ' ')).toMatch(
-      /^Delete pod checkout-\S+ in namespace graceful-exit of context \S+\? Owner ReplicaSet\/checkout-\S+ creates a replacement at once, grace period 10s \[y\/N\] /,
+      /^Delete pod checkout-\S+ in namespace graceful-exit of context \S+\? Owner ReplicaSet\/checkout-\S+, grace period 10s \[y\/N\] /,
     );
     expect(asked).toMatchObject({ code: 0, stdout: '' });
     expect(server.deletesAccepted).toBe(0);

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gateDocs } from '../../scripts/docs/gate-samples.ts';
 import { flagDocs } from '../../scripts/docs/pages.ts';
-import { drains } from '../sim/plain-story.ts';
 import { checkOnlyCodes } from '../../src/advice/problem.ts';
 import { assumptions } from '../../src/model/assumptions.ts';
 import {
@@ -17,7 +16,6 @@ import {
 } from '../../src/model/report.ts';
 import { topics, type TopicKind } from '../../src/verdict/explain.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
-import { alone, containerOf, storyReport } from '../helpers/cases.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');

@@ -30,6 +30,6 @@ it('the question before a deletion', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const { stderr } = await runMain([server.pod, ...flags], { answers: ['n'] });
     const [question = ''] = stderr.split('[y/N] ');
-    expect(question).toContain('creates a replacement at once');
+    expect(question).toContain('Owner ReplicaSet/');
     for (const line of question.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
   }));

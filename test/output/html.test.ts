@@ -71,7 +71,7 @@ describe('the HTML report', () => {
 describe('the HTML report of several pods', () => {
   it('has a lane for each pod, a table of the pods, and one fix with its YAML', () => {
     const html = rollout();
-    expect(html.match(/class="lane"/g)).toHaveLength(several.length + 1);
+    expect(html.match(/<g role="group"/g)).toHaveLength(several.length + 1);
     expect(html).toContain('<summary>Pods (3)</summary>');
     expect(html).toMatch(/aria-label="Copy the YAML"/);
     const yaml = /<code>(spec:[^<]*)/.exec(html)?.[1] ?? '';

@@ -14,9 +14,9 @@ import { allLines, screenOf } from './helpers/screen.ts';
 const folder = fileURLToPath(new URL('./screens/', import.meta.url));
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'));
 
-/** `RECORDING COLSxROWS (at SECONDS | at the end) [then COLSxROWS at SECONDS] [ascii] [with log lines] [with history]`. */
+/** `RECORDING COLSxROWS (at SECONDS | at the end) [then COLSxROWS at SECONDS] [ascii] [with history]`. */
 const title =
-  /^(?<recording>\S+) (?<columns>\d+)x(?<rows>\d+) at (?<until>[\d.]+|the end)(?:, resized to (?<wide>\d+)x(?<high>\d+) at (?<when>[\d.]+))?(?<ascii>, ascii)?(?<log>, with log lines)?(?<whole>, with history)?$/;
+  /^(?<recording>\S+) (?<columns>\d+)x(?<rows>\d+) at (?<until>[\d.]+|the end)(?:, resized to (?<wide>\d+)x(?<high>\d+) at (?<when>[\d.]+))?(?<ascii>, ascii)?(?<whole>, with history)?$/;
 
 it('has screens', () => {
   expect(files.length).toBeGreaterThan(10);
@@ -24,10 +24,10 @@ it('has screens', () => {
 
 it.each(files)('matches %s', async (file) => {
   const first = readFileSync(`${folder}${file}`, 'utf8').split('\n')[0] ?? '';
-  const { recording = '', columns, rows, until, wide, high, when, ascii, log, whole } = title.exec(first)?.groups ?? {};
+  const { recording = '', columns, rows, until, wide, high, when, ascii, whole } = title.exec(first)?.groups ?? {};
   const size = { columns: Number(columns), rows: Number(rows) };
   const observations = (await rawObservationsOf(recording)).map((rawObservation, index) =>
-    observe(rawObservation, index + 1, { logText: log !== undefined }),
+    observe(rawObservation, index + 1, { logText: false }),
   );
   const { happenings, live } = play(observations, {
     ...size,

@@ -18,7 +18,7 @@ import { style } from './style.ts';
 import { drawPods } from './pods.ts';
 import { foldedTable } from './tables.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
-import { drawTimeline, type Picture } from './timeline.ts';
+import { drawTimeline, pictureSvg, type Picture } from './timeline.ts';
 import { penFor, plainStyle } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { podsTable, tablesOf } from '../report-tables.ts';
@@ -27,6 +27,7 @@ import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
 
 const pen = penFor(plainStyle);
+const cardColumns = 80;
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
@@ -37,8 +38,8 @@ export function renderHtml(report: Report): string {
     top: [
       headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
       factsList(factsOf(report)),
-      cardBox((columns) =>
-        cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, { pen, columns }),
+      cardBox(
+        cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, { pen, columns: cardColumns }),
       ),
       fixOf(report.answer.fix, report.answer.advice),
     ],
@@ -67,7 +68,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
     top: [
       headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
       factsList(facts),
-      cardBox((columns) => rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns })),
+      cardBox(rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns: cardColumns })),
       fixOf(numbers.fix ? [numbers.fix] : []),
     ],
     picture: first && drawPods(reports),
@@ -89,9 +90,8 @@ function pageOf({ title, top, picture, notes, tables }: Page): string {
     picture &&
     markup`
       <section aria-labelledby="t-timeline">
-        ${pictureHead}
-        <div class="viewport" role="region" aria-labelledby="t-timeline" tabindex="0">${picture.html}</div>
-        ${picture.legend}
+        <h2 id="t-timeline">Timeline</h2>
+        <div class="viewport" role="region" aria-labelledby="t-timeline" tabindex="0">${pictureSvg(picture)}</div>
         <div class="panel" id="panel" role="status" aria-label="Evidence">
           <p class="note">Hover or use the arrow keys for evidence.</p>
         </div>
@@ -180,13 +180,10 @@ function factsList(facts: Facts): Html {
   return markup`<dl class="facts">${rows}</dl>`;
 }
 
-/** The card as in a terminal, for a wide page and for one of 400 pixels; the fix is below it, with buttons. */
-function cardBox(linesAt: (columns: number) => string[]): Html {
-  const card = (width: string, columns: number): Html => {
-    const lines = linesAt(columns).map((line) => markup`<span>${line}</span>`);
-    return markup`<pre class="card ${width}" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
-  };
-  return markup`${card('wide', 80)}${card('narrow', 44)}`;
+/** The card as in a terminal; the fix is below it, with buttons. */
+function cardBox(lines: readonly string[]): Html {
+  const spans = lines.map((line) => markup`<span>${line}</span>`);
+  return markup`<pre class="card" tabindex="0" aria-label="Answer">${join(spans, '\n')}</pre>`;
 }
 
 /** `advice`: what no patch can change, which comes first, as on the card. */
@@ -208,19 +205,6 @@ function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Htm
   );
   return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${sentences}${items}</ul></section>`;
 }
-
-/** Not in the template: the build escapes only the characters of plain strings. */
-const minus = '−';
-
-const pictureHead = markup`
-  <div class="bar-head">
-    <h2 id="t-timeline">Timeline</h2>
-    <div class="zoom" role="group" aria-label="Zoom">
-      <button type="button" data-zoom="out" aria-label="Zoom out" title="Zoom out">${minus}</button>
-      <button type="button" data-zoom="in" aria-label="Zoom in" title="Zoom in">+</button>
-      <button type="button" data-zoom="reset" aria-label="Show everything" title="Show everything">all</button>
-    </div>
-  </div>`;
 
 /** Only `<` could end the script element; its escape means the same in JSON. */
 function dataOf(items: readonly Item[], notes: Timeline['notes']): Html {

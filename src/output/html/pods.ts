@@ -12,7 +12,7 @@ export function drawPods(reports: readonly Report[]): Picture {
   const scale = scaleOf(ordered.map(({ timeline }) => timeline));
   const lanes = [...ordered.map(podLane), ...probesOf(reports).map((probe) => probeLane(probe, scale.zero))];
   const axis = row('seconds', `after ${clockText(scale.zero, 1, 'utc')} UTC`, 'time axis', 26, ticks(scale));
-  return pictureOf('lanes pods', lanes, scale, { axis, height: 30, pointY: 15 });
+  return pictureOf(lanes, scale, { axis, height: 30, pointY: 15 });
 }
 
 /** The phases of the pod and of the container that exited last, which decided how long it took. */

@@ -21,13 +21,14 @@ export const dark = `
 const bars = looks
   .map(
     (look) => `
-.solid.${look}, .maybe.${look} { fill: var(--${look}); } .chip.${look} { background: var(--${look}); }
+.solid.${look}, .maybe.${look} { fill: var(--${look}); }
 .track .on-${look} { fill: var(--on-${phaseNames.some((name) => name === look) ? 'bar' : 'state'}); }`,
   )
   .join('');
 
 /** What is drawn in the lanes, here and in an SVG file. */
-export const chart = `.track { display: block; overflow: visible; } .defs { position: absolute; }
+export const chart = `.between { stroke: var(--line); } .muted { fill: var(--muted); } .name { fill: var(--ink); font-weight: 600; }
+.track { overflow: visible; }
 .track text { font-size: 11.5px; fill: var(--muted); } .track .label { font-weight: 550; pointer-events: none; }
 .tick line { stroke: var(--muted); }
 .grace { fill: var(--muted); opacity: 0.45; } .grace-end { stroke: var(--muted); stroke-dasharray: 3 3; }
@@ -42,7 +43,7 @@ export const chart = `.track { display: block; overflow: visible; } .defs { posi
 ${bars}`;
 
 export const style = `
-:root { color-scheme: light dark; ${light} --zoom: 1; }
+:root { color-scheme: light dark; ${light} }
 @media (prefers-color-scheme: dark) { :root { ${dark} } }
 * { box-sizing: border-box; }
 html { background: var(--paper); color: var(--ink); -webkit-text-size-adjust: 100%; }
@@ -71,23 +72,12 @@ dt { color: var(--muted); font-size: 0.8rem; } dd { margin: 0; font-weight: 550;
 details { border-top: 1px solid var(--line); } details:last-child { border-bottom: 1px solid var(--line); }
 summary { padding: 0.6rem 0; cursor: pointer; font-weight: 550; } details[open] { padding-bottom: 1rem; }
 .severity.error { color: var(--bad); } .severity.warning { color: var(--doubt); } .severity.info { color: var(--info); }
-.bar-head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 1rem; margin-bottom: 0.75rem; }
-.bar-head h2 { margin: 0; }
-.zoom { display: none; gap: 0.35rem; } .scripted .zoom { display: flex; }
 button { font: inherit; font-size: 0.9rem; min-width: 2.4rem; padding: 0.25rem 0.6rem; color: var(--ink); background: var(--card);
   border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
-button:hover { border-color: var(--muted); } button:disabled { color: var(--muted); cursor: default; border-color: var(--line); }
+button:hover { border-color: var(--muted); }
 .viewport { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
-.lanes { width: calc(100% * var(--zoom)); container: lanes / inline-size; padding: 0.9rem 1.5rem 0.4rem 0; }
-.lane { display: grid; grid-template-columns: 15.5rem minmax(0, 1fr); align-items: center; }
-.lane + .lane { border-top: 1px solid var(--faint); }
-.lane-name { position: sticky; left: 0; z-index: 1; align-self: stretch; display: flex; flex-direction: column;
-  justify-content: center; padding: 0.35rem 1rem; background: var(--card); line-height: 1.3; min-width: 0; }
-.lane-name b { display: block; font-weight: 550; font-size: 0.84rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.lane-name span { display: block; color: var(--muted); font-size: 0.78rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.lanes { display: block; width: 100%; min-width: 50rem; font-size: 12px; }
 ${chart}
-.legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.25rem; list-style: none; padding: 0; margin-top: 0.75rem; color: var(--muted); font-size: 0.83rem; }
-.chip { display: inline-block; width: 1.1em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; }
 .panel { display: none; margin-top: 0.9rem; padding: 0.8rem 1.1rem; min-height: 6.6rem; background: var(--faint); border-radius: 8px; overflow-wrap: anywhere; }
 .scripted .panel { display: block; }
 .panel h3 { margin: 0; font-size: 0.95rem; } .panel ul { padding: 0; list-style: none; font-size: 0.9rem; }
@@ -99,20 +89,14 @@ th, td { text-align: left; padding: 0.45rem 1.4rem 0.45rem 0; vertical-align: to
 th { color: var(--muted); font-weight: 500; font-size: 0.8rem; white-space: nowrap; }
 .num { text-align: right; white-space: nowrap; }
 td code { overflow-wrap: break-word; } tr:target td { background: var(--faint); }
-@media (min-width: 641px) { .pods .lane { grid-template-columns: 20rem minmax(0, 1fr); } .card.narrow { display: none; } }
-.pods .lane-name { flex-direction: row; justify-content: space-between; align-items: center; gap: 0.75rem; padding-block: 0.1rem; }
 @media (max-width: 640px) {
-  .card.wide { display: none; } .card { white-space: pre-wrap; }
   body { padding: 1.5rem 1rem 3rem; } h1 { font-size: 1.25rem; } .card { font-size: 0.72rem; padding: 0.75rem; } section { margin-top: 2.25rem; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem 1rem; }
-  .lane { grid-template-columns: minmax(0, 1fr); } .track { width: calc(100% - 1.5rem); margin-left: 0.75rem; }
-  .lanes { padding-right: 0; } .lane-name { flex-direction: row; justify-content: flex-start; gap: 0.6rem; align-items: baseline; padding: 0.4rem 0.75rem 0;
-    width: min(100%, calc(100vw - 2.2rem)); } .lane-name b { flex: 0 1 auto; } .lane-name span { flex: 1 1 4rem; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
-  :root { ${light} --zoom: 1 !important; --paper: #ffffff; } html { font-size: 12px; } body { padding: 0; max-width: none; }
-  .zoom, .scripted .zoom, .panel, .scripted .panel, .copy:is(*), details:not([open]) { display: none; } .viewport, .scroll { overflow: visible; }
-  section { margin-top: 1.5rem; } .lane, tr, li { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  :root { ${light} --paper: #ffffff; } html { font-size: 12px; } body { padding: 0; max-width: none; }
+  .panel, .scripted .panel, .copy:is(*), details:not([open]) { display: none; } .viewport, .scroll { overflow: visible; }
+  section { margin-top: 1.5rem; } tr, li { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;

@@ -1,9 +1,10 @@
-/** The picture: one row per lane, each an SVG with positions in percent, so that zooming only widens the page. */
+/** The picture: one row per lane, each an SVG with positions in percent. */
 import type { Timeline } from '../../infer/timeline.ts';
+import { forTerminal } from '../safe-text.ts';
 import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
 import { markup, type Child, type Html } from './markup.ts';
 
-/** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
+/** A lane. `label` is what a screen reader calls the picture; `height` is in pixels. */
 export interface LaneRow {
   readonly name: string;
   readonly detail: string;
@@ -13,11 +14,9 @@ export interface LaneRow {
 }
 
 export interface Picture {
-  readonly html: Html;
   readonly rows: readonly LaneRow[];
   /** The hover text of everything drawn; `data-item` is the index. */
   readonly items: readonly Item[];
-  readonly legend: Html;
   /** The kinds of bars in it. */
   readonly looks: ReadonlySet<Look>;
 }
@@ -26,12 +25,11 @@ export function drawTimeline(timeline: Timeline): Picture {
   const scale = scaleOf(timeline);
   const guides = guidesOf(timeline, scale);
   const [axis, gaps] = [ruler(timeline, scale, guides), gapRows(timeline, scale, guides)];
-  return pictureOf('lanes', lanesOf(timeline), scale, { axis, height: 46, pointY: 35.5, guides, gaps });
+  return pictureOf(lanesOf(timeline), scale, { axis, height: 46, pointY: 35.5, guides, gaps });
 }
 
 /** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars, `gaps` below the lanes. */
 export function pictureOf(
-  look: string,
   lanes: readonly Lane[],
   scale: Scale,
   {
@@ -51,10 +49,8 @@ export function pictureOf(
       ...points.map((point) => drawPoint(scale, point, remember(point), pointY)),
     ]),
   );
-  const rows = [axis, ...drawn, ...gaps];
-  const html = markup`${definitions}<div class="${look}">${rows.map(rowHtml)}</div>`;
   const present = new Set(lanes.flatMap(({ bars }) => bars.map((bar) => bar.look)));
-  return { html, rows, items, legend: legend(present), looks: present };
+  return { rows: [axis, ...drawn, ...gaps], items, looks: present };
 }
 
 export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): LaneRow => ({
@@ -65,12 +61,70 @@ export const row = (name: string, detail: string, label: string, height: number,
   drawn,
 });
 
-const rowHtml = ({ name, detail, label, height, drawn }: LaneRow): Html =>
-  markup`
-    <div class="lane">
-      <div class="lane-name"><b title="${name}">${name}</b><span>${detail}</span></div>
-      <svg class="track" width="100%" height="${height}" role="group" aria-label="${label}">${drawn}</svg>
-    </div>`;
+/** Pixels. */
+export const pictureWidth = 960;
+export const margin = 20;
+export const lineHeight = 22;
+const nameWidth = 200;
+/** Characters that fit beside the lanes. */
+const nameLength = 28;
+
+/** The picture in a page, as wide as that. */
+export function pictureSvg(picture: Picture): Html {
+  const { drawn, bottom } = drawnLanes(picture, margin);
+  return markup`<svg class="lanes" viewBox="0 0 ${pictureWidth} ${bottom + margin}">${drawn}</svg>`;
+}
+
+/** The lanes, and the legend below them. */
+export function drawnLanes(picture: Picture, top: number): Drawn {
+  const lanes = stack(picture.rows, top);
+  const legend = legendOf(picture, lanes.bottom + 24);
+  return { drawn: [definitions, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
+}
+
+export interface Drawn {
+  readonly drawn: readonly Html[];
+  readonly bottom: number;
+}
+
+/** Lanes one below the other, as positions in percent of their own SVGs. */
+function stack(rows: readonly LaneRow[], top: number): Drawn {
+  let bottom = top;
+  const drawn = rows.map(({ name, detail, label, height, drawn: inside }) => {
+    const middle = bottom + height / 2;
+    const lane = markup`
+      <g role="group" aria-label="${label}">
+        <line class="between" x1="${margin}" x2="${pictureWidth - margin}" y1="${bottom}" y2="${bottom}"></line>
+        <text class="name" x="${margin}" y="${middle - 2}"><title>${name}</title>${forTerminal(name, nameLength)}</text>
+        <text class="muted" x="${margin}" y="${middle + 12}"><title>${detail}</title>${forTerminal(detail, nameLength)}</text>
+        <svg class="track" x="${margin + nameWidth}" y="${bottom}" width="${pictureWidth - nameWidth - 2 * margin}" height="${height}">
+          ${inside}
+        </svg>
+      </g>`;
+    bottom += height;
+    return lane;
+  });
+  return { drawn, bottom };
+}
+
+/** Signs and colours, in as many lines as they need. Text is measured by its letters. */
+function legendOf({ looks: present }: Picture, top: number): Drawn {
+  const entries = [
+    ...signs.map((text) => ({ look: undefined, text })),
+    ...looks.filter((look) => present.has(look)).map((look) => ({ look, text: lookTexts[look] })),
+  ];
+  let [x, y] = [margin, top];
+  const drawn = entries.map(({ look, text }) => {
+    const taken = text.length * 6.6 + (look ? 40 : 22);
+    if (x + taken > pictureWidth - margin) [x, y] = [margin, y + lineHeight];
+    const [chipAt, textX] = [x, look ? x + 18 : x];
+    x += taken;
+    return markup`
+      ${look && markup`<rect class="solid ${look}" x="${chipAt}" y="${y - 9}" width="12" height="10" rx="2"></rect>`}
+      <text class="muted" x="${textX}" y="${y}">${text}</text>`;
+  });
+  return { drawn, bottom: y };
+}
 
 /** Solid for the certain part, faded for uncertain ends. Time past the grace period runs below the drain. */
 function drawBar(scale: Scale, bar: Bar, item: number): Html {
@@ -176,15 +230,8 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[]
   });
 }
 
-/** Explains signs and colours, also on paper, where nothing can be hovered. */
-function legend(present: ReadonlySet<Look>): Html {
-  const colours = looks.map(
-    (look) => present.has(look) && markup`<li><i class="chip ${look}"></i>${lookTexts[look]}</li>`,
-  );
-  return markup`<ul class="legend" aria-label="Legend">${signs.map((sign) => markup`<li>${sign}</li>`)}${colours}</ul>`;
-}
-
-export const signs = [
+/** Explained also on paper, where nothing can be hovered. */
+const signs = [
   '◆ observed',
   '◇ inferred, with the interval it lies in',
   '✗ SIGKILL',
@@ -192,7 +239,7 @@ export const signs = [
 ] as const;
 
 /** The hatching of gaps. */
-export const definitions = markup`
+const definitions = markup`
   <svg width="0" height="0" class="defs" aria-hidden="true">
     <defs>
       <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">

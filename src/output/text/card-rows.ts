@@ -114,14 +114,6 @@ const distinctExits = (rows: readonly ExitRow[]): string[] => [
   ...new Set(rows.map(({ container }) => (container ? endText(container) : ''))),
 ];
 
-/** One row for a good exit: the container of the headline, and how the others ended. */
-export function mergeExitRows(rows: readonly ExitRow[]): ExitRow[] {
-  const [first, ...others] = [...rows].sort((a, b) => exitPriority(b) - exitPriority(a));
-  if (!first) return [];
-  const more = ` · ${others.length} more ${distinctExits(others).join(', ')}`;
-  return [{ ...first, words: [...first.words, dim(more)] }];
-}
-
 /** Keeps the rows of highest priority and counts the others. */
 function limitExitRows(rows: readonly ExitRow[], maxRows: number): ExitRow[] {
   if (rows.length <= maxRows) return [...rows];

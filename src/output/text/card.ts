@@ -9,7 +9,7 @@ import { isFinished } from '../../model/pod.ts';
 import type { Finding, FixReport, Severity } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { TrafficGrade } from '../../verdict/traffic.ts';
-import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
+import { barLines, cardLayout, exitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { deletedText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, piece, plain, type Piece } from '../prose.ts';
@@ -49,8 +49,7 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const linesIfGood = maxLinesIfGood + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
   const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : maxLines;
   const room = lineLimit - head.length - 1 - 2 * blank.length;
-  const shown = isGood && !options.verbose && exits.length > 2 ? mergeExitRows(exits) : exits;
-  const bars = barLines(shown, layout, options.verbose ? Infinity : 6, room - 2);
+  const bars = barLines(exits, layout, options.verbose ? Infinity : isGood ? 2 : 6, room - 2);
   return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, last];
 }
 

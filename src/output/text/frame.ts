@@ -18,17 +18,10 @@ export interface FrameWindow extends Pick<CardFlags, 'flags'> {
   readonly columns: number;
   readonly rows: number;
   readonly pen: Pen;
-  /** The newest log lines, oldest first. Those of containers that still run are printed if there is room. */
-  readonly log?: readonly LogText[];
-}
-
-export interface LogText {
-  readonly container: string;
-  readonly text: string;
 }
 
 export function frame(timeline: Timeline, now: number, window: FrameWindow): Line[] {
-  const { columns, rows, pen, flags = '', log = [] } = window;
+  const { columns, rows, pen, flags = '' } = window;
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
   const clipped = (lines: readonly Piece[][]): Line[] => lines.map((line) => clipPieces(pen, line, width));
@@ -47,28 +40,13 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
   const shown = fitLanes(lanes, space);
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
-  const shownLogLines = space - lanes.length < minFreeLinesForLog ? [] : latestLogLines(timeline, log);
   return clipped([
     top,
     ...warning.slice(0, room - 1),
     ...shown.slice(0, left > 0 ? Math.max(0, space - 1) : space).map((lane) => laneLine(pen, lane, widths)),
     ...(left > 0 && space > 0 ? [[dim(`  … ${left + 1} more`)]] : []),
-    ...shownLogLines.map((line) => logLine(pen, line, widths)),
   ]);
 }
-
-/** With fewer lines besides the lanes, no log is printed: what scrolls by above matters more. */
-const minFreeLinesForLog = 16;
-const maxLogLines = 3;
-
-const latestLogLines = ({ containers }: Timeline, log: readonly LogText[]): LogText[] =>
-  log.filter(({ container }) => containers.some(({ name, exit }) => name === container && !exit)).slice(-maxLogLines);
-
-const logLine = (pen: Pen, { container, text }: LogText, { name }: Widths): Piece[] => [
-  plain('  '),
-  dim(padTo(shorten(pen, forTerminal(container), name), name)),
-  dim(`  ${pen.symbol('bar')} ${forTerminal(text, 500)}`),
-];
 
 /** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout`, the last if it fits. */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {

@@ -5,7 +5,7 @@
 import type { Timeline } from '../../infer/timeline.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
-import { frame, type LogText } from './frame.ts';
+import { frame } from './frame.ts';
 import { createChangeLines } from './history.ts';
 import { endLines, type LinesOptions } from './lines.ts';
 import { penFor, type Pen } from '../palette.ts';
@@ -21,7 +21,6 @@ export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 
   readonly clock: { now(): number; setTimeout(callback: () => void, ms: number): () => void };
 }
 
-/** Without `logs`, the frame shows the newest log lines. */
 export type LiveViewOptions = TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>;
 
 export type LiveView = ReturnType<typeof createLive>;
@@ -31,10 +30,9 @@ export function createLive(options: LiveViewOptions) {
   const pen = penFor(options.style);
   const history = createChangeLines(pen, { ...options, logs });
   let timeline: Timeline | undefined;
-  let log: readonly LogText[] = [];
   const { add, leave, ...painting } = createPainting(options, pen, () =>
     timeline
-      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags, log })
+      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags })
       : [],
   );
   return {
@@ -42,7 +40,6 @@ export function createLive(options: LiveViewOptions) {
     /** `next` is undefined until the pod has been seen. */
     step: (next: Timeline | undefined, observation: Observation) => {
       timeline = next;
-      log = logs ? [] : withLine(log, observation);
       add(history.step(next, observation));
     },
     /** Replaces the frame by the card, or after Ctrl-C by its last line. */
@@ -56,14 +53,6 @@ export function createLive(options: LiveViewOptions) {
     close: () => leave([]),
   };
 }
-
-/** Enough to include lines of a container that still runs. */
-const maxKeptLogLines = 20;
-
-const withLine = (log: readonly LogText[], observation: Observation): readonly LogText[] =>
-  observation.kind === 'line' && observation.text !== undefined
-    ? [...log, { container: observation.container, text: observation.text }].slice(-maxKeptLogLines)
-    : log;
 
 const minRepaintMs = 100;
 const idleRepaintMs = 1000;

@@ -7,6 +7,7 @@ import type { Observation } from '../../model/observation.ts';
 import type { Event } from '../../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished, isMirror, isReady, statusesOf } from '../../model/pod.ts';
 import type { Ink } from '../palette.ts';
+import { familyOf } from '../pod-facts.ts';
 
 /** A pod that takes the place of one that terminates. */
 export interface NewPod {
@@ -77,7 +78,7 @@ function createPods() {
     for (const pod of listed) {
       const isOld = isFirst && isReplaced(pod, listed, target);
       takePod(pod, at, isOld);
-      if (isOld) workloads.add(workloadOf(pod));
+      if (isOld) workloads.add(familyOf(pod));
     }
     oldPods ??= [...pods.values()].filter(({ isOld }) => isOld).length;
   };
@@ -92,7 +93,7 @@ function createPods() {
     pod.metadata.deletionTimestamp === undefined &&
     !isFinished(pod) &&
     !target.startsWith('node/') &&
-    workloads.has(workloadOf(pod));
+    workloads.has(familyOf(pod));
   return {
     take(o: Observation): void {
       if (o.kind === 'began') target = o.target ?? '';
@@ -165,20 +166,13 @@ const isTopOwner = (object: ObservedObject): object is Owner =>
 const revisionOf = ({ metadata: { labels } }: Pod): string =>
   labels?.['pod-template-hash'] ?? labels?.['controller-revision-hash'] ?? '';
 
-/** The workload of a pod: for a Deployment, the common name of its ReplicaSets. */
-function workloadOf(pod: Pod): string {
-  const { kind = '', name = '' } = controllerOf(pod) ?? {};
-  const suffix = `-${revisionOf(pod)}`;
-  return `${kind}/${name.endsWith(suffix) ? name.slice(0, -suffix.length) : name}`;
-}
-
 /** Whether a pod of the first list will terminate. If the rollout has begun, the pods of the newest revision stay. */
 function isReplaced(pod: Pod, listed: readonly Pod[], target: string): boolean {
   if (isFinished(pod)) return false;
   if (target.startsWith('pod/')) return target.split(' ').includes(`pod/${pod.metadata.name}`);
   // `kubectl drain` leaves these where they are.
   if (target.startsWith('node/')) return !isMirror(pod) && controllerOf(pod)?.kind !== 'DaemonSet';
-  const own = listed.filter((one) => !isFinished(one) && workloadOf(one) === workloadOf(pod));
+  const own = listed.filter((one) => !isFinished(one) && familyOf(one) === familyOf(pod));
   if (new Set(own.map(revisionOf)).size < 2) return true;
   const created = (one: Pod): string => one.metadata.creationTimestamp ?? '';
   const newest = own.reduce((latest, one) => (created(one) > created(latest) ? one : latest));

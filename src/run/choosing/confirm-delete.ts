@@ -1,6 +1,6 @@
 /**
- * One question before a pod is deleted at a terminal. It names the context and namespace, the owner, the grace period,
- * and what will replace the pod. Without a terminal nobody is asked; `-i` always asks, like kubectl's.
+ * One question before a pod is deleted at a terminal. It names the context and namespace, the owner and the grace period.
+ * Without a terminal nobody is asked; `-i` always asks, like kubectl's.
  */
 import type { Cluster } from '../../kube/cluster.ts';
 import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
@@ -57,7 +57,7 @@ async function isYes(session: Session, question: string): Promise<boolean> {
   return isYes;
 }
 
-/** `Delete pod checkout-258qr in namespace shop of context prod? Owner ReplicaSet/… (replaces it), grace period 30s [y/N] ` */
+/** `Delete pod checkout-258qr in namespace shop of context prod? Owner ReplicaSet/…, grace period 30s [y/N] ` */
 function questionOf(
   { contextName, namespace, server }: Cluster,
   { mode }: ConfirmOptions,
@@ -74,19 +74,7 @@ function fateOf(pod: JsonObject, { graceSeconds }: ConfirmOptions): string {
   return `${ownerText(pod)}, grace period ${graceSeconds ?? own ?? 30}s`;
 }
 
-/** What a controller will do about it, by its kind. */
-const controllerFates: Partial<Record<string, string>> = {
-  ReplicaSet: ' creates a replacement at once',
-  ReplicationController: ' creates a replacement at once',
-  StatefulSet: ' creates it again under the same name',
-  DaemonSet: ' creates a replacement on the same node',
-  Job: ' may start another pod',
-  Node: ' is the node itself',
-};
-
 function ownerText(pod: JsonObject): string {
   const owner = ownerOf(pod);
-  if (!owner) return 'No controller: nothing replaces it';
-  const fate = Object.hasOwn(controllerFates, owner.kind) ? controllerFates[owner.kind] : undefined;
-  return `Owner ${owner.kind}/${owner.name}${fate ?? ''}`;
+  return owner ? `Owner ${owner.kind}/${owner.name}` : 'No controller: nothing replaces it';
 }

@@ -58,7 +58,7 @@ async function traceToReport(session: Session, subject: TracedPod, options: Trac
     return await runLive({ ...session, ports }, options, {
       ...subject,
       traces,
-      logText: options.logText || format.kind === 'live',
+      logText: options.logText,
       audience: stage,
       onTrace: ({ gone }) => void (gone && afterInput(() => void loadFinish().catch(() => undefined))),
       onSignal(signal, live) {

@@ -158,10 +158,8 @@ function listenerOf(rollout: Rollout): GroupListener {
   const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) =>
     fail(rollout, stalled(withObstacles(words, obstacles))),
   );
-  const blocked =
-    options.target.kind === 'node'
-      ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, rollout.held, stop.signal)
-      : undefined;
+  const isNode = options.target.kind === 'node';
+  const blocked = isNode ? createBlockedEvictions(cluster, ports.stderr.write, rollout.held, stop.signal) : undefined;
   return {
     start: starterOf(rollout, blocked),
     shouldTrace(uid, pod) {

@@ -1,7 +1,6 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
 import { factsOfLastRun } from '../../infer/before-deletion.ts';
-import { mayBeItsKubelets } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
@@ -53,8 +52,7 @@ export const removalRules: Rules = {
     const removed = markOf(timeline, 'removed')?.at;
     const abandoned = ranContainers(timeline).filter(({ outcome }) => outcome === 'abandoned');
     if (!removed) return undefined;
-    if (mayBeItsKubelets(input) || (isMirror(deletion.pod) && abandoned.length > 0))
-      return copyDeleted(removed.evidence);
+    if (isMirror(deletion.pod)) return copyDeleted(removed.evidence);
     if (abandoned.length === 0) return undefined;
     const ran = abandoned.flatMap(({ name, bounds }) => {
       const logEnd = factsOfLastRun(input, name).log.ended;

@@ -28,7 +28,6 @@ export interface Loss {
   readonly what: string;
   /** The cause, as part of a sentence. */
   readonly why: string;
-  /** `seq` of observations. */
   readonly evidence: readonly number[];
 }
 
@@ -57,7 +56,6 @@ interface Failures {
   readonly last: number;
 }
 
-/** The first cause that fits the observations. */
 function causeOfLoss(
   timeline: Timeline,
   { probes, windows, stretches, first, last }: Failures,
@@ -72,7 +70,7 @@ function causeOfLoss(
       cause: 'kept-connection-cut',
       why: 'the connection that clients keep was cut, while new connections were served',
     };
-  const signal = Math.min(...shownOf(containers.map(({ stopSignal }) => stopSignal)));
+  const signal = Math.min(...containers.flatMap(({ stopSignal }) => stopSignal?.earliest ?? []));
   if (first < signal - slackMs) return unexplained;
   const ready = replacement?.readyAt?.shown;
   const hadNoBackend = endpoints.length > 0 && endpoints.every(({ otherReady }) => otherReady === 0);
@@ -119,10 +117,7 @@ export function noLossText({ probes }: Timeline): string | undefined {
 
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
-/**
- * One probe in a line: `412 sent · 3 failed; SIGTERM was due …`. `race`: the clause of the finding drain-race. If there
- * are several probes, the target comes first, and each says when and how requests failed.
- */
+/** `412 sent · 3 failed; SIGTERM was due …`; of several probes, each with its target. `race`: drain-race's clause. */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
   const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';
@@ -194,7 +189,6 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   'not-serving': 'not serving',
 };
 
-/** The three most frequent kinds of failure. */
 function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
   const counted = failures.map(
     ({ kind, status, count }) =>

@@ -48,7 +48,6 @@ export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined
   return { timeline, verdict, answer, ledger, lowered: input && loweredGrace(input), run: runReportOf(trace) };
 }
 
-/** `input` is absent while no deletion was observed. */
 function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
   const outcomes = input ? outcomesOf(input) : [outcomeWithoutDeletion(trace)];
   const findings = input ? findingsOf(input) : [];
@@ -81,7 +80,6 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
 
-/** When the container got its stop signal and how it ended. */
 const stopEvidence = ({ stopping, stopSignal, kill, exit }: ContainerTimeline): Evidence =>
   [stopping, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
 

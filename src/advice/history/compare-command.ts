@@ -100,7 +100,7 @@ function compareMarkdown({ before, after, findings, warnings, summary }: Compare
   return markdownPage(
     summary,
     ['', 'before', 'after'],
-    rows.map(([name, pick]) => [name, forMarkdown(pick(before)), forMarkdown(pick(after))]),
+    rows.map(([name, pick]) => [name, pick(before), pick(after)]),
     [found, ...warnings.flatMap((warning) => ['', `> ${forMarkdown(warning)}`])],
   );
 }

@@ -203,3 +203,11 @@ it('never throws, whatever the command line', () => {
     { numRuns: 1_000 },
   );
 });
+
+it('says what a trap does only where it stands after the job that it names', () => {
+  const image = 'debian:12';
+  const late = 'app & PID=$!; trap "kill $PID; wait $PID" TERM INT; wait $PID';
+  const early = 'trap "kill $!; wait $!" TERM INT; app & wait $!';
+  expect(of({ command: ['sh', '-c', late], image }).reachesApp).toBe('yes');
+  expect(of({ command: ['sh', '-c', early], image }).reachesApp).toBe('unknown');
+});

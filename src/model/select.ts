@@ -65,14 +65,12 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
     case 'probe-started':
       return [o];
     default:
-      if ('pod' in o && !isFor(subject, o.pod)) return [];
+      if ('pod' in o && o.pod !== undefined && o.pod !== subject.uid) return [];
       return 'stream' in o && o.stream === 'pods'
         ? (['pod', 'siblings'] as const).map((stream) => ({ ...o, stream }))
         : [o];
   }
 }
-
-const isFor = ({ uid }: Subject, pod: string | undefined): boolean => pod === undefined || pod === uid;
 
 const ownStream = (stream: StreamName): StreamName => (stream === 'pods' ? 'pod' : stream);
 

@@ -193,7 +193,7 @@ export interface Trace {
   readonly requests: readonly RequestFacts[];
   /** The first status that shows the deletion's generation; one written for a probe may precede the kubelet's start. */
   readonly acknowledged?: Fact<true>;
-  readonly terminal?: Fact<string>;
+  readonly terminal?: Fact<Pod>;
   readonly sandboxStopped?: Fact<true>;
   readonly finalDelete?: Fact<Pod>;
   /** Finalizers of the finished pod, as last seen. */

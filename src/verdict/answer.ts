@@ -74,6 +74,7 @@ const badExitCauses: readonly FindingCode[] = [
 
 /** Worth a mention even if they cost no time. */
 const noteworthy: readonly FindingCode[] = [
+  'kubelet-restarted',
   'runtime-unavailable',
   'prestop-cut-off',
   'requests-lost',

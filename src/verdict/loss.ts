@@ -75,7 +75,7 @@ function causeOfLoss(
       why: 'the connection that clients keep was cut, while new connections were served',
       advice: 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
     };
-  const signal = Math.min(...shownOf(containers.map(({ stopSignal }) => stopSignal)));
+  const signal = Math.min(...containers.flatMap(({ stopSignal }) => stopSignal?.earliest ?? []));
   if (first < signal - slackMs) return unexplained;
   const ready = replacement?.readyAt?.shown;
   const hadNoBackend = endpoints.length > 0 && endpoints.every(({ otherReady }) => otherReady === 0);

@@ -130,9 +130,8 @@ const isNewest = (pod: Pod, written: number): boolean =>
 
 /** PodGC sets Failed while containers may still run; the kubelet only when none does (SIGNALS.md §4, S14). */
 const foldPhase: Step = (trace, pod, seen) => {
-  const phase = pod.status.phase;
-  if (trace.terminal || !isFinished(pod) || phase === undefined || hasRunning(pod)) return trace;
-  return addNote({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
+  if (trace.terminal || !isFinished(pod) || hasRunning(pod)) return trace;
+  return addNote({ ...trace, terminal: factOf(pod, seen) }, seen, `phase ${pod.status.phase}`);
 };
 
 const foldSandbox: Step = (trace, pod, seen) => {

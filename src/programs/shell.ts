@@ -32,7 +32,8 @@ export interface Standing extends Place {
 
 /** Several: a condition decides between them. Empty: not known. */
 export function standingsOf({ commands, functions }: Script, shell: Shell): Standing[] {
-  const [traps, jobs]: [Map<string, string>, ShellCommand[]] = [new Map(), []];
+  const traps = new Map<string, string>();
+  const jobs: ShellCommand[] = [];
   let [places, isOpen, stopsOnError]: [Place[], boolean, boolean] = [[], false, false];
   for (const [index, command] of commands.entries()) {
     const { words, forms, isJob } = command;

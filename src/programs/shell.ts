@@ -15,12 +15,14 @@ interface Place {
   forms: ReadonlySet<string>;
   /** Another command of the script could be the application instead. */
   isGuess: boolean;
-  /** What comes after it. */
-  rest: readonly ShellCommand[];
+  /** Its index in the script. */
+  index: number;
 }
 
 /** One way in which the script may stand. */
 export interface Standing extends Place {
+  /** What comes after it. */
+  rest: readonly ShellCommand[];
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
@@ -53,19 +55,29 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
     if (isJob && (isRepeated || !isInstant(words))) jobs.push(command);
     const place = isJob ? undefined : placeOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && place !== undefined);
-    if (place === undefined || forms.has('if condition') || isPassing(place, places)) continue;
-    const isKept = (one: Place) => one.kind === 'became' || (isInBranch(place) && isInBranch(one));
+    if (place === undefined || forms.has('if condition') || isPassing({ ...place, forms }, places)) continue;
+    const isBranch = isInBranch(command);
+    const isKept = (one: Place) => one.kind === 'became' || (isBranch && isInBranch(one));
     const isGuess = places.some(
       (one) => !isKept(one) && one.kind === 'foreground' && (one.isGuess || !forms.has('&&')),
     );
-    places = [...places.filter(isKept), { ...place, isGuess, rest: commands.slice(index + 1) }];
+    places = [...places.filter(isKept), { ...place, forms, isGuess, index }];
     if (places.length > mostPlaces) return [];
     if (place.kind === 'became' && !forms.has('?')) break;
   }
   if (places.length === 0 && isOpen) return [];
-  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, rest: [] };
+  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, index: commands.length };
   const common = { job: jobs.findLast((one) => !isSleep(one.words)), traps, stopsOnError, functions };
-  return (places.length > 0 ? places : [nothing]).map((place) => ({ ...place, ...common }));
+  const all = places.length > 0 ? places : [nothing];
+  return all.map((place) => {
+    const command = commands[place.index];
+    return {
+      ...place,
+      ...common,
+      forms: command ? formsOf(command) : place.forms,
+      rest: commands.slice(place.index + 1),
+    };
+  });
 }
 
 const mostPlaces = 8;
@@ -79,22 +91,30 @@ function isPassing({ kind, words, forms }: Pick<Place, 'kind' | 'words' | 'forms
   return kind !== 'became' && (forms.has('||') || places.some((one) => kind === one.kind && isBrief));
 }
 
-function placeOf({ words, assignments, forms: around }: ShellCommand, isInChild: boolean, job?: ShellCommand) {
-  const forms = new Set(around);
-  const isPrefixed = /^(command|builtin)$/.test(words[0]?.text ?? '');
-  if (words[0]?.isDynamic) forms.add('dynamic');
-  if (assignments.length > 0) forms.add('assignment');
-  if (isPrefixed) forms.add('command');
-  const run = isPrefixed ? words.slice(1) : words;
+function placeOf(
+  { words }: ShellCommand,
+  isInChild: boolean,
+  job?: ShellCommand,
+): Pick<Place, 'kind' | 'words'> | undefined {
+  const run = prefix.test(words[0]?.text ?? '') ? words.slice(1) : words;
   const name = run[0]?.text;
-  if (name === 'wait' && !isInChild) return job && ({ kind: 'wait', words: [], forms } as const);
-  if (name === 'wait') return job && ({ kind: 'foreground', words: job.words, forms } as const);
-  if (name !== 'exec') return isInstant(run) ? undefined : ({ kind: 'foreground', words: run, forms } as const);
+  if (name === 'wait' && !isInChild) return job && { kind: 'wait', words: [] };
+  if (name === 'wait') return job && { kind: 'foreground', words: job.words };
+  if (name !== 'exec') return isInstant(run) ? undefined : { kind: 'foreground', words: run };
   const command = afterOptions(run.slice(1));
-  return command.length > 0
-    ? ({ kind: isInChild ? 'foreground' : 'became', words: command, forms } as const)
-    : undefined;
+  return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
+
+const prefix = /^(command|builtin)$/;
+
+/** As `handsOver` of a shell calls them. */
+const formsOf = ({ forms, words, assignments }: ShellCommand): ReadonlySet<string> =>
+  new Set([
+    ...forms,
+    ...(words[0]?.isDynamic ? ['dynamic'] : []),
+    ...(assignments.length > 0 ? ['assignment'] : []),
+    ...(prefix.test(words[0]?.text ?? '') ? ['command'] : []),
+  ]);
 
 export const isSleep = (words: readonly Word[]): boolean => /(^|\/)sleep$/.test(words[0]?.text ?? '');
 

@@ -99,10 +99,7 @@ export const nodeRules: Rules = {
     };
   },
 
-  /**
-   * The kubelet fails to stop the pod, waits, and starts again with a full grace period (SIGNALS.md §2 S11). A stop call also
-   * fails if its container exits at that moment: then the kubelet soon sees that nothing is left to stop, and all is well.
-   */
+  /** SIGNALS.md §2 S11. A stop call also fails if its container exits at that moment: then all is well soon. */
   'runtime-unavailable': ({ trace, timeline, deletion }) => {
     const since = deletion.accepted.client.lo;
     const failures = trace.events.filter(

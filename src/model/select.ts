@@ -1,7 +1,6 @@
 /**
- * A trace is built from the part of the run's log that concerns one pod: observations about the pod, its node, its
- * owners and its Services, each with its meaning for this pod. Pure. Its siblings are left out: the pods of a run share
- * them (run/traces/shared-facts.ts).
+ * The part of the run's log that concerns one pod, with its meaning for this pod. Pure. Its siblings are left out: the
+ * pods of a run share them (run/traces/shared-facts.ts).
  */
 import type { ObservedObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
@@ -90,7 +89,6 @@ function showsAbsence({ name, owners }: Subject, { stream, name: listedName }: O
 const inNamespace = ({ namespace }: Subject, metadata: { namespace?: string }): boolean =>
   namespace === undefined || metadata.namespace === undefined || metadata.namespace === namespace;
 
-/** Whether an object of a stream concerns the pod. */
 function isAbout(subject: Subject, stream: StreamName, object: ObservedObject): boolean {
   switch (stream) {
     case 'pods':

@@ -1,7 +1,4 @@
-/**
- * The time ledger: who held up a deletion, second by second. Consecutive stretches from the request to the removal, each
- * with one owner; their lengths add up to the total. Cuts are the moments that the timeline shows. Pure.
- */
+/** Who held up a deletion: consecutive stretches with one owner each, which add up to the total. Pure. */
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { retryMs, waitWithin } from './api-silence.ts';
 import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';
@@ -45,7 +42,6 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
 
 const entryOf = ({ owner, subject, what }: Stretch) => ({ owner, ...(subject !== undefined && { subject }), what });
 
-/** Joins stretches of one owner that follow each other. */
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);
   if (!last || last.owner !== next.owner || last.subject !== next.subject || last.what !== next.what) {

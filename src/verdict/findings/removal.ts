@@ -131,7 +131,6 @@ export const removalRules: Rules = {
   },
 };
 
-/** Cleanup may take this long, ms. */
 const maxCleanupMs = 5 * second;
 
 /** The length of a step that took too long, without the time in which the API server did not answer. */
@@ -193,7 +192,6 @@ function slowRemoval(input: RuleInput): Found | undefined {
   };
 }
 
-/** A step that is not over. */
 function openStep({ timeline }: RuleInput, { latest }: Interval): Length | undefined {
   const min = timeline.now - latest;
   return min > maxCleanupMs ? { min, max: Infinity, shown: min } : undefined;

@@ -6,15 +6,8 @@ import { list } from '../verdict/words.ts';
 import type { SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
-import { isProblem, type CheckCode, type Problem } from './problem.ts';
-import {
-  companionsOf,
-  containersThatServe,
-  hookSecondsOf,
-  othersServe,
-  servicesOfClients,
-  signalled,
-} from './roles.ts';
+import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
+import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 

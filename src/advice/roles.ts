@@ -3,15 +3,12 @@ import { imageName } from '../programs/images.ts';
 import { stopsAllAtOnce, surges, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
+import { signalled } from './problem.ts';
 import type { Situation } from './situation.ts';
 
 /** A Job's pods end by themselves, and nothing is asked of them while they stop. */
 export const isJob = ({ subject: { kind } }: Pick<Situation, 'subject'>): boolean =>
   kind === 'Job' || kind === 'CronJob';
-
-/** Containers that get a stop signal when the pod is deleted. */
-export const signalled = ({ containers }: Pick<Situation, 'containers'>): readonly ContainerSpec[] =>
-  containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
 
 /** Names of containers or images that only help the application: proxies, log shippers, agents, exporters. */
 const helperNames =

@@ -62,12 +62,12 @@ export const nodeRules: Rules = {
     const isComplete =
       trace.gone !== undefined || trace.lastReceivedAt >= first.latest + millisecondsOf('delivery-lag');
     if (!isComplete) return undefined;
-    const restart = probeRestart(input);
-    const starting = containerInPostStart(input);
+    const [restart, starting] = [probeRestart(input), containerInPostStart(input)];
+    const waits = statusesOf(input.deletion.pod).some(({ state }) => state.waiting);
     const length = lengthText({ ...delay, basis: 'inferred' });
     const usual = restart
       ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-      : 'an image pull, a postStart hook or a busy kubelet may be the cause';
+      : `${waits ? 'an image pull or ' : ''}a busy kubelet or container runtime may be the cause`;
     const hook = starting && `the postStart hook of ${starting}`;
     return {
       clause: hook ? `the kubelet waited ${length} for ${hook}` : `the kubelet started termination after ${length}`,

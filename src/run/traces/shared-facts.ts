@@ -96,7 +96,7 @@ export function createHistory() {
   return {
     take(o: Observation): void {
       if (o.kind === 'changed' && o.stream === 'pods' && o.change === 'DELETED') {
-        rings.delete(aboutKey('Pod', o.object.metadata.name));
+        rings.delete(aboutKey(o.object.metadata.namespace ?? '', 'Pod', o.object.metadata.name));
         return void rings.delete(keyOf(o.object));
       }
       const { key, most } = ringOf(o);
@@ -124,13 +124,16 @@ const listKey = (stream: string, name: string | undefined, first: ObservedObject
   `list/${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
-function keyOf(object: ObservedObject): string {
-  if (object.kind === 'Event') return aboutKey(object.involvedObject.kind, object.involvedObject.name);
-  const { namespace, name, uid } = object.metadata;
-  if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace ?? ''}/${name}`;
+export function keyOf(object: ObservedObject): string {
+  const { namespace = '', name, uid } = object.metadata;
+  if (object.kind === 'Event') {
+    const { kind, name: about } = object.involvedObject;
+    return aboutKey(kind === 'Node' ? '' : namespace, kind, about);
+  }
+  if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace}/${name}`;
   return object.kind === 'Node' || object.kind === 'Lease' ? `${object.kind}/${name}` : `uid/${uid}`;
 }
 
-/** An autoscaler's Events do not say what it scales, so all autoscalers share one key. */
-const aboutKey = (kind: string, name: string): string =>
-  kind === 'HorizontalPodAutoscaler' ? 'about/autoscalers' : `about/${kind}/${name}`;
+/** An autoscaler's Events do not say what it scales, so all autoscalers of a namespace share one key. */
+export const aboutKey = (namespace: string, kind: string, name: string): string =>
+  kind === 'HorizontalPodAutoscaler' ? `about/${namespace}/autoscalers` : `about/${namespace}/${kind}/${name}`;

@@ -9,7 +9,8 @@ const long = [
   'test/probe/{hostile,schedule}.test.ts',
   'test/sim/tests/laws.test.ts',
   'test/infer/{robust,cap-at-now,delivery-lag,recordings,simulated,simulated-over-http,troubled,without-events}.test.ts',
-  'test/output/{html,live}.test.ts',
+  'test/advice/why.test.ts',
+  'test/output/{every-output,html,live}.test.ts',
 ];
 
 export default defineConfig({

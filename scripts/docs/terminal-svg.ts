@@ -34,7 +34,7 @@ function row(line: string, y: number): string {
   const spans: string[] = [];
   let column = 0;
   let style = '';
-  // eslint-disable-next-line no-control-regex -- SGR begins with an escape
+  // oxlint-disable-next-line no-control-regex -- SGR begins with an escape
   for (const part of line.split(/(\u001b\[\d+m)/)) {
     const code = /\[(\d+)m$/.exec(part)?.[1];
     if (code !== undefined) style = code === '1' ? 'font-weight="700"' : colours[code] ? `fill="${colours[code]}"` : '';

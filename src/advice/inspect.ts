@@ -72,16 +72,14 @@ export function inspectionOf(
   const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
   const because = pid1Text(command);
-  if (has('Cgt'))
-    return read(
-      caughtByRuntime(words, masks.get('Cgt') ?? 0n, signal) ?? {
-        kind: 'handles',
-        how: 'it has a signal handler (read from /proc/1/status)',
-      },
-    );
+  const found = signalHandlingOf({ command: words, args: [], image: undefined, noted: undefined }, signal);
+  const handles = { kind: 'handles', how: 'it has a signal handler (read from /proc/1/status)' } as const;
+  const isScript = lineOfShell(words) !== undefined;
+  // The bit of a shell is that of its trap, which may run too late.
+  const late = isScript && /^(shell|ignores|cuts)$/.test(found.kind) ? found : undefined;
+  if (has('Cgt')) return read(late ?? caughtByRuntime(words, masks.get('Cgt') ?? 0n, signal) ?? handles);
   // An init waits for its signals, which sets no bit of SigCgt; so do some programs, whose table row says what they do.
   const known = rowOf(words);
-  const found = signalHandlingOf({ command: words, args: [], image: undefined, noted: undefined }, signal);
   if (known?.kind === 'init' || (known && has('Blk') && found.kind === 'handles'))
     return read(
       found.kind === 'unknown' ? { kind: 'depends', because: `${because}, which passes SIG${signal} on` } : found,
@@ -89,7 +87,7 @@ export function inspectionOf(
   if (has('Blk'))
     return read({ kind: 'depends', because: 'PID 1 blocks the signal: it may wait for it with sigwait or signalfd' });
   if (has('Ign')) return read({ kind: 'ignores', because: `${because} and ignores it` });
-  const isShell = lineOfShell(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
+  const isShell = isScript || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
   return read(isShell ? { kind: 'shell', because } : { kind: 'ignores', because: `${because} without a handler` });
 }
 
@@ -103,7 +101,7 @@ function caughtByRuntime(words: readonly string[], caught: bigint, signal: strin
     };
   // A program of the table does what its row says.
   if (row !== undefined || caught.toString(2).replaceAll('0', '').length < mostOwnHandlers) return undefined;
-  const because = `PID 1 catches all signals, as Go's runtime does by itself: without a handler for SIG${signal} it ends at once`;
+  const because = `PID 1 catches all signals, as Go's runtime does by itself: without a handler for SIG${signal} it ends at once, with exit code 2 before Go 1.27`;
   return { kind: 'depends', because };
 }
 

@@ -130,12 +130,12 @@ function signalProblem(
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
 const startingSeconds = 10;
 
-/** Not if it passed its readiness probe, or if its command shows another reason why the signal had no effect. */
+/** Not if it passed its readiness probe, or if its command shows what the signal did: a shell that stays PID 1 drops it. */
 function wasStarting(timeline: Timeline, name: string): boolean {
-  const status = statusOf(timeline.pod, name);
-  const wasReady = status?.ready === true && containerSpec(timeline.pod, name)?.readinessProbe !== undefined;
-  const startedAt = Date.parse(status?.state.running?.startedAt ?? '');
+  const [status, spec] = [statusOf(timeline.pod, name), containerSpec(timeline.pod, name)];
   const container = timeline.containers.find((one) => one.name === name);
-  if (wasReady || !container?.stopSignal || !container.drain || ignoresItsSignal(timeline, container)) return false;
-  return container.stopSignal.shown - startedAt < startingSeconds * 1000;
+  const wasReady = status?.ready === true && spec?.readinessProbe !== undefined;
+  if (wasReady || spec?.shell || spec?.handlesTerm || !container?.stopSignal || !container.drain) return false;
+  if (ignoresItsSignal(timeline, container)) return false;
+  return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
 }

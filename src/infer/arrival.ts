@@ -7,10 +7,7 @@ import { second, type Span } from '../model/span.ts';
 import type { Fact, Seen, Trace } from '../model/trace.ts';
 import type { PodNetwork } from './pod-network.ts';
 
-/**
- * When a change that arrived on `stream` was written: at most the delivery lag before. If the stream was just resumed: at
- * any time since the cut. In the first state that was seen: at any time before.
- */
+/** At most the delivery lag before; after a cut, since then; in the first state that was seen, at any time before. */
 export const writtenAt = (trace: Trace, fact: Fact<unknown>, stream: StreamName): Span => ({
   lo: isOldNews(trace, fact, stream) ? -Infinity : deliverableSince(trace, stream, fact.at) - deliveryLagOf(trace),
   hi: fact.at + 1,
@@ -18,11 +15,9 @@ export const writtenAt = (trace: Trace, fact: Fact<unknown>, stream: StreamName)
 
 /** A change of the API as a moment of the network. */
 export interface ApiChange {
-  /** The observation that showed it. */
   readonly fact: Seen;
   /** Client ms. */
   readonly written: Span;
-  /** The moments that it came after. */
   readonly after?: readonly string[];
   /** Its timestamp, by the API server's clock or another one. */
   readonly stamp?: Span | undefined;
@@ -42,10 +37,7 @@ export function constrainChange(network: PodNetwork, name: string, change: ApiCh
 const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamName): boolean =>
   stream === 'pod' && deletion?.underWay === true && seq === deletion.seenSeq;
 
-/**
- * Since when (client ms) a change that arrived at `at` may have waited for its stream. Normally `at` itself. If the
- * stream was just resumed or listed again, or has an open gap: since it was last alive.
- */
+/** Since when (client ms) a change may have waited for its stream: `at` or, after a cut or in a gap, since that. */
 export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
   const hidden = trace.gaps.filter(({ value }) => value.stream === stream && hides(value, at));
   const since = resumesAt(trace, stream, at).map(({ value }) => value.since);

@@ -1,13 +1,13 @@
-/**
- * The container before the deletion. Did it still run? A late list may show its exit, or only an Event its start. Was the
- * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
- */
+/** Did the container still run at the deletion, or was the kubelet already stopping it (SIGNALS.md §4, trap 20)? */
+import { signalLag } from '../model/assumptions.ts';
 import type { Pod } from '../model/kube.ts';
 import {
   conditionOf,
   containersOf,
   isFinished,
+  isMadeUp,
   isRunning,
+  runtimeOf,
   statusesOf,
   statusOf,
   type ContainerSpec,
@@ -15,9 +15,10 @@ import {
 import { noContainerFacts } from '../model/reduce/notes.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { eventsAbout, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
-import type { ContainerContext, DeletionContext } from './context.ts';
+import type { ContainerContext, DeletionContext, InferContext } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
+import { moment } from './pod-network.ts';
 
 /** Whether it ran until the deletion though the first state that we saw has it terminated. 'perhaps': unknown. */
 export function ranUntilEnd(container: ContainerContext): boolean | 'perhaps' {
@@ -75,6 +76,24 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
     ...facts,
     terminated: isOfEarlierRun ? undefined : terminated,
     log: { ...log, ended: lastExit && ended && ended.at < startedAt.lo ? undefined : ended },
+  };
+}
+
+/** What is known of a container before it is inferred whether and when the kubelet stopped it. */
+export function containerContext(context: InferContext, spec: ContainerSpec): ContainerContext {
+  const { deletion, kubelet, network } = context;
+  const facts = factsOfLastRun(context, spec.name);
+  const end = facts.terminated?.value;
+  const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
+  const at = moment('exit', spec.name);
+  return {
+    ...context,
+    spec,
+    facts,
+    status: statusOf(deletion.pod, spec.name),
+    killings: kubelet.killings.get(spec.name) ?? [],
+    ended: isReported && network.has(at) ? network.read(at) : undefined,
+    lag: signalLag(deletion.pod.spec.runtimeClassName, runtimeOf(deletion.pod)),
   };
 }
 

@@ -47,7 +47,6 @@ interface Post extends NodeSign {
   /** The earliest client time (ms) at which it can have been stored, as its stream was alive. */
   readonly storedSince: number;
   readonly seq: number;
-  /** ms */
   readonly lag: number;
   /** It was stored before the deletion, so a pause of the node since then did not delay it. */
   readonly isEarlier: boolean;
@@ -138,7 +137,6 @@ function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): nu
   return 1 + all.filter(isAhead).length;
 }
 
-/** Events older than this have left the queue. */
 const maxQueueingMs = 10_000;
 
 const renewalOf = (trace: Trace, { value, at, seq }: Fact<NodeSign>): Post => ({

@@ -74,9 +74,7 @@ function turnAfter(
 }
 
 /**
- * When the kubelet was done with a container: after its exit and its hook, as a sleep goes on after the exit. At any
- * time if the exit is not known. A kill that is only assumed is no longer in the network (container-rules.ts), so it
- * does not date another's turn.
+ * After its exit and its hook; at any time if the exit is not known. A kill that is only assumed dates no other's turn.
  */
 function doneWith({ network }: InferContext, container: ContainerExit): Estimate {
   const { spec, hook, assumes } = container;
@@ -99,9 +97,8 @@ const maxConclusionsPerWindow = 3;
 const windowMs = 100;
 
 /**
- * Whether to conclude again after an observation. Sixty containers can log a thousand lines per second, and a line that
- * names no signal changes little: in a burst of such lines only the first few count. The rest shows with the next
- * observation.
+ * Whether to conclude again after an observation. Sixty containers can log a thousand lines a second: in a burst of
+ * lines that name no signal, only the first few count.
  */
 export function createChatterLimit(): (trace: Trace, observation: Observation) => boolean {
   let recent: readonly number[] = [];

@@ -35,7 +35,6 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
 /** The kubelet notices an exit within about a second (its PLEG); this much later only if the runtime hardly answers. */
 const staleViewMs = 10 * second;
 
-/** The container exited after its last log line. */
 function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
   if (!lastLine) return;
   const { value, seq } = lastLine;
@@ -64,9 +63,8 @@ export function exitOf(
 }
 
 /**
- * The kubelet ends a log within about a second of the exit (SIGNALS.md §5), long before any status. If no status can
- * follow, the log may have ended for another reason: then the kill at the end of the grace bounds the exit.
- * `lateSignal`: the stop signal, if grace may have been used up before it.
+ * The kubelet ends a log within about a second of the exit (SIGNALS.md §5). If no status can follow, the kill at the
+ * end of the grace bounds the exit. `lateSignal`: if grace may have been used up before it.
  */
 function constrainByLogEnd(stop: Stop, end: Fact<unknown>, lateSignal: Estimate | undefined): void {
   const { network, trace, kubelet, stopStart, lag } = stop;
@@ -146,9 +144,8 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
 }
 
 /**
- * Whether the pod object was removed while the container ran. As its last status may be old, a log that ended before
- * the removal arrived shows that the container may have ended first. If the DELETE itself removed the object, nothing
- * was stopped before: only an end before the removal counts.
+ * Whether the pod object was removed while the container ran: unless a log that ended before the removal arrived shows
+ * that the container may have ended first.
  */
 function wasLeftRunning(stop: Stop): boolean {
   const { trace, network } = stop;
@@ -166,10 +163,7 @@ export const isRemovedAtOnce = ({ trace, deletion }: DeletionContext): boolean =
 export const outlivedRemoval = (stop: Stop): boolean =>
   (exitLogEnd(stop)?.at ?? -Infinity) > (stop.trace.gone?.at ?? Infinity) + millisecondsOf('log-end');
 
-/**
- * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md
- * §2 S8): any that asks a program to end, but not one of a crash (SEGV, ABRT, BUS) or of a broken pipe.
- */
+/** By default (SIGNALS.md §2 S8) any signal that asks a program to end, but not one of a crash or a broken pipe. */
 const fitsStopSignal = (code: number, named: string | undefined): boolean =>
   numberOfSignal(named) === undefined ? usualStopSignals.some((name) => isExitBy(name, code)) : isExitBy(named, code);
 

@@ -1,14 +1,9 @@
-/**
- * One container's exit. The API reports no signals; each constraint cites its source (SIGNALS.md §2 S5–S9, §5). The order
- * of the rules: the exit as known, the kubelet's start (K), the hook, the signal between hook and exit, the kill at the end
- * of the grace.
- */
+/** One container's exit. The API reports no signals; each constraint cites its source (SIGNALS.md §2 S5–S9, §5). */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { isRunning, type ContainerSpec } from '../model/pod.ts';
+import { containersOf, isRunning, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
-import { containerContext } from './container-context.ts';
+import { containerContext, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
 import { exitOf, isRemovedAtOnce, knownStopSignal, outcomeOf, outlivedRemoval } from './container-end.ts';
 import {
   stopTimeout,
@@ -18,10 +13,11 @@ import {
   type InferContext,
   type SignalFacts,
 } from './context.ts';
-import { isBefore, type Estimate } from './estimate.ts';
+import { isBefore, onClient, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
 import { hookFacts } from './hook.ts';
 import { moment } from './pod-network.ts';
+import { probeResultsOf } from './probes.ts';
 import {
   constrainExitByKill,
   constrainKill,
@@ -95,7 +91,6 @@ interface Decision {
   readonly hook: HookFacts | undefined;
   /** The container certainly ran when the kubelet stopped it. */
   readonly wasStopped: boolean;
-  /** Undefined if no stop signal was due. */
   readonly signalBasis: SignalBasis | undefined;
   /** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
   readonly kill: 'none' | 'probable' | 'silent' | 'late';
@@ -269,9 +264,20 @@ function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'probabl
 const isSignalledAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
   spec.kind !== 'sidecar' && hook === undefined;
 
-/** When the container stopped accepting requests. Undefined if no probe bounds this on both sides. */
-function servedOf({ network }: InferContext, container: string): Estimate | undefined {
-  const at = moment('served', container);
-  const served = network.has(at) ? network.read(at) : undefined;
-  return served && Number.isFinite(served.client.lo) && Number.isFinite(served.client.hi) ? served : undefined;
+/**
+ * When the container stopped accepting requests: between the last answer and the first refused connection. Only if
+ * nobody else can have answered: another container, a pod on the node's network or, if its name is used again, the
+ * successor. Nor once the exit is known.
+ */
+function servedOf({ trace, deletion: { pod } }: InferContext, container: string): Estimate | undefined {
+  const { uid, ownerReferences = [] } = pod.metadata;
+  const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
+  if (containersOf(pod).length > 1 || !isOwnName || pod.spec.hostNetwork === true) return undefined;
+  const endKnownAt = trace.containers.get(container)?.terminated?.at ?? Infinity;
+  const [served] = probeResultsOf(trace.probes, {}).flatMap(({ pod: probed, answered, refusedBy }) =>
+    probed === uid && answered && refusedBy && answered.last < endKnownAt
+      ? [onClient({ lo: answered.last, hi: refusedBy.at + 1 }, [answered.seq, refusedBy.seq])]
+      : [],
+  );
+  return served;
 }

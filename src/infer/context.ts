@@ -65,7 +65,6 @@ export interface HookFacts {
   readonly mayStillFail?: boolean;
   /** The hook cannot itself send a signal to the application. */
   readonly inert: boolean;
-  /** The FailedPreStopHook Event, if it arrived. */
   readonly failure?: Occurrence;
   /** Length of a sleep action, s. */
   readonly sleepSeconds?: number;
@@ -110,7 +109,6 @@ export interface ContainerExit {
   readonly graceEnd?: Estimate;
   /** The hook may have run past the end of the grace, although the container was not killed. */
   readonly mayHaveOverrun?: boolean;
-  /** The assumptions behind its instants. */
   readonly assumes: readonly AssumptionName[];
 }
 
@@ -121,7 +119,6 @@ export interface EndpointExit<At = Estimate> {
   readonly addressType: string;
   /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
   readonly staysReady: boolean;
-  /** The endpoint was ready when the deletion came. */
   readonly wasReady: boolean;
   readonly unroutedAt?: At & { readonly serving: boolean };
   readonly removedAt?: At;
@@ -144,7 +141,6 @@ export interface Replacement<At = Estimate> {
 export interface Trigger {
   readonly kind: TriggerKind;
   readonly evidence: readonly number[];
-  /** More details, as text for people. */
   readonly note?: string;
 }
 
@@ -169,9 +165,8 @@ export const stopTimeout = ({ grace }: Kubelet, which: keyof Kubelet['grace']): 
   Math.max(minimumGrace, grace[which] * second);
 
 /**
- * Whether hook and exit are final. Until a status reports the exit they are provisional: a log can end early, and a failed
- * kill or a kubelet restart repeats the hook. No verdict uses what is provisional, and the report of an interrupted run
- * omits it.
+ * Whether hook and exit are final: until a status reports the exit, a log can end early, and a failed kill or a kubelet
+ * restart repeats the hook. No verdict uses what is provisional.
  */
 export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
   reportedExit(container) !== undefined || gone !== undefined;

@@ -17,7 +17,6 @@ export interface Deletion {
   readonly isWitnessed: boolean;
   /** Our request, if it caused the deletion. */
   readonly ours?: RequestFacts;
-  /** When `ours` was sent. */
   readonly requested?: Estimate;
   /** Our request, if it was executed after another client had deleted the pod. */
   readonly deletedByOther?: RequestFacts;
@@ -25,7 +24,6 @@ export interface Deletion {
   /** Grace of the first deletionTimestamp, seconds. */
   readonly grace: number;
   readonly api: RemoteClock;
-  /** The assumptions behind `ours` and `accepted`. */
   readonly assumes: readonly AssumptionName[];
 }
 
@@ -78,7 +76,6 @@ function sentSince(trace: Trace, ours: RequestFacts): number {
   return first && first !== ours ? Math.max(first.sent.at, trace.notDeletingAt) : ours.sent.at;
 }
 
-/** The first request that may have been executed. */
 const firstTry = (trace: Trace): RequestFacts | undefined =>
   trace.requests.find((request) => request.answer?.value.status !== tooManyRequests);
 
@@ -90,9 +87,8 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
 }
 
 /**
- * A DELETE of a terminating pod is answered with 200 and the unchanged pod (SIGNALS.md §1 "Repeat delete"). So we need
- * evidence that the deletion is older than our request, or has another cause. If older than our last try, an earlier try
- * may have caused it.
+ * A DELETE of a terminating pod is answered with 200 and the unchanged pod (SIGNALS.md §1 "Repeat delete"): only other
+ * evidence shows that the deletion is older than our request, or has another cause.
  */
 function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   if (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) return true;
@@ -160,7 +156,6 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   return { lo: asked, hi: asked + second };
 }
 
-/** See `Deletion.isWitnessed`. */
 function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
   const isTimely = deliverableSince(trace, 'pod', first.at) === first.at;
   return !underWay && (isTimely || (isAnswer && !mayMiss(trace, 'pod', { lo: first.at, hi: first.at })));

@@ -78,7 +78,6 @@ function lostBefore(deletion: Deletion, allStates: SliceFacts['states']): Fact<S
 const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefined): boolean =>
   value.own ? value.own.terminating : before?.value.own !== undefined;
 
-/** When a slice was written. */
 function changeAt(
   { trace, network }: DeletionContext,
   name: string,

@@ -1,6 +1,6 @@
 /** What is known of one moment: its bounds on the client's clock and on the node's, which dates lengths exactly. */
 import type { Instant } from '../model/report.ts';
-import { anyTime, atLeast, atMost, lapse, type Span } from '../model/span.ts';
+import { anyTime, atMost, lapse, type Span } from '../model/span.ts';
 
 export interface Estimate {
   readonly client: Span;
@@ -36,12 +36,6 @@ export const noLaterThan = (later: Estimate): Estimate => ({
   ...onBothClocks((clock) => atMost(later[clock].hi)),
 });
 
-/** The estimate of a moment of which we only know that it was no earlier than `earlier`. */
-export const noEarlierThan = (earlier: Estimate): Estimate => ({
-  ...earlier,
-  ...onBothClocks((clock) => atLeast(earlier[clock].lo)),
-});
-
 /** Whether `a` was certainly before `b`, as either clock shows. */
 export const isBefore = (a: Estimate, b: Estimate): boolean => a.client.hi < b.client.lo || a.node.hi < b.node.lo;
 
@@ -65,9 +59,8 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
 const clientClockResolutionMs = 1;
 
 /**
- * The estimate as it may be reported now: nothing lies after the newest observation. An inferred moment (a kill, the end of
- * a sleep) is reported only once it must have happened. An observed one has happened, so its interval ends now at the
- * latest.
+ * The estimate as it may be reported now. An inferred moment is reported only once it must have happened; an observed
+ * one has happened, so its interval ends now at the latest.
  */
 export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
   if (!estimate) return undefined;

@@ -46,7 +46,6 @@ export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[
   ...(node ? [{ resource: 'clock of the node', ...node }] : []),
 ];
 
-/** Shorter delays are normal. */
 const minListedDelayMs = 1000;
 
 /** Stretches in which nothing was lost, but changes arrived late, as the connection or the server was down. */
@@ -79,9 +78,8 @@ export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
   killingsUnwritten(trace) || wereKillingsLost(trace, ended?.client.hi ?? Infinity);
 
 /**
- * Whether a Killing may be missing although the stream had no gap: we may not read Events, or a terminating namespace
- * accepts no new ones (SIGNALS.md trap 32). Or the kubelet merged ten similar Events into one that names only the first
- * (SIGNALS.md §2.1).
+ * Whether a Killing may be missing without a gap: we may not read Events, a terminating namespace accepts no new ones
+ * (trap 32), or the kubelet merged ten similar ones (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
   trace.namespaceEnding !== undefined ||

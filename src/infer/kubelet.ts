@@ -14,7 +14,6 @@ import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
 
 /** The Killings of this deletion, and the node's clock. */
 export interface Stops {
-  /** By container, oldest first. */
   readonly killings: Kubelet['killings'];
   /** As arrivals and causes bound it. */
   readonly clock: RemoteClock;

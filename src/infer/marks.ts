@@ -25,7 +25,6 @@ export function marksOf(exit: PodExit): TimelineMark[] {
   return marks.filter(({ at }) => capAtNow(trace, at));
 }
 
-/** Returns no mark if the moment is not known. */
 function mark(
   name: MarkName,
   at: Estimate | undefined,
@@ -83,7 +82,6 @@ const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
     ...mark('endpoint-removed', removedAt, { subject: slice }),
   ]);
 
-/** The node's changes since the deletion. */
 function nodeMarks(exit: PodExit): TimelineMark[] {
   const { trace, deletion } = exit;
   const name = trace.node?.value.metadata.name;
@@ -120,12 +118,10 @@ function removalMarks(exit: PodExit): TimelineMark[] {
   ];
 }
 
-const replacementMarks = ({ replacement }: PodExit): TimelineMark[] => [
-  ...mark('replacement-created', replacement?.createdAt, { subject: replacement?.name }),
-  ...mark('replacement-scheduled', replacement?.scheduledAt, { subject: replacement?.name }),
-  ...mark('replacement-started', replacement?.startedAt, { subject: replacement?.name }),
-  ...mark('replacement-ready', replacement?.readyAt, { subject: replacement?.name }),
-];
+const replacementMarks = ({ replacement }: PodExit): TimelineMark[] =>
+  (['created', 'scheduled', 'started', 'ready'] as const).flatMap((step) =>
+    mark(`replacement-${step}`, replacement?.[`${step}At`], { subject: replacement?.name }),
+  );
 
 /** After the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill can take about 3 s. */
 const killOverdueMs = 5000;
@@ -159,7 +155,6 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   return [...(request ? requestMark(request, requested) : []), ...mark('removed', removed)];
 }
 
-/** A phase without its length. */
 interface PhaseEnds {
   readonly name: PhaseName;
   readonly subject?: string;

@@ -35,7 +35,6 @@ const roundingMs = 1e-6;
 interface ShortestPaths {
   /** False: from the origin to each moment. True: from each moment back to the origin. */
   readonly isBack: boolean;
-  /** Infinite if there is no path. */
   readonly length: number[];
   /** The edge of the path next to the moment; -1 if there is none. */
   readonly edge: number[];
@@ -51,7 +50,6 @@ export class Network {
   readonly #example: number[] = [];
   readonly #origins = new Map<string, readonly [there: ShortestPaths, back: ShortestPaths]>();
   readonly rejected: Constraint[] = [];
-  /** Earlier values of shortest paths, for withRollback. */
   readonly #undo: { paths: ShortestPaths; moment: number; length: number; edge: number }[] = [];
   #isTrial = false;
   readonly #clocks: ReadonlySet<number>;

@@ -4,15 +4,13 @@ import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { isRefused, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
-import { factsOfLastRun } from './before-deletion.ts';
+import { containerContext, factsOfLastRun } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks, unusableClock } from './clocks.ts';
-import { containerContext } from './container-context.ts';
 import { constrainExit } from './container-end.ts';
 import type { ContainerContext, DeletionContext, InferContext } from './context.ts';
 import { requestTime, type Deletion } from './deletion.ts';
 import { kubeletOf, stopsOf, type Stops } from './kubelet.ts';
 import { moment, PodNetwork } from './pod-network.ts';
-import { probeResultsOf } from './probes.ts';
 import { constrainRemoval } from './removal.ts';
 import { outlivedDeadline } from './stop.ts';
 
@@ -29,7 +27,6 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   for (const { name } of specs) constrainStopping(context, name, stops.killings.get(name) ?? []);
   for (const { name } of specs) constrainExit(network, name, factsOfLastRun(context, name));
   for (const { name } of specs) constrainStart(network, name, factsOfLastRun(context, name));
-  constrainServed(context);
   constrainRemoval(context);
   constrainByStorage(network, trace);
   constrainByPosts(network, trace, deletion);
@@ -89,28 +86,4 @@ function constrainStart(network: PodNetwork, container: string, { terminated }: 
   if (!terminated || !started) return;
   const proof = { because: 'startedAt: it had been started (§2 S2)', evidence: [terminated.seq] };
   network.stamp('node', moment('stop-signal', container), atLeast(started.lo), proof);
-}
-
-/**
- * A probe's answer shows that the container accepted requests when the request was sent; a refused connection, that it
- * accepts no more. Only for a pod with one container: with several, we cannot know which of them answered. And only if
- * no other pod can have answered: not on the node's network, not under a name that the successor has too (StatefulSet,
- * bare pods), and not after the container's exit is known.
- */
-function constrainServed({ trace, deletion, network }: DeletionContext): void {
-  const [only, ...others] = containersOf(deletion.pod);
-  const { uid, ownerReferences = [] } = deletion.pod.metadata;
-  const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
-  if (!only || others.length > 0 || !isOwnName || deletion.pod.spec.hostNetwork === true) return;
-  const endKnownAt = trace.containers.get(only.name)?.terminated?.at ?? Infinity;
-  const [served, exit] = [moment('served', only.name), moment('exit', only.name)];
-  for (const { answered, refusedBy, pod } of probeResultsOf(trace.probes, {})) {
-    if (pod !== uid || !answered || answered.last >= endKnownAt) continue;
-    network.follows(served, exit, {}, { because: 'it answers while it lives' });
-    const answer = { because: 'it answered a request that was sent then', evidence: [answered.seq] };
-    network.within(served, { client: atLeast(answered.last) }, answer);
-    if (!refusedBy) continue;
-    const refusal = { because: 'its port refused a connection', evidence: [refusedBy.seq] };
-    network.within(served, { client: atMost(refusedBy.at + 1) }, refusal);
-  }
 }

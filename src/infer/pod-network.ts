@@ -1,7 +1,6 @@
 /**
- * The network of one pod's exit, and the names of its moments. The moments `client`, `node` and `api` stand for clocks:
- * each is when that clock showed its reference time. When the clock shows another time, it is later by the difference,
- * give or take the drift. Reports use the client's clock.
+ * The network of one pod's exit, and the names of its moments. `client`, `node` and `api` are the moments at which
+ * these clocks showed their reference time; another time is later by the difference, give or take the drift.
  */
 import { driftOver } from '../model/assumptions.ts';
 import type { Instant } from '../model/report.ts';
@@ -13,17 +12,15 @@ import { Network, type Constraint } from './network.ts';
  * - `stopping`: the kubelet made the first Killing Event (K in SIGNALS.md).
  * - `stop-start`: the kubelet started to stop the container. Earlier than `stopping` if a kubelet restart lost Events.
  * - `grace-start`: the kubelet started its last attempt, from which the grace counts.
- * - `served`: the container last accepted a new request;
  * - `grace-end`: the grace ends, counted from `grace-start`; `hook-grace`: the same for the hook, of whichever attempt;
  * - `hook-failure`: FailedPreStopHook, which need not be when the hook ended.
  */
 type MomentName = HookMoment | 'stopping' | 'stop-start' | 'grace-start' | 'grace-end' | StopMoment;
 type HookMoment = 'hook-end' | 'hook-grace' | 'hook-failure';
-type StopMoment = 'stop-signal' | 'kill' | 'exit' | 'served';
+type StopMoment = 'stop-signal' | 'kill' | 'exit';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
-/** The reference time of each clock, ms since the epoch. */
 interface References {
   readonly client: number;
   readonly node: number;
@@ -75,7 +72,6 @@ export class PodNetwork extends Network {
     return { lo: ahead - reference.hi - drift, hi: ahead - reference.lo + drift };
   }
 
-  /** The moment lies within all of these limits. */
   within(name: string, limits: Limits, proof: Proof): boolean {
     return this.add(...this.#constraintsOf(name, limits, proof));
   }
@@ -95,7 +91,6 @@ export class PodNetwork extends Network {
     return this.within(name, { client: atLeast(client.lo) }, { because: 'no earlier than what came before' });
   }
 
-  /** `to` comes `min` to `max` ms after `from`. */
   follows(from: string, to: string, { min = 0, max }: { min?: number; max?: number }, proof: Proof): boolean {
     return this.add({ from, to, min, max, ...proof });
   }

@@ -13,7 +13,6 @@ export interface ProbeMoments {
   readonly removed?: number;
 }
 
-/** Failures that are farther apart belong to two windows. */
 const windowGapMs = 1000;
 
 /** The results of all probes, in the order of their numbers. */

@@ -1,7 +1,6 @@
 /**
  * The pod that replaces the deleted one: of the same name or owner, and in the same place if pods have places. Only a
- * rollout can create it before the deletion. If several pods are deleted, each new one is named once, for the first of
- * them.
+ * rollout can create it before the deletion. Each new pod is named once.
  */
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
@@ -58,7 +57,6 @@ const candidatesFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => 
   () => true,
 ];
 
-/** Whether a pod was certainly created after the other one. */
 const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): boolean =>
   other !== undefined &&
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
@@ -123,9 +121,8 @@ function startedAt(
 export type Age = 'old' | 'new' | 'unknown';
 
 /**
- * Returns a function for the age of a sibling. Added while we watched: new. There before the request: old. First seen in a
- * later list: by an earlier list, else by its creationTimestamp against the second of the deletion, both the API server's.
- * What all siblings share is computed once, as there can be thousands.
+ * Returns a function for the age of a sibling: by when it was seen, by an earlier list, or by its creationTimestamp
+ * against the second of the deletion. What siblings share is computed once: there can be thousands.
  */
 export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
   const byEarlierList = agesByEarlierList(trace);

@@ -71,7 +71,6 @@ function likely({ name, at }: TimelineMark, arrivals: ReadonlyMap<number, number
   return isPlacedByStamps && Number.isFinite(lo) ? (lo + hi) / 2 : hi;
 }
 
-/** `to` came at least `min` and at most `max` ms after `from`. */
 interface Link {
   readonly from: TimelineMark;
   readonly to: TimelineMark;

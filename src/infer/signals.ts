@@ -1,7 +1,6 @@
 /**
- * The two signals that end a container (SIGNALS.md §2 S6 to S9, §5). The API never reports them. The stop signal comes
- * after the hook and, for a sidecar, its turn (when the containers that it waits for have ended), and before the exit.
- * SIGKILL comes at the end of the grace; no Event reports it (trap 28), only exit code and time.
+ * The two signals that end a container (SIGNALS.md §2 S6 to S9, §5), which the API never reports. The stop signal comes
+ * after hook and turn, and before the exit; SIGKILL, told by code and time (trap 28), with the grace's end.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
@@ -9,8 +8,8 @@ import type { Gap } from '../model/observation.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
-import { wasLoweredLate, type Deletion } from './deletion.ts';
-import { isBefore, moved, noEarlierThan, onBothClocks, type Estimate } from './estimate.ts';
+import { wasLoweredLate } from './deletion.ts';
+import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import {
   deletedAtLatest,
@@ -69,9 +68,8 @@ function afterTurn(dueWithoutTurn: Estimate, turn: Estimate, stopStart: Estimate
 }
 
 /**
- * The first log line that names the signal and can be about it: an upper bound. Undefined if the hook may have sent a
- * signal (`kill -TERM 1`). A sidecar's line may repeat another container's (`tail -F app.log`), so it counts only after its
- * turn (SIGNALS.md §2 S7).
+ * The first log line that can be about the signal: an upper bound. Undefined if the hook may have sent one (`kill -TERM
+ * 1`). A sidecar's may repeat another container's, so it counts only after its turn.
  */
 function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): Fact<number> | undefined {
   const { network, facts, stopStart, turn } = stop;
@@ -89,9 +87,8 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
 const minRetryDelayMs = 10_000;
 
 /**
- * Without Events: whether the stop signal came right after the acknowledging status (`kill-at-once`). The kubelet writes
- * that as it starts to terminate the pod, and goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8). Only if the
- * container ended before a second attempt can have started or, by SIGKILL, before the grace of that can have ended.
+ * Without Events: whether the stop signal came right after the acknowledging status (`kill-at-once`; SIGNALS.md §2 S3,
+ * S5 to S8). Only if the container ended before a second attempt, or its grace, can have made a difference.
  */
 function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boolean {
   const { acknowledged } = trace;
@@ -195,21 +192,16 @@ export function constrainExitByKill({ network, spec: { name } }: Stop): void {
 export function isDoubtfulKill(stop: Stop, killSince: Estimate, isLate: boolean): boolean {
   const { trace, deletion, kubelet, network, stopStart, killings, ended } = stop;
   // If the grace is not certain, the exit must fit the one that was seen, or the longest one. A chance exit rarely does.
-  const isEarly = isBefore(ended ?? stopStart, timeoutEnd(stopStart, stopTimeout(kubelet, 'likely')));
+  const timeout = stopTimeout(kubelet, 'likely');
+  const since = timeout - driftOver(timeout);
+  const isEarly = isBefore(ended ?? stopStart, moved(stopStart, { lo: since, hi: since }));
+  // A grace of 0 or 1 was written later (SIGNALS.md §1 "Repeat delete", trap 2), and shows no time.
   const isGraceKnown = deletion.isWitnessed
     ? !wasLoweredLate(trace, deletion)
-    : ended && endsRightAfterGrace(deletion, killSince, ended);
+    : deletion.grace > 1 && ended && isBefore(ended, moved(killSince, { lo: killedWithinMs, hi: killedWithinMs }));
   if (isEarly && !isGraceKnown) return true;
   return !isLate && (network.unusable.node !== undefined || (killings.length === 0 && isStartUncertain(stop)));
 }
 
-/** A chance exit rarely hits that. A grace of 0 or 1 was written later (trap 2). `killSince`: the earliest kill. */
-const endsRightAfterGrace = ({ grace }: Deletion, killSince: Estimate, ended: Estimate): boolean =>
-  grace > 1 && isBefore(ended, moved(killSince, { lo: killedWithinMs, hi: killedWithinMs }));
-
 /** The whole second of finishedAt, and one more for the kill to take effect. */
 const killedWithinMs = 2000;
-
-/** No earlier than `timeout` ms after the stop start. */
-const timeoutEnd = (stopStart: Estimate, timeout: number): Estimate =>
-  noEarlierThan(moved(stopStart, { lo: timeout - driftOver(timeout), hi: 0 }));

@@ -18,9 +18,8 @@ export interface Stop extends ContainerContext {
 }
 
 /**
- * Constrains when the kubelet started to stop a container: at its Killing, or earlier if a kubelet restart lost the Events
- * of a first attempt. Without a Killing: by the kubelet's first sign, unless the container may be started later
- * (`mayBeNew`).
+ * At its Killing, or earlier if a kubelet restart lost the Events of a first attempt. Without a Killing: by the
+ * kubelet's first sign, unless the container may be started later (`mayBeNew`).
  */
 export function constrainStopStart(
   { trace, kubelet, network, spec, killings }: ContainerContext,
@@ -103,9 +102,8 @@ export const isStartUncertain = ({ trace, kubelet, stopStart }: Stop): boolean =
 const uncertainStartMs = 2000;
 
 /**
- * Whether there may have been a second attempt: a kill failed, the kubelet restarted, or the container outlived its
- * deadline. Then only the exit, or a log line that names the signal, bounds the signal from above (trap 36). `due`:
- * when the first attempt was to send it.
+ * Whether there may have been a second attempt: then only the exit, or a log line, bounds the signal from above (trap
+ * 36). `due`: when the first attempt was to send it.
  */
 export function mayHaveRetried(stop: Stop, due: Estimate): boolean {
   const { killings } = stop;

@@ -71,7 +71,6 @@ function contradictionsIn({ network }: PodExit): Contradiction[] {
   return [...new Map(all).values()];
 }
 
-/** When each observation (`seq`) arrived. */
 function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
   const arrivals = new Map<number, number>();
   for (let note = notes; note; note = note.earlier) arrivals.set(note.seq, note.at);

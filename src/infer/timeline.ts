@@ -22,7 +22,6 @@ export interface Interval {
   readonly latest: number;
   readonly basis: 'observed' | 'inferred';
   readonly evidence: readonly number[];
-  /** The moment that is displayed. */
   readonly shown: number;
   /** It has no lower bound: `earliest` is the pod's creation, or the first observation. */
   readonly open?: boolean;
@@ -98,7 +97,6 @@ export interface ContainerTimeline extends Pick<
   /** Whether a log line or a change of readiness followed the stop signal. Absent if that was not watched. */
   readonly reaction?: 'none' | 'seen';
   readonly exit?: ExitFacts<Interval>;
-  /** From the stop signal to the exit. */
   readonly drain?: Length;
   /** From the kubelet's last attempt to stop it to the exit: what counts against the grace period. */
   readonly graceUsed?: Length;
@@ -135,7 +133,6 @@ export interface Timeline {
   readonly pod: Pod;
   /** Where displayed offsets start: our request, else the acceptance, else the first mark. */
   readonly zero: number;
-  /** The time of the newest observation. */
   readonly now: number;
   /** The object that a fix would patch: the Deployment, not its ReplicaSet. */
   readonly workload?: Workload;
@@ -166,7 +163,6 @@ export interface Timeline {
 export interface Workload {
   readonly kind: string;
   readonly name: string;
-  /** The number it last wanted. */
   readonly replicas?: number;
 }
 

@@ -236,7 +236,6 @@ function unnamedOf(
 /** If the controller deletes fewer pods than this, its Events name all of them. */
 const minBurst = 2;
 
-/** How many pods the controller's Events around the deletion name. */
 const countNamed = (trace: Trace, owner: string): number =>
   new Set(
     trace.events

@@ -24,7 +24,6 @@ export const withinCauseWindow = <T>(fact: Fact<T> | undefined, trace: Trace): F
 export const deletionRequestedAt = ({ deletion }: Trace): number =>
   (deletion && requestedAt(deletion.first.value)) ?? 0;
 
-/** Whether a timestamp (RFC 3339) is close to the request. */
 function isStampNearRequest(stamp: string | undefined, trace: Trace): boolean {
   const at = parseTime(stamp);
   return (
@@ -144,7 +143,6 @@ export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
 
 interface Scaling {
   readonly way: 'up' | 'down';
-  /** Name of the ReplicaSet. */
   readonly set: string;
   /** The number of pods before, if the Event has it, and after. */
   readonly from?: number;
@@ -165,7 +163,6 @@ const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
 /** Reductions of an owner's replicas around the deletion. */
 export interface Lowering {
   readonly facts: readonly Seen[];
-  /** By how many pods in total. */
   readonly by: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * What is assumed rather than proved, because the API does not show it. Each bound is generous for a loaded node. A
- * report lists the assumptions it used under `assumes`, and none ever makes an instant "observed". Seconds.
- */
+/** What is assumed, not proved: generous for a loaded node, listed under `assumes`, never "observed". Seconds. */
 export const assumptions = {
   /** Two clocks drift apart by at most this much per second (NTP slews at 0.0005; free-running crystals at 0.0001). */
   'clock-drift': 0.001,

@@ -85,13 +85,10 @@ const kinds = {
     graceSeconds: isSecondsOrNull,
     /** Seconds after which the run ends as `stuck`; null: never. */
     timeoutSeconds: isSecondsOrNull,
-    /** Continue until the replacement is ready. */
     waitReplacement: isFlag,
     /** The command line, without possible secrets (cli/words.ts). */
     command: optional(isText),
-    /** Version of podexit. */
     version: optional(isText),
-    /** Name of the kubeconfig context. */
     context: optional(isText),
   }),
 
@@ -126,7 +123,6 @@ const kinds = {
     /** The container, and the uid of its pod, for `logs`. */
     container: optional(isText),
     pod: optional(isText),
-    /** HTTP status. */
     status: isNumber,
     /** The missing permission, for example verb `list`, resource `endpointslices`, group `discovery.k8s.io`. */
     verb: isText,
@@ -173,7 +169,6 @@ const kinds = {
   /** A single GET of the pod; without `object` the server answered 404. */
   looked: fields({ pod: optional(isText), object: isAnything, sentAt: optional(isMs) }),
 
-  /** A container's log stream was opened. */
   'log-opened': fields({ pod: optional(isText), container: isText }),
 
   /** One log line. It has its text only if the text is shown; the text is recorded only with `--logs`. */
@@ -213,7 +208,6 @@ const isArrived = fields({
 
 type Raw<K extends ObservationKind> = Flat<{ kind: K } & Guarded<Kinds[K]>>;
 
-/** What narrowing adds to a kind. */
 interface Narrowed {
   listed: { objects: ObservedObject[] };
   changed: { object: ObservedObject };

@@ -1,7 +1,6 @@
 /**
- * The only mapping from raw observations to observations: it narrows every object to the allow-list of kube.ts. Live
- * streams and recordings both use it, so that none has evidence that another lacks. Pure, total,
- * and idempotent: a recorded observation maps to itself.
+ * The only mapping from raw observations to observations: it narrows every object to the allow-list of kube.ts. Pure,
+ * total, and idempotent: a recorded observation maps to itself.
  */
 import {
   narrowLease,
@@ -44,7 +43,6 @@ export function observe(
 /** Narrows an object of a stream before it is observed. */
 export const narrowerOf = (stream: StreamName): ((raw: unknown) => ObservedObject) => narrowers[stream];
 
-/** The reader for each stream's objects. */
 const narrowers: { [S in StreamName]: (raw: unknown) => ObservedObject } = {
   pod: narrowPod,
   pods: narrowPod,
@@ -79,9 +77,8 @@ function lineOf(rawObservation: Extract<RawObservation, { kind: 'line' }>, logTe
 }
 
 /**
- * Whether a log line says that a stop signal was received. Such a line after Killing is an upper bound for the signal;
- * any other line may come from work in progress while the runtime was still busy. Only the yes or no is kept: the text
- * is dropped unless the user asked for logs.
+ * Whether a log line says that a stop signal was received, which makes it an upper bound for the signal. Only the yes
+ * or no is kept, unless the user asked for logs.
  */
 export function namesStopSignal(text: string): boolean {
   const line = text.slice(0, 512);

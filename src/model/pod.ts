@@ -50,6 +50,12 @@ export const isFinished = (pod: Pod): boolean => pod.status.phase === 'Succeeded
 
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
 
+/** The Job controller sets it, and removes it when it has counted the pod (job_controller.go). */
+export const jobTracking = 'batch.kubernetes.io/job-tracking';
+
+/** Whether a Job still has to count the pod. */
+export const isTracked = ({ metadata: { finalizers = [] } }: Pod): boolean => finalizers.includes(jobTracking);
+
 /** The grace period of the pod's deletion or, before it, of its spec; seconds. */
 export const graceOf = ({ metadata, spec }: Pod): number =>
   metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;

@@ -12,7 +12,6 @@ import {
   type Guarded,
 } from './observe/guards.ts';
 
-/** How a request reaches its target. */
 const isVia = isOneOf('url', 'service-proxy', 'pod-proxy');
 
 /** A new connection for one request, or a kept one for many. */
@@ -46,7 +45,6 @@ const isTally = fields({ sent: isCount, failed: isCount });
 const isFailures = fields({
   kind: isFailureKind,
   connection: isConnection,
-  /** HTTP or gRPC status. */
   status: optional(isCount),
   first: isMs,
   last: isMs,
@@ -55,7 +53,6 @@ const isFailures = fields({
 
 /** The kinds of observations about probes; `probe` numbers the probes of a run from 0. */
 export const probeKinds = {
-  /** A probe begins. */
   'probe-started': fields({
     probe: isCount,
     /** For display: without user, password, query and fragment. */
@@ -65,7 +62,6 @@ export const probeKinds = {
     timeoutMs: isNumber,
     /** Requests alternate between a kept connection and new ones, and are counted separately. */
     keepalive: isFlag,
-    /** Uid of the probed pod (via `pod-proxy`). */
     pod: optional(isText),
   }),
 

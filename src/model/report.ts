@@ -10,6 +10,8 @@ export type Time = string;
 /** Who can hold up a deletion. `unexplained`: no observation shows who did. */
 export type LedgerOwner =
   | 'api-server'
+  /** Admission webhooks, or the API server itself. */
+  | 'admission'
   | 'kubelet'
   | 'post-start'
   | 'pre-stop'

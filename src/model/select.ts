@@ -1,7 +1,6 @@
 /**
- * A trace is built from the part of the run's log that concerns one pod: observations about the pod, its node, its
- * owners and its Services, each with its meaning for this pod. Pure. Its siblings are left out: the pods of a run share
- * them (run/traces/shared-facts.ts).
+ * The part of the run's log that concerns one pod, with its meaning for this pod. Pure. Its siblings are left out: the
+ * pods of a run share them (run/traces/shared-facts.ts).
  */
 import type { ObservedObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
@@ -65,14 +64,12 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
     case 'probe-started':
       return [o];
     default:
-      if ('pod' in o && !isFor(subject, o.pod)) return [];
+      if ('pod' in o && o.pod !== undefined && o.pod !== subject.uid) return [];
       return 'stream' in o && o.stream === 'pods'
         ? (['pod', 'siblings'] as const).map((stream) => ({ ...o, stream }))
         : [o];
   }
 }
-
-const isFor = ({ uid }: Subject, pod: string | undefined): boolean => pod === undefined || pod === uid;
 
 const ownStream = (stream: StreamName): StreamName => (stream === 'pods' ? 'pod' : stream);
 
@@ -92,7 +89,6 @@ function showsAbsence({ name, owners }: Subject, { stream, name: listedName }: O
 const inNamespace = ({ namespace }: Subject, metadata: { namespace?: string }): boolean =>
   namespace === undefined || metadata.namespace === undefined || metadata.namespace === namespace;
 
-/** Whether an object of a stream concerns the pod. */
 function isAbout(subject: Subject, stream: StreamName, object: ObservedObject): boolean {
   switch (stream) {
     case 'pods':

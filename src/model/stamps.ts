@@ -1,7 +1,6 @@
 /**
- * Parses the ways in which Kubernetes writes times, as milliseconds since the epoch (fractions allowed). The caller
- * must know whose clock it is (SIGNALS.md §5 "Clocks"). Undefined for what is not a time, or not a plausible one (Go
- * prints "never" as year 1).
+ * Parses the times of Kubernetes as milliseconds since the epoch (fractions allowed). The caller must know whose clock
+ * it is (SIGNALS.md §5 "Clocks"). Undefined for what is no plausible time (Go prints "never" as year 1).
  */
 import type { Pod } from './kube.ts';
 import { graceOf } from './pod.ts';

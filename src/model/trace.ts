@@ -1,7 +1,6 @@
 /**
- * A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions.
- * Instants, phases and the rest are derived from it (src/infer), so that an observation that comes late or twice
- * changes nothing but the facts that it proves.
+ * A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions: so an
+ * observation that comes late or twice changes nothing but the facts that it proves.
  */
 import { unknownClock, type RemoteClock } from './clock.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
@@ -54,7 +53,6 @@ export interface LogFacts {
 export interface ContainerFacts {
   /** The current termination, when it was first reported. */
   readonly terminated?: Fact<NonNullable<ContainerState['terminated']>>;
-  /** The container became not ready while it ran. */
   readonly readyLost?: Fact<true>;
   /** It started after the deletion: a later state shows it running, the first one did not. */
   readonly startedLate?: Fact<true>;
@@ -66,7 +64,6 @@ export interface DeletionFacts {
   readonly first: Fact<Pod>;
   /** `first` came in the answer to a request of ours (DELETE, eviction, GET), not by a watch that may be late. */
   readonly isAnswer: boolean;
-  /** The earliest arrival of any state with a deletionTimestamp. */
   readonly seenAt: number;
   readonly seenSeq: number;
   /** The pod was already terminating when the run first saw it. */
@@ -85,7 +82,6 @@ export interface NodeSign {
 interface NodeSigns {
   /** Its last Event before the deletion was seen. */
   readonly event?: Fact<Required<NodeSign>>;
-  /** Its node's Lease, as first seen. */
   readonly lease?: Fact<Required<NodeSign>>;
   /** The last renewal of the Lease in the first list. */
   readonly listedRenewal?: Fact<NodeSign>;
@@ -139,7 +135,6 @@ export interface SiblingFacts {
   readonly ready?: Fact<true>;
   /** `seq`s of its facts that came on the traced pod's stream, which also shows a successor of the same name. */
   readonly onPodStream?: readonly number[];
-  /** Its node, once it is scheduled. */
   readonly node?: string;
 }
 
@@ -181,9 +176,7 @@ interface Resume {
 export interface Trace {
   readonly began?: Fact<Began>;
   readonly uid?: string;
-  /** The newest state by resourceVersion. */
   readonly pod?: Fact<Pod>;
-  /** The newest state without deletionTimestamp. */
   readonly before?: Fact<Pod>;
   /** The latest time (client ms) at which a consistent read was sent that showed no deletionTimestamp. */
   readonly notDeletingAt: number;
@@ -193,7 +186,7 @@ export interface Trace {
   readonly requests: readonly RequestFacts[];
   /** The first status that shows the deletion's generation; one written for a probe may precede the kubelet's start. */
   readonly acknowledged?: Fact<true>;
-  readonly terminal?: Fact<string>;
+  readonly terminal?: Fact<Pod>;
   readonly sandboxStopped?: Fact<true>;
   readonly finalDelete?: Fact<Pod>;
   /** Finalizers of the finished pod, as last seen. */
@@ -204,7 +197,6 @@ export interface Trace {
   readonly gone?: Fact<'deleted' | 'absent'>;
   readonly containers: ReadonlyMap<string, ContainerFacts>;
   readonly services: ReadonlyMap<string, Service>;
-  /** The Services were listed. */
   readonly servicesKnown: boolean;
   readonly slices: ReadonlyMap<string, SliceFacts>;
   /** Client ms of the first list of slices: earlier routing is unknown. */
@@ -213,7 +205,6 @@ export interface Trace {
   readonly siblingsKnown: boolean;
   /** Uids of siblings that already count as the replacement of another pod. */
   readonly taken: ReadonlySet<string>;
-  /** How many siblings were seen to be created. */
   readonly newSiblingCount: number;
   readonly siblingUids?: Fact<Omit<SiblingUids, 'uids'> & { uids: ReadonlySet<string> }>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
@@ -225,10 +216,8 @@ export interface Trace {
   /** The node was unschedulable when the deletion began. */
   readonly cordoned?: Fact<true>;
   readonly gaps: readonly Fact<Gap>[];
-  /** Streams that delivered late. */
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
-  /** --timeout ran out. */
   readonly timedOut: boolean;
   /** By number. */
   readonly probes: ReadonlyMap<number, ProbeFacts>;
@@ -238,7 +227,6 @@ export interface Trace {
   readonly delays: Delays;
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
-  /** Client time of the newest observation. */
   readonly now: number;
   /** Client time of the newest observation from the cluster; later news may have been missed. */
   readonly lastReceivedAt: number;

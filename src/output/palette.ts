@@ -133,5 +133,5 @@ const spellings: Readonly<Record<string, string>> = {
 
 /** Our own signs have a spelling; other characters, from the cluster, are printed as code points. */
 const asAscii = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- the whole of ASCII is meant
+  // oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
   text.replace(/[^\u0000-\u007f]/gu, (sign) => spellings[sign] ?? `\\u{${sign.codePointAt(0)?.toString(16)}}`);

@@ -6,13 +6,14 @@ import type { StopBehaviour as Effect } from './behaviour.ts';
 import { agreed, endsByItself, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
-import { readScript } from './shell-script.ts';
+import { readScript, type Script } from './shell-script.ts';
 import { isSleep, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
 const maxLinks = 24;
 /** Of a longer command line the rest is not read. */
 export const maxWords = 256;
+const maxLength = 4096;
 
 export function effectOf(all: readonly Word[], outer: Context): Effect {
   const box = /^(busy|toy)box$/.exec(nameOf(all[0]))?.[0];
@@ -20,9 +21,10 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
   const context = { ...outer, depth: outer.depth + 1 };
   const [first] = words;
   const name = nameOf(first);
-  if (first === undefined || context.depth > maxLinks) return unknownApp('the application', context);
+  const isReadable = first !== undefined && first.text.length < maxLength && context.depth <= maxLinks;
+  if (!isReadable) return unknownApp('the application', context);
   const shells = shellsNamed(name, box === undefined ? context.sh : ['ash']);
-  if (shells.length > 0) return agreed(shells.map((shell) => [shellText(name, shell), ofShell(shell, words, context)]));
+  if (shells.length > 0) return ofShells(name, shells, words, context);
   const script = context.scripts.get(first.text);
   if (script !== undefined) {
     const interpreter = /^#!\s*([^\n]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? ['/bin/sh'];
@@ -51,24 +53,30 @@ function shellsNamed(name: string, sh: readonly string[]): Shell[] {
 const shellText = (name: string, shell: Shell): string =>
   name === shell.name ? shell.name : `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
 
-function ofShell(shell: Shell, words: readonly Word[], outer: Context): Effect {
-  const context = shell.name === 'ash' ? { ...outer, sh: ['ash'] } : outer;
+type Start = ReturnType<typeof shellArguments>;
+
+function ofShells(name: string, shells: readonly Shell[], words: readonly Word[], context: Context): Effect {
   const start = shellArguments(words.slice(1));
-  const { line, file, isInteractive } = start;
-  const row = { ...shell, kind: 'shell' as const };
-  const ends = () => endsByItself(shell.name);
-  const note = `what ${shell.name} does when it is interactive depends on its terminal`;
-  if (isInteractive) return linkEffect(row, { does: 'unknown', note }, context, ends);
-  if (!line && !file) return linkEffect(row, shellReaction(shell, undefined, context), context, ends);
+  const { line, file } = start;
   const text = file ? context.scripts.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
   const script = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
+  return agreed(shells.map((shell) => [shellText(name, shell), ofShell(shell, script, start, context)]));
+}
+
+function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): Effect {
+  const context = shell.name === 'ash' ? { ...outer, sh: ['ash'] } : outer;
+  const row = { ...shell, kind: 'shell' as const };
+  const ends = () => endsByItself(shell.name);
+  const note = `what ${shell.name} does when it is interactive depends on its terminal`;
+  if (start.isInteractive) return linkEffect(row, { does: 'unknown', note }, context, ends);
+  if (!start.line && !start.file) return linkEffect(row, shellReaction(shell, undefined, context), context, ends);
   const ways = script ? standingsOf(script, shell) : [];
   if (ways.length === 0) return scriptUnknown('its script', context);
   return agreed(ways.map((one) => [labelOf(one), ofStanding(shell, one, start, context)]));
 }
 
-function ofStanding(shell: Shell, one: Standing, start: ReturnType<typeof shellArguments>, context: Context): Effect {
+function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
   const { job, kind, isGuess } = one;
   const words = expanded(one.words, start.args);
   const forms = new Set([...one.forms, ...(start.file ? ['file'] : [])]);

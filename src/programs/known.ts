@@ -1,7 +1,7 @@
 /** What is known of a program, an image or a command line, whatever pod it runs in; and of all programs. Pure. */
 import type { Link, StopBehaviour } from './behaviour.ts';
 import { commandOfImage, stopSignalOfImage } from './images.ts';
-import { rowOf, rows, shellsByName, type Reaction } from './rows.ts';
+import { rowOf, rows, shellsByName, type ProgramRow, type Reaction } from './rows.ts';
 import { commandsIn } from './shell-script.ts';
 import { stopBehaviour } from './stop-behaviour.ts';
 
@@ -72,16 +72,11 @@ export function knownStop(what: Asked): KnownStop {
 }
 
 /** Shells are in it too, whose answers depend on their scripts. */
-export const allPrograms = (): KnownProgram[] => [
-  ...[...shellsByName.values()].map(({ name, source }) => ({
-    name,
-    commands: [name],
-    kind: 'shell' as const,
-    signals: {},
-    probably: false,
-    source,
-  })),
-  ...rows.map(({ name, match, kind = 'program', signals = {}, right, varies, isGuess, source }) => ({
+export const allPrograms = (): KnownProgram[] =>
+  [
+    ...[...shellsByName.values()].map((shell): ProgramRow => ({ ...shell, kind: 'shell', match: [shell.name] })),
+    ...rows,
+  ].map(({ name, match, kind = 'program', signals = {}, right, varies, isGuess, source }) => ({
     name,
     commands: match,
     kind,
@@ -92,7 +87,6 @@ export const allPrograms = (): KnownProgram[] => [
       ]),
     ),
     rightSignal: right ? `SIG${right}` : undefined,
-    probably: (varies ?? false) || (isGuess ?? false) || !source.startsWith('measured'),
+    probably: varies === true || isGuess === true || !source.startsWith('measured'),
     source,
-  })),
-];
+  }));

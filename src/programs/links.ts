@@ -43,19 +43,23 @@ const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`)
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
 
-/** Programs that are not known: without a handler, PID 1 drops the signal, and another process is ended by it. */
-export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context): Effect {
+/** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
+export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: LinkReaction): Effect {
   const called = name || 'the application';
-  const killed = isPid1 ? 'only SIGKILL ends it' : 'the signal ends it at once';
-  const otherwise = isIgnored ? 'SIGKILL ends it, as its shell made the signal ignored' : killed;
+  const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0 } = reaction ?? {};
+  const stays = does === 'drops' && (isPid1 || isIgnored);
+  const why = isIgnored ? ', as its shell made the signal ignored' : '';
+  const otherwise = stays ? `only SIGKILL ends it${why}` : `it ends at once with exit code ${code}`;
+  const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     reachesApp: 'yes',
-    handles: isPid1 || isIgnored ? 'unknown' : 'yes',
+    handles: stays ? 'unknown' : 'yes',
     drains: 'unknown',
     probably: false,
-    exitCodes: isPid1 ? noCodes : { good: [], cut: [codeOf(signal)] },
-    because: `SIG${signal} reaches ${called}, which decides what it does`,
+    exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
+    because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
     decidedBy: `whether ${called} handles SIG${signal}: if so it can finish its work, if not ${otherwise}`,
+    remedy: stays && reaction ? { kind: 'trap', text } : undefined,
     chain: [{ kind: 'unknown', name: called, does: 'is not known here' }],
   };
 }
@@ -91,7 +95,10 @@ export function linkEffect(
   const { sends = context.signal, toGroup = false } = reaction;
   const child = { ...context, isPid1: false, isIgnored, signal: sends, toGroup };
   const inner = next?.(reaction.does === 'execs' ? { ...context, isIgnored } : child);
-  const own = kind === 'runtime' ? runtimeEffect(name, reaction, context) : effectOf(row, reaction, context, inner);
+  const isOpen = kind === 'runtime' && !/^(unknown|ignores)$/.test(reaction.does);
+  const own = isOpen
+    ? unknownApp(`the application in ${name}`, context, reaction)
+    : effectOf(row, reaction, context, inner);
   const better = right && right !== context.signal && !inner ? right : undefined;
   const text = `Stop it with SIG${better} (lifecycle.stopSignal, or STOPSIGNAL of its image)`;
   return {
@@ -205,7 +212,7 @@ function ofProgram(name: string, reaction: LinkReaction, { signal, isPid1, grace
   };
 }
 
-const noteOf = ({ note }: LinkReaction): string => (note === undefined ? '' : ` (${note})`);
+const noteOf = ({ note }: Partial<LinkReaction> = {}): string => (note === undefined ? '' : ` (${note})`);
 
 function doesText({ does, limit }: LinkReaction): string {
   const within = limit === undefined ? '' : ` for up to ${limit}s`;
@@ -227,26 +234,6 @@ function clauseOf(reaction: LinkReaction, { signal, isPid1, isIgnored }: Context
   if (does === 'unknown') return `is not known for SIG${signal}`;
   if (does === 'forwards') return `passes SIG${sends} on`;
   return does === 'execs' ? doesText(reaction) : `${handles === 'no' ? 'goes on' : doesText(reaction)} on SIG${signal}`;
-}
-
-/** A language's runtime: what it does with a signal that the application does not handle. */
-function runtimeEffect(name: string, reaction: LinkReaction, context: Context): Own {
-  const { isPid1, isIgnored, signal } = context;
-  const { does, code = does === 'drops' ? codeOf(signal) : 0 } = reaction;
-  const stays = does === 'drops' && (isPid1 || isIgnored);
-  const own = stays ? 'only SIGKILL ends it' : `it ends at once with exit code ${code}`;
-  if (does === 'unknown') return unknownApp(name, context);
-  if (does === 'ignores') return effectOf({ name, source: '' }, reaction, context, undefined);
-  const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
-  return {
-    reachesApp: 'yes',
-    handles: stays ? 'unknown' : 'yes',
-    drains: 'unknown',
-    exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
-    because: `${name} runs the application, which decides what it does with SIG${signal}${noteOf(reaction)}`,
-    decidedBy: `whether the application handles SIG${signal}: if so it can finish its work; without a handler ${own}`,
-    ...(stays && { remedy: { kind: 'trap', text } }),
-  };
 }
 
 /** Several ways that cannot be told apart here: what they agree on is the answer. */

@@ -29,6 +29,7 @@ export function readScript(text: string): Script | undefined {
   const reader = tokens && new Reader(tokens);
   if (!reader?.read()) return undefined;
   const last = reader.commands.at(-1);
+  for (const { forms } of reader.commands.slice(0, -1)) forms.add('not-last');
   // What stands before and after the commands: some shells then do not notice that the last one is the last.
   if (/^[ \t]*\n/.test(text)) last?.forms.add('list');
   if (/\n\s*$/.test(text.slice(-200))) last?.forms.add('newline');
@@ -126,7 +127,7 @@ class Reader implements Script {
       open.condition = key === 'elif' ? 'if condition' : undefined;
       this.restart();
     } else if (isStart && /^(!|time)$/.test(key)) this.prefixes.push(key);
-    else if (isStart && this.key() === '(') [this.name, this.at] = [key, this.at + 2];
+    else if (isStart && (key === 'function' || this.key() === '(')) this.define(key);
     else if (typeof token !== 'object' || this.closed) return false;
     else {
       const { assignments, words } = (this.current ??= this.begin());
@@ -134,6 +135,13 @@ class Reader implements Script {
       (isAssignment ? assignments : words).push(token);
     }
     return true;
+  }
+
+  /** `NAME()` or `function NAME`: the compound command after it is its body. */
+  private define(key: string): void {
+    this.name = key === 'function' ? this.key() : key;
+    if (key === 'function') this.at += 1;
+    if (this.key() === '(') this.at += 2;
   }
 
   private open(keyword: string): boolean {

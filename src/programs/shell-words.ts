@@ -13,18 +13,18 @@ export type Token = Word | string;
 
 export const plainWord = (text: string): Word => ({ text, isDynamic: /\$\(/.test(text), isQuoted: false });
 
-const most = { characters: 16 * 1024, tokens: 1_500 };
+const most = { characters: 16 * 1024, tokens: 600 };
 
 const blank = /(?:[^\S\n]|\\\n|(?<![^\s;&|()])#.*)+/y;
 /** A test or a computation of bash, which starts no program. */
-const test = /\[\[\s(?:[^\n]{0,400}?\s)?\]\]|\(\([^()\n]*\)\)/y;
-const operator = /(?:\d+(?=[<>]))?(?:;;&|;;|;&|&&|\|\||&>>?|\|&|<<-|<<<|<<|[<>]&|>>|>\||<>|[\n;&|()<>])/y;
-/** An escaped character, a quoted part, an expansion, or plain characters. Parentheses and braces nest three deep. */
-const expansion = String.raw`\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}`;
-const unit = new RegExp(
-  String.raw`\\[^]|'[^']*'|"(?:\\[^]|${expansion}|\$(?![({])|[^"\\$])*"|${expansion}|${'`[^`]*`'}|\$(?![({])|[^\s;&|()<>'"\\$${'`'}]+`,
-  'y',
-);
+const test = /\[\[\s(?:[^\n]{0,200}?\s)?\]\]|\(\([^()\n]*\)\)/y;
+const operator = /(?:\d+(?=[<>]))?(?:;;&|;;|;&|&&|\|\||&>>?|\|&|<<-|<<<|<<|[<>]&|>>|>\||<>|[\n;&|()]|[<>](?!\())/y;
+/** Parentheses and braces nest three deep. */
+const inside = String.raw`\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`;
+const braces = String.raw`\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|\$(?![({])`;
+const quoted = String.raw`'[^']*'|"(?:\\[^]|\$${inside}|${braces}|[^"\\$])*"|\x60[^\x60]*\x60`;
+/** An escaped character, a quoted part, an expansion, or plain characters. */
+const unit = new RegExp(String.raw`\\[^]|${quoted}|[$<>]${inside}|${braces}|[^\s;&|()<>'"\\$\x60]+`, 'y');
 
 /** Undefined: a quote or parenthesis that is not closed, syntax of one shell alone, or more than can be read at once. */
 export function tokensOf(text: string): Token[] | undefined {
@@ -58,7 +58,7 @@ function wordFrom(take: (pattern: RegExp) => string): Word | undefined {
     const quote = /^["'\\]/.exec(part)?.[0];
     const inner = quote === undefined ? part : part.slice(1, quote === '\\' ? undefined : -1);
     word.isQuoted ||= quote !== undefined;
-    word.isDynamic ||= quote === '"' ? /(?<!\\)[$`]/.test(inner) : quote === undefined && /[$`*?]/.test(part);
+    word.isDynamic ||= quote === '"' ? /(?<!\\)[$`]/.test(inner) : quote === undefined && /[$`*?<>]/.test(part);
     word.text += quote === '"' ? inner.replace(/\\(["\\$`\n])/g, '$1') : inner;
   }
   return word;

@@ -38,7 +38,7 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
   let [places, isOpen, stopsOnError]: [Place[], boolean, boolean] = [[], false, false];
   for (const [index, command] of commands.entries()) {
     const { words, forms, isJob } = command;
-    const [name = '', first = ''] = words.slice(0, 2).map(({ text }) => text);
+    const [name = '', first = ''] = [words[0]?.text, words[1]?.text];
     // A function that starts a program, or a loop that asks whether a job still runs.
     if (functions.get(name)?.some((one) => !isInstant(one.words))) return [];
     if (name === 'kill' && forms.has('while condition')) return [];
@@ -47,8 +47,8 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
     if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
     stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
     if (name === 'exit' && !forms.has('?') && !isInChild) break;
-    if (isJob && (!isInstant(words) || (forms.has('while') && name === 'echo'))) jobs.push(command);
-    if (index < commands.length - 1) forms.add('not-last');
+    const isRepeated = forms.has('while') && !forms.has('while condition');
+    if (isJob && (isRepeated || !isInstant(words))) jobs.push(command);
     const place = isJob ? undefined : placeOf(command, isInChild, jobs.at(-1));
     isOpen ||= forms.has('while condition') || (forms.has('if condition') && place !== undefined);
     if (place === undefined || forms.has('if condition') || isPassing(place, places)) continue;

@@ -1,7 +1,6 @@
 /**
- * The answer to a report's three questions: why it took that long, whether clients lost requests, what to change. The card
- * prints it as it is, and the JSON report takes `summary`, `cause`, `traffic` and `fix` from here. Sentences are unescaped,
- * have no final full stop and use `lengthText` for every length. Pure.
+ * The answer to a report's three questions, for the card and for `summary`, `cause`, `traffic` and `fix` of the JSON
+ * report. Sentences are unescaped, have no final full stop and use `lengthText` for every length. Pure.
  */
 import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
@@ -74,6 +73,7 @@ const badExitCauses: readonly FindingCode[] = [
 
 /** Worth a mention even if they cost no time. */
 const noteworthy: readonly FindingCode[] = [
+  'kubelet-restarted',
   'runtime-unavailable',
   'prestop-cut-off',
   'requests-lost',
@@ -85,7 +85,6 @@ const noteworthy: readonly FindingCode[] = [
   'grace-nearly-spent',
 ];
 
-/** Undefined if nothing needs an explanation. */
 function causeOf(timeline: Timeline, { outcome, findings }: JudgedVerdict): JudgedFinding | undefined {
   const isBad = !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
   const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, findings)) : undefined;

@@ -1,7 +1,4 @@
-/**
- * The drain lead: how long before its stop signal a serving container left the ready endpoints of its Services. Where
- * endpoints were not watched, no lead is proven: unobserved Services may have routed to the pod. Pure.
- */
+/** How long before its stop signal a serving container left the ready endpoints; unwatched ones prove no lead. Pure. */
 import type {
   ContainerTimeline,
   EndpointTimeline,
@@ -53,7 +50,6 @@ export const byService = (endpoints: readonly EndpointTimeline[]): { service: st
 
 /** A drain lead that was too short, or may have been: the worst of the pod. */
 export interface Race extends DrainLead {
-  /** All Services with such a lead. */
   readonly services: readonly string[];
 }
 

@@ -165,7 +165,6 @@ const offsetReport = ({ min, max }: Range): { offsetMs: Range } => ({
   offsetMs: { min: Math.floor(min), max: Math.ceil(max) },
 });
 
-/** One line per cited observation, oldest first. */
 function citedIn(report: Omit<ExitReport, 'observations'>, newest: Timeline['notes']): ExitReport['observations'] {
   const cited = new Set<number>();
   collect(report, cited);

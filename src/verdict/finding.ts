@@ -10,7 +10,6 @@ export interface JudgedFinding extends Finding {
   readonly clause?: string;
   /** The evidence or explanation, if the clause does not give it. */
   readonly why?: string;
-  /** How much longer the exit took because of this. */
   readonly delayMs?: number;
   /** A longer grace period would have helped. */
   readonly needsGrace?: boolean;

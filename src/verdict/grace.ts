@@ -7,7 +7,6 @@ interface LoweredGrace {
   readonly spec: number;
 }
 
-/** Undefined if the deletion did not ask for less. */
 function loweredGrace({ deletion, timeline }: RuleInput): LoweredGrace | undefined {
   const { effectiveSeconds, counted, specSeconds: spec } = timeline.grace;
   // If the deletion was not seen to begin, a grace of 0 may be the kubelet's last DELETE, which no client asked for (SIGNALS.md trap 2).

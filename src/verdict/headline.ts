@@ -250,7 +250,6 @@ function forcedText({ timeline, verdict }: HeadlineInput): string {
   return `the pod was removed${after} while ${stillRan(abandoned)}${ran === undefined ? '' : `; ${ran}`}`;
 }
 
-/** What a pod that still exists is waiting for. */
 function pendingStep({ timeline, verdict }: HeadlineInput): string {
   const finalizing = markOf(timeline, 'finalizing');
   if (finalizing) return `finalizers ${finalizing.note ?? ''}`.trim();

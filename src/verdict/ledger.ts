@@ -1,7 +1,4 @@
-/**
- * The time ledger: who held up a deletion, second by second. Consecutive stretches from the request to the removal, each
- * with one owner; their lengths add up to the total. Cuts are the moments that the timeline shows. Pure.
- */
+/** Who held up a deletion: consecutive stretches with one owner each, which add up to the total. Pure. */
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { retryMs, waitWithin } from './api-silence.ts';
 import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';
@@ -45,7 +42,6 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
 
 const entryOf = ({ owner, subject, what }: Stretch) => ({ owner, ...(subject !== undefined && { subject }), what });
 
-/** Joins stretches of one owner that follow each other. */
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);
   if (!last || last.owner !== next.owner || last.subject !== next.subject || last.what !== next.what) {
@@ -57,13 +53,24 @@ function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
 }
 
 /** The last stretch: from the kubelet's last DELETE to the removal of the object. */
-function afterwards({ timeline, deletion }: RuleInput): Stretch {
+function afterwards({ timeline, deletion }: RuleInput, admission: number): Stretch {
   const finalizers = deletion.pod.metadata.finalizers ?? [];
   const at = markOf(timeline, 'removed')?.at;
   return finalizers.length > 0
     ? { at, owner: 'finalizers', subject: list(finalizers), what: 'kept the object', isProved: true }
-    : { at, owner: 'api-server', what: 'removed the object' };
+    : { at, owner: apiOwner(admission), what: 'removed the object', isProved: admission !== Infinity };
 }
+
+/**
+ * How long the API server took to accept the DELETE, ms, if that is long: Infinity if not. Admission webhooks run for every
+ * DELETE, also for those of the kubelet (SIGNALS.md §1 "Admission").
+ */
+function admissionMs(timeline: Timeline): number {
+  const length = (markOf(timeline, 'accepted')?.at.shown ?? timeline.zero) - timeline.zero;
+  return length > longWaitMs ? length : Infinity;
+}
+
+const apiOwner = (admission: number): LedgerOwner => (admission === Infinity ? 'api-server' : 'admission');
 
 function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch[] {
   const { timeline } = input;
@@ -71,25 +78,26 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const abandoned = mainContainers(timeline).find(({ outcome, preStop }) => outcome === 'abandoned' && !preStop);
   const main = lastOf(mainContainers(timeline));
   const side = lastOf(ranContainers(timeline));
+  const admission = admissionMs(timeline);
+  const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
+  const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
   return [
-    { at: at('accepted'), owner: 'api-server', what: 'accepted the deletion', isProved: true },
+    { at: at('accepted'), owner: apiOwner(admission), what: 'accepted the deletion', isProved: true },
     startOf(input, main ?? side, codes),
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
     kubeletStep(timeline, 'ended the sandbox and reported the exits', at('containers-done'), (side ?? main)?.exit?.at),
-    ...(abandoned
-      ? [
-          {
-            at: at('removed'),
-            owner: 'application',
-            subject: abandoned.name,
-            what: 'still ran when the object was removed',
-            isProved: true,
-          } as const,
-        ]
-      : []),
-    kubeletStep(timeline, 'removed volumes and cgroup', at('final-delete') ?? at('finalizing'), at('containers-done')),
-    afterwards(input),
+    {
+      at: abandoned && at('removed'),
+      owner: 'application',
+      subject: abandoned?.name,
+      what: 'still ran when the object was removed',
+      isProved: true,
+    },
+    isKubeletsSlow
+      ? { at: last, owner: 'admission', what: "accepted the kubelet's own DELETE", isProved: true }
+      : kubeletStep(timeline, 'removed volumes and cgroup', last, done),
+    afterwards(input, admission),
   ];
 }
 

@@ -1,7 +1,4 @@
-/**
- * Prints lengths of time and shares of the grace period. Only this file decides digits and `≈`, so that one length is
- * the same number in every sentence, table, gate and document. Pure.
- */
+/** Lengths and shares of the grace period as text: only here, so that one length is one number everywhere. Pure. */
 import type { Bounds, ContainerTimeline, Length } from '../infer/timeline.ts';
 
 /** A length known less exactly is printed in whole seconds. */
@@ -78,9 +75,8 @@ export const afterText = (length: string, event: string): string =>
 const negligibleDelayMs = 500;
 
 /**
- * How much of its grace period a container used. Without a preStop hook this is the drain, so that "3.1s after SIGTERM"
- * and the bar are the same number. With a hook, or if the signal came late, it counts from when the kubelet started.
- * Undefined if nothing was observed.
+ * How much of its grace period a container used; undefined if nothing was observed. Without a preStop hook and a late
+ * signal this is the drain, so that "3.1s after SIGTERM" and the bar are the same number.
  */
 export function graceUsedLength({ graceUsed, drain, preStop, kind }: ContainerTimeline): Length | undefined {
   if (!graceUsed || !drain || preStop || kind !== 'container') return graceUsed;

@@ -30,7 +30,6 @@ interface Loss {
   readonly why: string;
   /** What to change, a sentence without its full stop; absent if no change is known to help. */
   readonly advice?: string;
-  /** `seq` of observations. */
   readonly evidence: readonly number[];
 }
 
@@ -59,7 +58,6 @@ interface Failures {
   readonly last: number;
 }
 
-/** The first cause that fits the observations. */
 function causeOfLoss(
   timeline: Timeline,
   { probes, windows, stretches, first, last }: Failures,
@@ -75,7 +73,7 @@ function causeOfLoss(
       why: 'the connection that clients keep was cut, while new connections were served',
       advice: 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
     };
-  const signal = Math.min(...shownOf(containers.map(({ stopSignal }) => stopSignal)));
+  const signal = Math.min(...containers.flatMap(({ stopSignal }) => stopSignal?.earliest ?? []));
   if (first < signal - slackMs) return unexplained;
   const ready = replacement?.readyAt?.shown;
   const hadNoBackend = endpoints.length > 0 && endpoints.every(({ otherReady }) => otherReady === 0);
@@ -124,10 +122,7 @@ export function noLossText({ probes }: Timeline): string | undefined {
 
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
-/**
- * One probe in a line: `412 sent · 3 failed; SIGTERM was due …`. `race`: the clause of the finding drain-race. If there
- * are several probes, the target comes first, and each says when and how requests failed.
- */
+/** `412 sent · 3 failed; SIGTERM was due …`; of several probes, each with its target. `race`: drain-race's clause. */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
   const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';
@@ -199,7 +194,6 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   'not-serving': 'not serving',
 };
 
-/** The three most frequent kinds of failure. */
 function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
   const counted = failures.map(
     ({ kind, status, count }) =>

@@ -11,10 +11,7 @@ import { mainContainers, ranContainers, wasForced, type RuleInput } from './rule
 export const outcomesOf = (input: RuleInput): Outcome[] =>
   outcomes.filter((outcome) => outcome !== 'not-started' && holds[outcome](input));
 
-/**
- * The outcome of a run that saw no deletion: `not-started` (`--attach` waited in vain, or the pod ended by itself), but
- * `unknown` if the pod is gone, its watch was lost, or a request to delete it was or may have been executed.
- */
+/** `not-started`, but `unknown` if the pod is gone, its watch was lost, or a request may have been executed. */
 export function outcomeWithoutDeletion(trace: Trace): Outcome {
   const mayHaveBegun = trace.gone !== undefined || isWatchLost(trace) || trace.requests.some(mayHaveCounted);
   return mayHaveBegun ? 'unknown' : 'not-started';

@@ -45,7 +45,6 @@ export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined
   return { timeline, verdict, answer: answerOf(timeline, verdict, input), ledger, run: runReportOf(trace) };
 }
 
-/** `input` is absent while no deletion was observed. */
 function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
   const outcomes = input ? outcomesOf(input) : [outcomeWithoutDeletion(trace)];
   const findings = input ? findingsOf(input) : [];
@@ -78,7 +77,6 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
 
-/** When the container got its stop signal and how it ended. */
 const stopEvidence = ({ stopping, stopSignal, kill, exit }: ContainerTimeline): Evidence =>
   [stopping, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
 

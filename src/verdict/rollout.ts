@@ -26,7 +26,6 @@ export type RolloutNumbers = ReturnType<typeof rolloutNumbers>;
 export interface RolloutExtras {
   /** Pods that are gone and whose termination was not observed. */
   readonly unseen?: readonly string[];
-  /** Why the rollout did not complete. */
   readonly incomplete?: string | undefined;
   /** Results of each `--probe`; a probe of the pod itself (`--probe pod`) has one result per pod. */
   readonly probes?: readonly ProbeReport[];
@@ -37,7 +36,6 @@ export interface RolloutExtras {
 /** `scope`: the pods as the command line names them. */
 export function rolloutNumbers(scope: string, reports: readonly Report[], extras: RolloutExtras = {}) {
   const numbers = numbersOf(scope, reports, extras);
-  /** The card's last line, without icon. */
   return { ...numbers, sentence: sentenceOf(numbers) };
 }
 
@@ -55,7 +53,6 @@ function numbersOf(
     /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
     target: sharedWorkload(timelines) ?? scope,
     pods: reports.length,
-    /** How many of them were removed. */
     gone: timelines.filter((timeline) => markOf(timeline, 'removed')).length,
     outcomes,
     /** Pods with a container that was killed at the end of its grace period. */
@@ -67,7 +64,6 @@ function numbersOf(
     drain: quantilesOf(timelines, drainOf),
     /** Ratios to the grace period; 1 is all of it. */
     graceUsed: quantilesOf(timelines, graceUsedOf),
-    /** The longest grace period. */
     graceMs: Math.max(0, ...timelines.map(graceMs)),
     traffic: trafficOf(reports.map(({ answer }) => answer.traffic)),
     noReady: noReadyOf(reports),
@@ -76,7 +72,6 @@ function numbersOf(
     unseen,
     incomplete,
     probes,
-    /** The same results, one line each. */
     requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
@@ -124,7 +119,6 @@ const eachBound = (of: (bound: keyof Bounds) => number): Bounds => ({
   shown: of('shown'),
 });
 
-/** The greatest of a pod's containers. */
 function greatest(timeline: Timeline, boundsOf: BoundsOf): Bounds | undefined {
   const all = timeline.containers.flatMap((container) => boundsOf(container, timeline) ?? []);
   return all.length === 0 ? undefined : eachBound((bound) => Math.max(...all.map((one) => one[bound])));
@@ -250,7 +244,6 @@ export function summaryOf(numbers: RolloutNumbers) {
   };
 }
 
-/** Rounded up to three decimals. */
 function upperBounds({ p50, p90, p99, max }: Quantiles<Bounds>): Quantiles<number> {
   const upper = (bounds: Bounds): number => Math.ceil(bounds.max * 1000) / 1000;
   return { p50: upper(p50), p90: upper(p90), p99: upper(p99), max: upper(max) };

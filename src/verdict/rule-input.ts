@@ -85,9 +85,8 @@ export const ignoresItsSignal = ({ pod }: Timeline, container: ContainerTimeline
   containerSpec(pod, container.name)?.ignoresTerm === true && stopSignalName(container) === 'SIGTERM';
 
 /**
- * Containers that declare one of the Service's target ports. Declaring ports is optional: if none matches, the only main
- * container serves; with several, we cannot know which (undefined). The same holds for a Service that was not seen, or
- * was recorded without its ports.
+ * Containers that declare one of the Service's target ports; if none does, the only main container. With several, or
+ * without the Service's ports, we cannot know which (undefined).
  */
 export function servingContainers(input: RuleInput, service: string | undefined): ContainerTimeline[] | undefined {
   const targets = targetPorts(input, service);

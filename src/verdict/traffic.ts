@@ -1,7 +1,6 @@
 /**
- * Judges whether clients lost requests: safe, at risk, lost (only if a probe measured it) or not judged, always with the
- * reason; and whether any backend could take new connections. Looks only at containers that serve a Service's target
- * port. Pure.
+ * Judges whether clients lost requests, with the reason, and whether any backend could take new connections. Looks only
+ * at containers that serve a Service's target port. Pure.
  */
 import type { RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import {
@@ -54,7 +53,6 @@ interface ServiceAnswer {
   readonly name: string;
   /** Ready endpoints of other pods when this one was removed. */
   readonly otherReady: number;
-  /** How long no endpoint was ready. */
   readonly noReady?: NoReadyPeriod;
 }
 

@@ -24,7 +24,9 @@ const noCat =
   'error executing command in container: failed to exec in container: failed to start exec "8d1c": OCI runtime exec failed: exec failed: unable to start container process: exec: "cat": executable file not found in $PATH: unknown';
 
 const containers: Record<string, Container> = {
-  'shell-with-trap': { status: masks(term), cmdline: 'sh\0-c\0trap x TERM; /app\0' },
+  'shell-with-trap': { status: masks(term), cmdline: 'sh\0-c\0trap x TERM; /app & wait\0' },
+  // A trap runs only after the program in the foreground has ended.
+  'shell-with-late-trap': { status: masks(term), cmdline: 'sh\0-c\0trap x TERM; /app\0' },
   shell: { status: masks(1n << 16n), cmdline: '/bin/sh\0/start.sh\0' },
   go: { status: masks(0xfffffffe7bfbfeffn), cmdline: '/api\0' },
   ignoring: { status: masks(0n, term), cmdline: '/legacy\x00--port\x008080\x00' },
@@ -164,9 +166,10 @@ describe('check --inspect', () => {
         'ignoring no-signal-handler',
         'node no-signal-handler',
         'shell shell-as-pid-1',
+        'shell-with-late-trap shell-as-pid-1',
         'sleep-without-cat no-signal-handling',
       ]);
-      expect(findings.find(({ code: finding }) => finding === 'shell-as-pid-1')?.message).toContain(
+      expect(findings.find(({ container }) => container === 'shell')?.message).toContain(
         'PID 1 is `/bin/sh /start.sh`, node is its child and gets nothing',
       );
       expect(findings.find(({ container }) => container === 'node')?.message).toBe(

@@ -14,6 +14,7 @@ import { allNames, recordingFile, scenarioFile, truthsOf } from '../helpers/reco
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
+import { everyNth } from '../helpers/sweep.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -79,7 +80,7 @@ async function fromAuditLog(
 
 const fromPackedLog = once((name) => fromAuditLog(name, true));
 
-describe.each(allNames)('%s, from Events', (name) => {
+describe.each(everyNth(3, allNames))('%s, from Events', (name) => {
   it('contradicts nothing in the live report, and says what it cannot know', async () =>
     serving(name, {}, async (one) => {
       await playOut(one, name);
@@ -270,7 +271,7 @@ afterAll(() => {
   if (process.env['PODEXIT_WIDTHS'] !== undefined) process.stderr.write(`${widths.join('\n')}\n`);
 });
 
-describe.each(allNames)('%s, from an audit log', (name) => {
+describe.each(everyNth(3, allNames))('%s, from an audit log', (name) => {
   it.each([
     ['without Events', false],
     ['with Events', true],

@@ -17,7 +17,7 @@ import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { rawObservationsOfStory } from '../helpers/simulated.ts';
-import { isSweep, rounds } from '../helpers/sweep.ts';
+import { everyNth, isSweep, rounds } from '../helpers/sweep.ts';
 import { nanoTime } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(8, 300));
@@ -35,7 +35,7 @@ const lateNames = new Set(['graceful-exit', 'prestop-exceeds-grace', 'native-sid
 const check = (rawObservations: Iterable<RawObservation>, truths: Truths): PrefixCheck =>
   checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), truths);
 
-describe.each(recordingNames)('during %s', (name) => {
+describe.each(everyNth(2, recordingNames))('during %s', (name) => {
   const stamps = { 'stop-signal': 'stop_signal_sent', kill: 'sigkill_sent', exited: 'exited' } as const;
   const truths: Truths = (id) => {
     const [mark = '', container] = id.split('/');

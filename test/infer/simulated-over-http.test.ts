@@ -10,7 +10,7 @@ import { traced } from '../faults/helpers/traced.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 
-const stories = Number(process.env['PODEXIT_HTTP_STORIES'] ?? rounds(12, 96));
+const stories = Number(process.env['PODEXIT_HTTP_STORIES'] ?? rounds(6, 96));
 
 /** The loopback server has one clock and renews Leases itself. Wrong clocks: robust.test.ts, simulated.test.ts. */
 const exact = { offsetMs: 0, driftPpm: 0 };

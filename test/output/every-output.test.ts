@@ -6,6 +6,7 @@ import { textWidth } from '../../src/output/prose.ts';
 import type { PodOutput } from './helpers/every-output.ts';
 import { allNames } from '../helpers/recordings.ts';
 import { manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.ts';
+import { everyNth } from '../helpers/sweep.ts';
 import { formerWords } from './helpers/former-words.ts';
 
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
@@ -23,7 +24,7 @@ const sentences = (text: string): string =>
 const wordsIn = (format: string, text: string): string =>
   format === 'json' || format === 'ndjson' ? sentences(text) : readable(text);
 
-describe.each(allNames)('%s', async (name) => {
+describe.each(everyNth(2, allNames))('%s', async (name) => {
   const pods = await podsOf(name);
   const few = pods.slice(0, 1).map((pod) => ({ pod, outputs: outputsOf(pod) }));
   const many = manyPodsOutput(pods);

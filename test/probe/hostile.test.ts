@@ -22,7 +22,7 @@ const expected: Readonly<Record<string, string[]>> = {
   'is silent, and closes in order': ['reset'],
 };
 
-const [ratePerSecond, ms] = [40, rounds(500, 1000)];
+const [ratePerSecond, ms] = [40, rounds(250, 1000)];
 
 it.each(behaviours)('survives a target that %s', async (name) => {
   const child = fork(script, [name]);

@@ -140,50 +140,66 @@ it('lets a signal through a chain exactly if each link lets it through', () => {
   );
 });
 
-it('never throws and never takes long, whatever the command line', () => {
-  const long = [
-    ['sh', '-c', 'x '.repeat(10_000)],
-    ['sh', '-c', "'".repeat(9_999)],
-    ['sh', '-c', '$('.repeat(5_000)],
-    ['sh', '-c', '('.repeat(5_000)],
-    ['sh', '-c', 'if true; then '.repeat(3_000)],
-    ['sh', '-c', 'a | '.repeat(5_000)],
-    ['sh', '-c', 'f() { f; }; f'],
-    ['sh', '-c', 'cat <<A <<B\n'.repeat(2_000)],
-    Array.from({ length: 10_000 }, () => 'env'),
-    ['env', '-S', 'env -S '.repeat(2_000)],
-    ['sh', '-c', '"${a'.repeat(4_000)],
-    ['sh', '-c', '`'.repeat(9_999)],
-    ['sh', '-c', 'echo "a b" && '.repeat(80_000)],
-    ['sh', '-c', `cat <<EOF\n${'$(x) "\n'.repeat(2_000)}EOF\napp`],
-    ['sh', '-c', 'f() { g; }; g() { f; }; f; '.repeat(200)],
-    ['bash', '-c', 'case $1 in '.repeat(1_000)],
-    ['bash', '-c', '[[ a && '.repeat(1_500)],
-    ['bash', '-c', `${"bash -c '".repeat(500)}app`],
-    ['env', ...Array.from({ length: 50_000 }, (_, index) => `A${index}=1`), 'app'],
-    ['app', 'x'.repeat(1_000_000)],
-    ['x'.repeat(1_000_000)],
-  ];
-  for (const command of long) of({ command });
-  for (const command of long) {
-    const times = Array.from({ length: 5 }, () => {
-      const start = performance.now();
-      of({ command });
-      return performance.now() - start;
-    });
-    // It takes less than 5 ms; the test allows for a busy machine.
-    expect(Math.min(...times), command.slice(0, 3).join(' ').slice(0, 60)).toBeLessThan(80);
+const hostile = [
+  ['sh', '-c', 'x '.repeat(10_000)],
+  ['sh', '-c', "'".repeat(9_999)],
+  ['sh', '-c', '$('.repeat(5_000)],
+  ['sh', '-c', `$(${'(a)'.repeat(5_000)}`],
+  ['sh', '-c', '('.repeat(5_000)],
+  ['sh', '-c', 'if true; then '.repeat(3_000)],
+  ['sh', '-c', 'a | '.repeat(5_000)],
+  ...['a;', 'a | ', 'a || ', 'a && ', 'a & ', 'trap a TERM;'].map((part) => ['sh', '-c', `${part.repeat(140)} b`]),
+  ['sh', '-c', `${'if a; then '.repeat(36)}${'b;'.repeat(200)} ${'fi;'.repeat(36)}`],
+  ['sh', '-c', `trap "${'kill $!; '.repeat(140)}" TERM; app & wait`],
+  ['sh', '-c', 'f() { f; }; f'],
+  ['sh', '-c', 'cat <<A <<B\n'.repeat(2_000)],
+  ['sh', '-c', 'cat <<A\nA\n'.repeat(100)],
+  Array.from({ length: 10_000 }, () => 'env'),
+  ['env', '-S', 'env -S '.repeat(2_000)],
+  ['sh', '-c', '"${a'.repeat(4_000)],
+  ['sh', '-c', `"${'$(a)'.repeat(3_900)}`],
+  ['sh', '-c', '`'.repeat(9_999)],
+  ['sh', '-c', 'echo "a b" && '.repeat(80_000)],
+  ['sh', '-c', `cat <<EOF\n${'$(x) "\n'.repeat(2_000)}EOF\napp`],
+  ['sh', '-c', 'f() { g; }; g() { f; }; f; '.repeat(40)],
+  ['bash', '-c', 'case $1 in '.repeat(1_000)],
+  ['bash', '-c', '[[ a && '.repeat(1_500)],
+  ['bash', '-c', `${"bash -c '".repeat(500)}app`],
+  ['env', ...Array.from({ length: 10_000 }, (_, index) => `A${index}=1`), 'app'],
+  ['gunicorn', ...Array.from({ length: 10_000 }, () => '-w')],
+  ['app', 'x'.repeat(1_000_000)],
+  ['x'.repeat(1_000_000)],
+];
+
+/** Takes 2.5 to 5 ms on an idle machine, and longer on a busy one, as everything does. */
+const reference = (): unknown => Array.from({ length: 5_000 }, (_, index) => String((index * 7919) % 5_003)).sort();
+
+const timeOf = (work: () => unknown): number => {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+};
+const median = (times: number[]): number => times.sort((one, other) => one - other)[times.length >> 1] ?? 0;
+
+it('answers any command line within the time of two sorts, some 5 ms, at the median of ten runs', () => {
+  for (const command of hostile) {
+    for (let run = 0; run < 10; run += 1) of({ command });
+    const pairs = Array.from({ length: 10 }, () => [timeOf(() => of({ command })), timeOf(reference)] as const);
+    const [own, others] = [median(pairs.map(([time]) => time)), median(pairs.map(([, time]) => time))];
+    expect(own / others, command.slice(0, 3).join(' ').slice(0, 60)).toBeLessThan(2);
   }
+});
+
+it('never throws, whatever the command line', () => {
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom('sh', '-c', 'trap "" TERM;', 'exec', '$(', '<<E', 'env', 'su', 'function', 'if', ';', '\n', '|'),
+  );
   fc.assert(
-    fc.property(
-      fc.array(fc.oneof(fc.string(), fc.constantFrom('sh', '-c', 'trap "" TERM;', 'exec', '$(', '<<E', 'env', 'su')), {
-        maxLength: 12,
-      }),
-      (command) => {
-        of({ command });
-        of({ command: ['sh', '-c', command.join(' ')] });
-      },
-    ),
-    { numRuns: 2_000 },
+    fc.property(fc.array(word, { maxLength: 12 }), (command) => {
+      of({ command });
+      of({ command: ['sh', '-c', command.join(' ')] });
+    }),
+    { numRuns: 1_000 },
   );
 });

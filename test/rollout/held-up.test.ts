@@ -116,6 +116,22 @@ const cases: Case[] = [
     answer: /^1 of 1 pod terminated gracefully, but the rollout did not complete/,
   },
   {
+    name: 'new pods that run and never become ready are named at the end, and not before',
+    replicas: 2,
+    before: isReady(...old),
+    after: [
+      updating(2),
+      ...ends('web-a-1'),
+      pod('web-b-1', 'unready'),
+      wait(300),
+      deployment({ conditions: [stalled] }),
+    ],
+    exits: ['web-a-1'],
+    code: 3,
+    stderr:
+      /^(?!.*^podexit: pod web-b-1).*progress deadline is over \(pod web-b-1: container app runs but is not ready\)/ms,
+  },
+  {
     name: 'the message of a quota that blocks the new ReplicaSet is printed',
     replicas: 2,
     before: isReady(...old),

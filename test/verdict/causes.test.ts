@@ -37,6 +37,13 @@ const causes: readonly Cause[] = [
     owner: 'api-server',
   },
   {
+    sentence: 'an admission webhook that held up our DELETE, and those of the kubelet too',
+    file: ownRecording('slow-webhook'),
+    says: /gone after 22\.0s: ≈20s waiting for an admission webhook or the API server/,
+    saysNot: /kubelet|unexplained/,
+    owner: 'admission',
+  },
+  {
     sentence: "a sidecar's preStop hook that was cut off",
     file: ownRecording('sidecar-hook-cut-off'),
     says: /the preStop hook of proxy was still running when the 8s grace period ended/,
@@ -57,6 +64,12 @@ const causes: readonly Cause[] = [
     owner: 'application',
   },
   {
+    sentence: 'a kubelet that restarted while the application was shutting down',
+    file: ownRecording('kubelet-restarted'),
+    says: /the kubelet restarted meanwhile/,
+    owner: 'unexplained',
+  },
+  {
     sentence: 'a node that was down',
     file: recordingFile('node-down'),
     says: /the kubelet on node1 did not respond for 62\.1s \(node1 was NotReady\)/,
@@ -73,6 +86,19 @@ const causes: readonly Cause[] = [
     file: ownRecording('job-stopped'),
     says: /Job crunch counts exit 0 as a success, whether or not its work was done/,
     owner: 'kubelet',
+  },
+  {
+    sentence: 'that a Job counts a deleted pod as failed before it has ended, whatever its exit code',
+    file: ownRecording('job-counted-at-once'),
+    says: /Job jobok counted it as failed while it was still running/,
+    saysNot: /success/,
+    owner: 'application',
+  },
+  {
+    sentence: 'that a Job does not count the exit of a pod that it stopped itself',
+    file: ownRecording('job-deadline'),
+    says: /Job import stopped it itself and does not count its exit/,
+    owner: 'application',
   },
   {
     sentence: "the pod's deadline, for which the kubelet had begun before the deletion",

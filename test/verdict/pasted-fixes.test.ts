@@ -42,12 +42,14 @@ describe.skipIf(!hasKubectl)('with the machine’s own kubectl (skipped without 
       const kubeconfig = join(folder, 'config');
       writeFileSync(kubeconfig, server.kubeconfig());
       const pasted = `${command} --dry-run=server -o json --cache-dir ${join(folder, 'cache')}`;
-      const shell = promisify(execFile)('sh', ['-c', pasted], { env: { ...process.env, KUBECONFIG: kubeconfig } });
-      const { stdout } = await shell.finally(async () => {
+      try {
+        const env = { ...process.env, KUBECONFIG: kubeconfig };
+        const { stdout } = await promisify(execFile)('sh', ['-c', pasted], { env });
+        expect(JSON.parse(stdout)).toMatchObject(asMatched(patch) as object);
+      } finally {
         await server.close();
         rmSync(folder, { recursive: true, force: true });
-      });
-      expect(JSON.parse(stdout)).toMatchObject(asMatched(patch) as object);
+      }
     },
   );
 });

@@ -1,4 +1,5 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
+import { jobTracking } from '../../model/pod.ts';
 import { list } from '../../verdict/words.ts';
 import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { isJob, mainContainers, signalled } from '../roles.ts';
@@ -48,11 +49,8 @@ const restartsOfAll = ofContainer((container, spec) => {
   return note('prestop-cut-off', message, at(container, 'restartPolicyRules'));
 });
 
-/** The Job controller sets this finalizer on its pods, and removes it as soon as a pod has finished (SIGNALS.md §4). */
-const jobFinalizer = 'batch.kubernetes.io/job-tracking';
-
 function finalizers(spec: Situation): Problem[] {
-  const set = spec.finalizers.filter((finalizer) => finalizer !== jobFinalizer);
+  const set = spec.finalizers.filter((finalizer) => finalizer !== jobTracking);
   if (set.length === 0) return [];
   const [is, controller] =
     set.length === 1 ? ['is', 'the controller behind it is'] : ['are', 'the controllers behind them are'];

@@ -1,7 +1,4 @@
-/**
- * Audit events of one pod → who deleted it, and moments on the API server's clock, to the microsecond. Any level from
- * Metadata to RequestResponse will do: an event without an object proves only when it happened. Pure.
- */
+/** Audit events of one pod → who deleted it, and moments on the API server's clock. Any level will do. Pure. */
 import {
   asArray,
   asNumber,
@@ -76,9 +73,8 @@ const isCreation = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === '' && event.verb === 'create' && isDone(event);
 
 /**
- * A `deletecollection` of all pods of a namespace, or of those that a selector matches, as the deletion of one pod;
- * undefined if it may not have included it. Its response lists the pods that it deleted. Without a response only a
- * request without a selector is known to include this pod, provided that it existed (ofPodDeletedLast).
+ * A `deletecollection` as the deletion of one pod: its response lists the pods. Without a response, only a request
+ * without a selector is known to include this one, if it existed.
  */
 export function deletionAmongOthers(event: AuditEvent, name: string): AuditEvent | undefined {
   if (!event.object) return event.uri.includes('?') ? undefined : event;
@@ -143,10 +139,7 @@ export function wasRemovedWhileRunning(writes: readonly AuditEvent[]): boolean {
   return isRemoved && statuses.some((status) => asObject(status['state'])['running'] !== undefined);
 }
 
-/**
- * The first DELETE or eviction by a client that was accepted, unless a stored state shows that the deletion began at
- * another time. Then the log lacks the request that began it, and has a later one, or one for an earlier pod.
- */
+/** The first accepted DELETE or eviction by a client, unless a stored state shows that the deletion began otherwise. */
 export function requestIn(writes: readonly AuditEvent[]): AuditEvent | undefined {
   const deleted = writes.filter((event) => metadataOf(podIn(event))['deletionTimestamp'] !== undefined);
   const isFirst = (event: AuditEvent): boolean => deleted.every((state) => mayHaveBegun(event, state));

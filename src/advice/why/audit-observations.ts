@@ -1,7 +1,6 @@
 /**
- * Audit events of one pod → what a live run would have observed, to be replayed like any recording. Their client clock
- * is the API server's: a stored object counts as seen when the response was complete. An event holds what the server
- * stored, what the client sent, or neither. Pure.
+ * Audit events of one pod → what a live run would have observed, to be replayed like any recording. The client's clock
+ * is the API server's: an object counts as seen when the response was complete. Pure.
  */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
@@ -71,9 +70,8 @@ export function observationsOf(
 type PodState = AuditEvent & { object: JsonObject };
 
 /**
- * The states of the pod, and gaps between those of its deletion. Many policies log what the kubelet sends and not what is
- * stored: its patch of the status is applied to the state before. After another write without its object the state is not
- * known until the next object.
+ * The states of the pod, and gaps between those of its deletion. The kubelet's patch of the status is applied to the
+ * state before; after another write without its object, the state is not known until the next one.
  */
 function podStates(writes: readonly AuditEvent[], request: AuditEvent | undefined) {
   const pods: PodState[] = [];
@@ -132,9 +130,8 @@ function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject
 }
 
 /**
- * The last state without a deletionTimestamp; else, if the first state answers the request that set it, this state with
- * the changes by the deletion undone. Undefined if the log begins after the deletion: like a client that comes late, it
- * does not show what the deletion found.
+ * The last state without a deletionTimestamp, or the first one with the changes by the request undone. Undefined if the
+ * log begins after the deletion.
  */
 function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined) {
   const alive = pods.findLast(({ object }) => !isDeleted(object));

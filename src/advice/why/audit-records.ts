@@ -1,7 +1,4 @@
-/**
- * A file of any layout → the texts that name a pod: lines, records of a CSV file, or JSON documents. Of any size, except
- * that one text is held in memory. Searched as bytes; only texts with the name in them are decoded.
- */
+/** A file of any layout → the texts that name a pod: lines, records of CSV, or JSON documents. Searched as bytes. */
 import { PodexitError } from '../../errors.ts';
 import { createSplitter } from '../../kube/lines.ts';
 import { textIn, type OnRead } from './audit-bytes.ts';

@@ -1,7 +1,4 @@
-/**
- * Reconstructs a pod that is gone from Events and objects around it: who owned and deleted it, when it was stopped,
- * and whether it still existed when its grace period ended. How its containers exited is in no Event. Pure.
- */
+/** Reconstructs a pod that is gone from Events and objects around it; no Event says how its containers exited. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asText } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';

@@ -1,7 +1,4 @@
-/**
- * Audit events wherever a text has them: as JSON, below any fields, in a string of JSON, in a field of CSV, or after the
- * beginning of a log line. An event is not searched for others: clients choose what their objects contain. Pure.
- */
+/** Audit events wherever a text has them. None is searched for others: clients choose what objects contain. Pure. */
 import { asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 
 /** Deeper nesting is no export of a log. */

@@ -64,7 +64,6 @@ export function stringMap(value: unknown, keep: (key: string) => boolean): Recor
 /** Reads one untrusted value. */
 export type Reader<T = unknown> = (raw: unknown) => T;
 
-/** `object`: the object that has the field. */
 type Fields = Readonly<Record<string, (raw: unknown, object: JsonObject) => unknown>>;
 type Absent<F extends Fields> = { [K in keyof F]: undefined extends ReturnType<F[K]> ? K : never }[keyof F];
 /** An intersection of object types as one object type. */

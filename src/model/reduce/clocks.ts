@@ -34,9 +34,8 @@ export function clockReached(trace: Trace, which: 'api' | 'node', stamp: number 
 type Arrival = 'listed' | 'resumed' | 'added' | 'changed';
 
 /**
- * Measures how late changes arrive on a live stream. An added Event was written in its stamped second. Other writes are
- * not always stamped (a DELETE is not): there only a second that is newer than all earlier ones of the stream belongs
- * to the write that arrived.
+ * Measures how late changes arrive on a live stream. Not every write is stamped: except for an added Event, only a
+ * second that is newer than all earlier ones of the stream belongs to the write that arrived.
  */
 export function foldDelay(trace: Trace, stream: StreamName, object: ObservedObject, seen: Seen, came: Arrival): Trace {
   const stored = storedAt(object);

@@ -25,7 +25,6 @@ export function closeGaps(trace: Trace, lost: LostStream, at: number): Trace {
   return { ...trace, gaps };
 }
 
-/** A stream; for logs, the one of a container. */
 type LostStream = Pick<Gap, 'stream' | 'container'>;
 
 /** Matches open `not-synced` gaps of the stream; a gap without a container applies to all. */

@@ -88,10 +88,7 @@ const foldGrace: Step = (trace, pod, seen) => {
   return addNote({ ...trace, graces }, seen, `grace ${grace} s, deadline ${deadline}`);
 };
 
-/**
- * The kubelet wrote a status with the generation of the deletion (SIGNALS.md §2 S3). PodGC writes one too, if the node
- * does not answer. Kubernetes before 1.35 has no observedGeneration.
- */
+/** The kubelet wrote a status with the deletion's generation (SIGNALS.md §2 S3); before 1.35 there is none. */
 const foldAcknowledged: Step = (trace, pod, seen) => {
   const wanted = trace.deletion?.first.value.metadata.generation;
   const before = trace.before?.value.metadata.generation;
@@ -103,9 +100,8 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
 };
 
 /**
- * Whether the kubelet wrote the status: by managedFields, after the deletion was requested or after the last state
- * before it. Without managedFields, PodGC is recognised by its condition, and by a terminal phase while containers run
- * (SIGNALS.md §4).
+ * Whether the kubelet wrote the status, by managedFields. Without them, PodGC is recognised by its condition, and by a
+ * terminal phase while containers run (SIGNALS.md §4).
  */
 function isWrittenByKubelet({ deletion, before }: Trace, pod: Pod): boolean {
   const written = kubeletWrote(pod);
@@ -130,9 +126,8 @@ const isNewest = (pod: Pod, written: number): boolean =>
 
 /** PodGC sets Failed while containers may still run; the kubelet only when none does (SIGNALS.md §4, S14). */
 const foldPhase: Step = (trace, pod, seen) => {
-  const phase = pod.status.phase;
-  if (trace.terminal || !isFinished(pod) || phase === undefined || hasRunning(pod)) return trace;
-  return addNote({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
+  if (trace.terminal || !isFinished(pod) || hasRunning(pod)) return trace;
+  return addNote({ ...trace, terminal: factOf(pod, seen) }, seen, `phase ${pod.status.phase}`);
 };
 
 const foldSandbox: Step = (trace, pod, seen) => {

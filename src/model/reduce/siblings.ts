@@ -40,8 +40,7 @@ export function updateSibling(
   { pod, seen, arrival }: { pod: Pod; seen: Seen; arrival: SiblingArrival },
 ): SiblingFacts | undefined {
   const { uid } = pod.metadata;
-  if (uid === '' || uid === traced) return undefined;
-  if (known?.old) return undefined;
+  if (uid === '' || uid === traced || known?.old) return undefined;
   const progress = progressOf(pod, seen);
   if (known && !hasNews(known, pod, progress)) return undefined;
   const old = arrival === 'existed';

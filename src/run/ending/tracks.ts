@@ -20,7 +20,7 @@ interface Track {
   cancelSettling: () => void;
 }
 
-// eslint-disable-next-line max-lines-per-function -- to be split: its parts share one state
+// oxlint-disable-next-line max-lines-per-function -- to be split: its parts share one state
 export function createTracks(run: Run) {
   const { group, listener, options } = run;
   const { clock } = options;

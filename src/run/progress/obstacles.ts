@@ -12,7 +12,7 @@ export function createObstacles(say: (sentence: string) => void) {
   const update = (key: string, sentence: string | undefined, kind = sentence): void => {
     if (sentence === undefined || kind === undefined) return void current.delete(key);
     current.set(key, sentence);
-    if (reportedKinds.has(kind)) return;
+    if (kind === usual || reportedKinds.has(kind)) return;
     reportedKinds.add(kind);
     say(sentence);
   };
@@ -53,6 +53,9 @@ const failedStartReasons = new Set([
   'RunContainerError',
 ]);
 
+/** Each new pod is not ready at first: it is named only if the rollout ends with it. */
+const usual = 'not ready';
+
 function podObstacle(pod: JsonObject): { kind: string; sentence: string } | undefined {
   if (isTerminatingPod(pod)) return undefined;
   const name = nameOf(pod);
@@ -69,7 +72,10 @@ function podObstacle(pod: JsonObject): { kind: string; sentence: string } | unde
     const container = textOf(status['name'], '');
     return { kind: `${reason}/${container}`, sentence: `pod ${name}: container ${container} waits in ${reason}` };
   }
-  return undefined;
+  const unready = listOf(containerStatuses).find(({ ready, state }) => ready === false && asObject(state)['running']);
+  return (
+    unready && { kind: usual, sentence: `pod ${name}: container ${textOf(unready['name'], '')} runs but is not ready` }
+  );
 }
 
 const listOf = (value: unknown): JsonObject[] => asArray(value).map(asObject);

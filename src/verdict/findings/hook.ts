@@ -101,10 +101,7 @@ const took = ({ length }: PreStopExit): string => (length ? lengthText(length) :
 const plannedSeconds = ({ pod }: Timeline, container: string, { sleepSeconds }: PreStopExit): number | undefined =>
   sleepSeconds ?? containerSpec(pod, container)?.lifecycle?.preStop?.exec?.seconds;
 
-/**
- * What a hook that took `hook` ms left of the grace period. The kubelet subtracts the hook in whole seconds, and leaves at
- * least 2 s (SIGNALS.md §2 S8). From a sidecar's grace period it also subtracts the wait for its turn (S7).
- */
+/** The kubelet subtracts whole seconds and leaves 2 s (SIGNALS.md §2 S8); from a sidecar's also its wait (S7). */
 function leftText(kind: ContainerKind, graceSeconds: number, hook: Span): string {
   const leftAfter = (ms: number): number => Math.max(2, graceSeconds - Math.floor(ms / second));
   const [least, most] = [leftAfter(hook.hi), leftAfter(hook.lo)];

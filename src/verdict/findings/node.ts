@@ -1,7 +1,7 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
-import type { ContainerTimeline, Interval } from '../../infer/timeline.ts';
+import type { Interval } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
 import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit } from '../../infer/context.ts';
@@ -10,7 +10,7 @@ import { lengthBetween } from '../../infer/schedule.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
 import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
-import { lostSince, mayMiss, type Occurrence, type Trace } from '../../model/trace.ts';
+import { lostSince, mayMiss, type Occurrence } from '../../model/trace.ts';
 import { apiSilences, waitedWithin } from '../api-silence.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -62,22 +62,19 @@ export const nodeRules: Rules = {
     const isComplete =
       trace.gone !== undefined || trace.lastReceivedAt >= first.latest + millisecondsOf('delivery-lag');
     if (!isComplete) return undefined;
-    const restart = probeRestart(input);
-    const starting = containerInPostStart(input);
+    const [restart, starting] = [probeRestart(input), containerInPostStart(input)];
+    const waits = statusesOf(input.deletion.pod).some(({ state }) => state.waiting);
     const length = lengthText({ ...delay, basis: 'inferred' });
-    const usual = {
-      clause: `the kubelet started termination after ${length}`,
-      why: restart
-        ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-        : 'an image pull, a postStart hook or a busy kubelet may be the cause',
-      advice: 'Look at the Events of the pod and at the load of its kubelet.',
-    };
-    const hook = {
-      clause: `the kubelet waited ${length} for the postStart hook of ${starting ?? ''}`,
-      advice: `Shorten the postStart hook of ${starting ?? ''}: the kubelet stops nothing before it is over.`,
-    };
+    const usual = restart
+      ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
+      : `${waits ? 'an image pull or ' : ''}a busy kubelet or container runtime may be the cause`;
+    const hook = starting && `the postStart hook of ${starting}`;
     return {
-      ...(starting === undefined ? usual : hook),
+      clause: hook ? `the kubelet waited ${length} for ${hook}` : `the kubelet started termination after ${length}`,
+      why: hook ? undefined : usual,
+      advice: hook
+        ? `Shorten ${hook}: the kubelet stops nothing before it is over.`
+        : 'Look at the Events of the pod and at the load of its kubelet.',
       severity: 'info',
       message: `the kubelet started termination ${length} after the deletion`,
       delayMs: delay.shown,
@@ -86,26 +83,23 @@ export const nodeRules: Rules = {
   },
 
   /** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
-  'kubelet-restarted': ({ trace, timeline }) => {
-    const found = timeline.containers.flatMap((container) => restartOf(trace, container));
-    const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
-    if (!earliest) return undefined;
-    const { name, first, started, last } = earliest;
-    const delayMs = last.time.lo - first.time.lo;
+  'kubelet-restarted': ({ trace, timeline, deletion: { accepted } }) => {
+    const started = trace.events.find((one) => isKubeletStart(one) && !one.isOld && one.at >= accepted.client.lo);
+    if (!started) return undefined;
+    const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.time.lo));
+    const [first, last] = again && again.killings.length > 1 ? [again.killings[0], again.killings.at(-1)] : [];
+    const clause = `the kubelet restarted${first ? ', and the grace period with it' : ' meanwhile'}`;
     return {
-      container: name,
-      message: `the kubelet restarted and started termination of ${name} again, ${secondsText(delayMs)} after the first time: the grace period restarted`,
-      clause: 'the kubelet restarted, and the grace period with it',
+      container: first && again?.name,
+      message: clause,
+      clause,
       advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
-      delayMs,
-      evidence: [first.seq, started.seq, last.seq],
+      delayMs: first && last && last.time.lo - first.time.lo,
+      evidence: [first?.seq, started.seq, last?.seq],
     };
   },
 
-  /**
-   * The kubelet fails to stop the pod, waits, and starts again with a full grace period (SIGNALS.md §2 S11). A stop call also
-   * fails if its container exits at that moment: then the kubelet soon sees that nothing is left to stop, and all is well.
-   */
+  /** SIGNALS.md §2 S11. A stop call also fails if its container exits at that moment: then all is well soon. */
   'runtime-unavailable': ({ trace, timeline, deletion }) => {
     const since = deletion.accepted.client.lo;
     const failures = trace.events.filter(
@@ -166,15 +160,13 @@ export const nodeRules: Rules = {
         lowered.at < end.at.estimate.client.lo &&
         lengthBetween(stopping, end.at).min >= (old - 1) * second,
     );
-    if (!unaffected?.stopping || !unaffected.kill) return undefined;
-    const { min, max } = lengthBetween(unaffected.stopping, unaffected.kill);
-    const length = lengthText({ min, max, shown: (min + max) / 2 });
+    if (!unaffected) return undefined;
     return {
       container: unaffected.name,
-      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.name} was not SIGKILLed until ${length} after the kubelet started termination`,
+      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.name} was SIGKILLed only after those ${old}s`,
       clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
       advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
-      evidence: [lowered.seq, unaffected.stopping.evidence, unaffected.kill.evidence],
+      evidence: [lowered.seq, unaffected.stopping?.evidence, unaffected.kill?.evidence],
     };
   },
 };
@@ -226,16 +218,6 @@ function probeRestart({ trace, deletion: { facts, grace } }: RuleInput): Occurre
     seq < facts.seenSeq &&
     time.hi + grace * second >= deletionRequestedAt(trace);
   return trace.events.findLast(isUnderWay);
-}
-
-/** The kubelet began twice to stop this container, and reported its own start in between, all by the node's clock. */
-function restartOf({ events }: Trace, { name, killings }: ContainerTimeline) {
-  const [first, last] = [killings[0], killings.at(-1)];
-  if (!first || !last || first === last) return [];
-  const started = events.find(
-    (event) => isKubeletStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
-  );
-  return started ? [{ name, first, started, last }] : [];
 }
 
 /** Less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */

@@ -2,8 +2,9 @@
 import { deliverableSince } from '../../infer/arrival.ts';
 import { factsOfLastRun } from '../../infer/before-deletion.ts';
 import { reportedExit } from '../../infer/context.ts';
-import { controllerOf, isMirror } from '../../model/pod.ts';
+import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
+import { mayMiss } from '../../model/trace.ts';
 import { waitedWithin } from '../api-silence.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
@@ -85,17 +86,27 @@ export const removalRules: Rules = {
     };
   },
 
-  /** A Job counts a pod by its phase, whoever ended it (job_controller.go, getNewFinishedPods). */
-  'job-counts-exit': ({ timeline }) => {
+  /**
+   * A Job counts a pod by its phase once it has ended. One that somebody else deletes is counted as failed about a second
+   * later, whatever it still does (job_controller.go, isPodFailed), unless the Job has a podFailurePolicy or
+   * podReplacementPolicy Failed. One that the Job deletes itself is not counted.
+   */
+  'job-counts-exit': ({ trace, timeline, deletion: { facts } }) => {
     const job = controllerOf(timeline.pod);
     const mains = mainContainers(timeline);
     const signalled = mains.find(({ stopSignal }) => stopSignal);
     if (job?.kind !== 'Job' || !signalled || mains.some(({ exit }) => exit?.code === undefined)) return undefined;
-    const evidence = mains.map(({ exit }) => exit?.at.evidence);
-    if (mains.some(({ exit }) => exit?.code !== 0)) {
-      const clause = `Job ${job.name} counts this as a failure, unless its podFailurePolicy ignores it`;
-      return { severity: 'info', message: clause, clause, evidence };
-    }
+    const evidence = [trace.terminal?.seq, mains.map(({ exit }) => exit?.at.evidence)];
+    const said = (clause: string): Found => ({ severity: 'info', message: clause, clause, evidence });
+    if (timeline.trigger.kind === 'job') return said(`Job ${job.name} stopped it itself and does not count its exit`);
+    const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
+    const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
+    const isWatched = !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity });
+    if (wasCounted && isWatched)
+      return said(`Job ${job.name} counted it as failed while it was still running: its exit code does not matter`);
+    if (mains.some(({ exit }) => exit?.code !== 0))
+      return said(`Job ${job.name} counts this as a failure, unless its podFailurePolicy ignores it`);
+    if (!isOpen) return undefined;
     const clause = `Job ${job.name} counts exit 0 as a success, whether or not its work was done`;
     return {
       message: clause,
@@ -120,7 +131,6 @@ export const removalRules: Rules = {
   },
 };
 
-/** Cleanup may take this long, ms. */
 const maxCleanupMs = 5 * second;
 
 /** The length of a step that took too long, without the time in which the API server did not answer. */
@@ -182,7 +192,6 @@ function slowRemoval(input: RuleInput): Found | undefined {
   };
 }
 
-/** A step that is not over. */
 function openStep({ timeline }: RuleInput, { latest }: Interval): Length | undefined {
   const min = timeline.now - latest;
   return min > maxCleanupMs ? { min, max: Infinity, shown: min } : undefined;

@@ -212,7 +212,7 @@ const proved: Case[] = [
   },
   ...[
     [2000, /it was restarting app, whose probe had failed/] as const,
-    [120_000, /an image pull, a postStart hook or a busy kubelet may be the cause/] as const,
+    [120_000, /(an image pull or )?a busy kubelet or container runtime may be the cause/] as const,
   ].map(([ms, why]): Case => ({
     sentence: `slow-start uses a probe failure ${ms} ms before the deletion as its explanation: ${why.source}`,
     of: 'node-down',

@@ -10,7 +10,7 @@ export type Step =
   /** `name`: `web-HASH-SUFFIX`. */
   | { kind: 'pod'; name: string; is: PodState };
 
-export type PodState = 'ready' | 'CrashLoopBackOff' | 'crashed' | 'terminating' | 'exited' | 'gone';
+export type PodState = 'ready' | 'unready' | 'CrashLoopBackOff' | 'crashed' | 'terminating' | 'exited' | 'gone';
 
 export const wait = (ms: number): Step => ({ kind: 'wait', ms });
 export const pod = (name: string, is: PodState): Step => ({ kind: 'pod', name, is });
@@ -113,8 +113,8 @@ function deletionOf(before: Raw | undefined): Raw {
 function stateOf(is: PodState, before: Raw | undefined): Raw {
   if (is === 'CrashLoopBackOff') return { waiting: { reason: is } };
   if (is === 'crashed') return { terminated: { exitCode: 1, reason: 'Error' } };
-  if (is === 'ready' || is === 'terminating') return { running: { startedAt: stamp(-60_000) } };
-  const [{ state = {} } = {}] = ((before?.['status'] as Raw)['containerStatuses'] ?? []) as { state?: Raw }[];
+  if (is === 'ready' || is === 'unready' || is === 'terminating') return { running: { startedAt: stamp(-60_000) } };
+  const [{ state = {} } = {}] = (((before ?? {})['status'] as Raw)['containerStatuses'] ?? []) as { state?: Raw }[];
   if (state['terminated'] !== undefined) return state;
   return { terminated: { exitCode: 0, reason: 'Completed', startedAt: stamp(-60_000), finishedAt: stamp() } };
 }

@@ -6,7 +6,7 @@ import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation, ObservationOf } from '../model/observation.ts';
 import { controllerOf } from '../model/pod.ts';
 import { learn, objectsOf, type Subject } from '../model/select.ts';
-import { aboutKey, keyOf } from '../run/traces/shared-facts.ts';
+import { aboutKey, rememberedKey } from '../run/traces/shared-facts.ts';
 import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
@@ -94,7 +94,7 @@ export function createMemory() {
     const isRemoved = o.kind === 'changed' && o.change === 'DELETED';
     if (object.kind === 'Pod') return pods.put(o, object);
     if (object.kind === 'Event' && isRemoved) return;
-    const key = keyOf(object);
+    const key = rememberedKey(object);
     const most: Partial<Record<string, number>> = mostChanges;
     rings.put(key, o, most[o.stream] ?? mostOtherChanges, object.kind === 'Event' || isRemoved);
     const namespace = namespaceBeside(object);

@@ -97,7 +97,7 @@ export function createHistory() {
     take(o: Observation): void {
       if (o.kind === 'changed' && o.stream === 'pods' && o.change === 'DELETED') {
         rings.delete(aboutKey(o.object.metadata.namespace ?? '', 'Pod', o.object.metadata.name));
-        return void rings.delete(keyOf(o.object));
+        return void rings.delete(rememberedKey(o.object));
       }
       const { key, most } = ringOf(o);
       const ring = rings.get(key) ?? [];
@@ -116,7 +116,7 @@ function ringOf(o: Observation): { key: string; most: number } {
   if (o.kind === 'listed') return { key: listKey(o.stream, o.name, o.objects[0]), most: 1 };
   if (o.kind !== 'changed') return { key: 'streams', most: maxStreamObservations };
   const most: Partial<Record<string, number>> = maxChanges;
-  return { key: keyOf(o.object), most: most[o.stream] ?? maxOtherChanges };
+  return { key: rememberedKey(o.object), most: most[o.stream] ?? maxOtherChanges };
 }
 
 /** A newer list replaces an older one only if both have the same stream, name and kind. */
@@ -124,7 +124,7 @@ const listKey = (stream: string, name: string | undefined, first: ObservedObject
   `list/${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
-export function keyOf(object: ObservedObject): string {
+export function rememberedKey(object: ObservedObject): string {
   const { namespace = '', name, uid } = object.metadata;
   if (object.kind === 'Event') {
     const { kind, name: about } = object.involvedObject;

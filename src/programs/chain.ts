@@ -72,7 +72,8 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
   if (start.isInteractive) return linkEffect(row, { does: 'unknown', note }, context, ends);
   if (!start.line && !start.file) return linkEffect(row, shellReaction(shell, undefined, context), context, ends);
   const ways = script ? standingsOf(script, shell) : [];
-  if (ways.length === 0) return scriptUnknown('its script', context);
+  const because = 'its script is not understood here';
+  if (ways.length === 0) return { ...scriptUnknown('its script', context), because };
   return agreed(ways.map((one) => [labelOf(one), ofStanding(shell, one, start, context)]));
 }
 

@@ -222,18 +222,20 @@ function doesText({ does, limit }: LinkReaction): string {
     ends: `ends${limit === undefined ? '' : ` within ${limit}s`}`,
     ignores: 'goes on',
     reloads: 'reloads and goes on',
-    execs: 'replaces itself by the command',
   };
   return texts[does] ?? 'ends at once';
 }
 
 /** What the link does, for the list of links. */
-function clauseOf(reaction: LinkReaction, { signal, isPid1, isIgnored }: Context, { handles }: Own): string {
+function clauseOf(reaction: LinkReaction, { signal }: Context, { handles }: Own): string {
   const { does, sends = signal } = reaction;
-  if (does === 'drops') return isPid1 || isIgnored ? `drops SIG${signal}` : `ends by SIG${signal}`;
-  if (does === 'unknown') return `is not known for SIG${signal}`;
-  if (does === 'forwards') return `passes SIG${sends} on`;
-  return does === 'execs' ? doesText(reaction) : `${handles === 'no' ? 'goes on' : doesText(reaction)} on SIG${signal}`;
+  const texts: Partial<Record<LinkReaction['does'], string>> = {
+    drops: handles === 'yes' ? `ends by SIG${signal}` : `drops SIG${signal}`,
+    unknown: `is not known for SIG${signal}`,
+    forwards: `passes SIG${sends} on`,
+    execs: 'replaces itself by the command',
+  };
+  return texts[does] ?? `${handles === 'no' ? 'goes on' : doesText(reaction)} on SIG${signal}`;
 }
 
 /** Several ways that cannot be told apart here: what they agree on is the answer. */

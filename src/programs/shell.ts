@@ -5,7 +5,7 @@
 import type { Context, LinkReaction } from './links.ts';
 import type { Shell } from './rows.ts';
 import { isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
-import { plainWord, type Word } from './shell-words.ts';
+import type { Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
 
 interface Place {
@@ -15,8 +15,8 @@ interface Place {
   forms: ReadonlySet<string>;
   /** Another command of the script could be the application instead. */
   isGuess: boolean;
-  /** The index of what comes after it. */
-  next: number;
+  /** Its index in the script. */
+  index: number;
 }
 
 /** One way in which the script may stand. */
@@ -34,14 +34,18 @@ export interface Standing extends Place {
 
 /** Several: a condition decides between them. Empty: not known. */
 export function standingsOf({ commands, functions }: Script, shell: Shell): Standing[] {
-  const [traps, jobs]: [Map<string, string>, ShellCommand[]] = [new Map(), []];
+  const traps = new Map<string, string>();
+  const jobs: ShellCommand[] = [];
   let [places, isOpen, stopsOnError]: [Place[], boolean, boolean] = [[], false, false];
   for (const [index, command] of commands.entries()) {
     const { words, forms, isJob } = command;
     const [name = '', first = ''] = [words[0]?.text, words[1]?.text];
-    // A function that starts a program, or a loop that asks whether a job still runs.
-    if (functions.get(name)?.some((one) => !isInstant(one.words))) return [];
-    if (name === 'kill' && forms.has('while condition')) return [];
+    // A function that starts a program, a loop that asks whether a job still runs, and `trap "kill $!"` before the job.
+    const startsProgram = functions.get(name)?.some((one) => !isInstant(one.words)) === true;
+    const isTooEarly = name === 'trap' && jobs.length === 0 && words[1]?.isDynamic === true;
+    if (startsProgram || isTooEarly || (name === 'kill' && forms.has('while condition'))) return [];
+    // `eval "$(…)"` sets variables; others may start anything.
+    if (name === 'eval' && words[1]?.isDynamic !== true) return [];
     const isBelow = forms.has('subshell') && !shell.handsOver?.includes('subshell');
     const isInChild = isJob || forms.has('pipeline') || isBelow;
     if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
@@ -50,24 +54,22 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
     const isRepeated = forms.has('while') && !forms.has('while condition');
     if (isJob && (isRepeated || !isInstant(words))) jobs.push(command);
     const place = isJob ? undefined : placeOf(command, isInChild, jobs.at(-1));
-    isOpen ||= forms.has('while condition') || (forms.has('if condition') && place !== undefined);
-    if (place === undefined || forms.has('if condition') || isPassing(place, places)) continue;
-    const isKept = (one: Place) => one.kind === 'became' || (isInBranch(place) && isInBranch(one));
+    isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && place !== undefined);
+    if (place === undefined || forms.has('if condition') || isPassing({ ...place, forms }, places)) continue;
+    const isBranch = isInBranch(command);
+    const isKept = (one: Place) => one.kind === 'became' || (isBranch && isInBranch(one));
     const isGuess = places.some(
       (one) => !isKept(one) && one.kind === 'foreground' && (one.isGuess || !forms.has('&&')),
     );
-    places = [...places.filter(isKept), { ...place, isGuess, next: index + 1 }];
+    places = [...places.filter(isKept), { ...place, forms, isGuess, index }];
     if (places.length > mostPlaces) return [];
     if (place.kind === 'became' && !forms.has('?')) break;
   }
   if (places.length === 0 && isOpen) return [];
-  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, next: 0 };
+  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, index: commands.length };
   const common = { job: jobs.findLast((one) => !isSleep(one.words)), traps, stopsOnError, functions };
-  return (places.length > 0 ? places : [nothing]).map((place) => ({
-    ...place,
-    ...common,
-    rest: commands.slice(place.next),
-  }));
+  const all = places.length > 0 ? places : [nothing];
+  return all.map((place) => ({ ...place, ...common, rest: commands.slice(place.index + 1) }));
 }
 
 const mostPlaces = 8;
@@ -82,28 +84,17 @@ function isPassing({ kind, words, forms }: Pick<Place, 'kind' | 'words' | 'forms
 }
 
 function placeOf(
-  { words, assignments, forms: around }: ShellCommand,
+  { words, forms }: ShellCommand,
   isInChild: boolean,
   job: ShellCommand | undefined,
-) {
-  const name = words[0]?.text ?? '';
-  const isPrefix = /^(command|builtin|eval)$/.test(name);
-  const forms = new Set(around);
-  if (words[0]?.isDynamic) forms.add('dynamic');
-  if (assignments.length > 0) forms.add('assignment');
-  if (isPrefix) forms.add(name === 'eval' ? name : 'command');
-  if (/^(\.|source|exit)$/.test(name) || (name === 'exec' && words.length === 1)) return undefined;
-  if (name === 'wait' && !isInChild) return job && ({ kind: 'wait', words: [], forms } as const);
-  const [first, ...others] = isPrefix ? words.slice(1) : name === 'wait' ? (job?.words ?? []) : words;
-  // Also as the one word of `eval "exec COMMAND…"`.
-  const exec =
-    first?.text === 'exec' ? others : /^exec\s/.test(first?.text ?? '') ? first?.text.split(/\s+/).slice(1) : [];
-  const run = exec?.length
-    ? afterOptions(exec.map((one) => (typeof one === 'string' ? plainWord(one) : one)))
-    : undefined;
-  if (run) return { kind: isInChild ? 'foreground' : 'became', words: run, forms } as const;
-  const found = first === undefined || isInstant([first, ...others]) ? undefined : [first, ...others];
-  return found && ({ kind: 'foreground', words: found, forms } as const);
+): Pick<Place, 'kind' | 'words'> | undefined {
+  const run = forms.has('command') ? words.slice(1) : words;
+  const name = run[0]?.text;
+  if (name === 'wait' && !isInChild) return job && { kind: 'wait', words: [] };
+  if (name === 'wait') return job && { kind: 'foreground', words: job.words };
+  if (name !== 'exec') return isInstant(run) ? undefined : { kind: 'foreground', words: run };
+  const command = afterOptions(run.slice(1));
+  return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
 
 export const isSleep = (words: readonly Word[]): boolean => /(^|\/)sleep$/.test(words[0]?.text ?? '');
@@ -138,7 +129,7 @@ export function shellReaction(shell: Shell, standing: Standing | undefined, cont
     return { does: 'ignores', makesIgnored, because: `${name} ignores SIG${signal}, and does not pass it on` };
   // The last command of a branch may be the last of the script.
   const mayBecome = isInBranch({ forms }) && forms.has('not-last') && handsOver?.includes('if');
-  const here = [signal, kind, ...traps.keys(), trap !== undefined && 'trap', !context.isPid1 && 'child'];
+  const here = [signal, kind, traps.has('EXIT') && 'EXIT', trap !== undefined && 'trap', !context.isPid1 && 'child'];
   const isUnsure = unsure.some((one) => here.includes(one));
   if (mayBecome || isUnsure) return { does: 'unknown', note: `what ${name} does with SIG${signal} here is not known` };
   return standing && trap !== undefined ? trapReaction(name, standing, trap, context) : { does: 'drops' };

@@ -174,16 +174,19 @@ const hostile = [
 /** Takes 2.5 to 5 ms on an idle machine, and longer on a busy one, as everything does. */
 const reference = (): unknown => Array.from({ length: 5_000 }, (_, index) => String((index * 7919) % 5_003)).sort();
 
+/** CPU time in ms: other processes do not count. */
 const timeOf = (work: () => unknown): number => {
-  const start = performance.now();
+  const start = process.cpuUsage();
   work();
-  return performance.now() - start;
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
 };
 const median = (times: number[]): number => times.sort((one, other) => one - other)[times.length >> 1] ?? 0;
 
 it('answers any command line within the time of two sorts, some 5 ms, at the median of ten runs', () => {
+  // A program that has run for a while is faster.
+  for (const command of hostile) for (let run = 0; run < 10; run += 1) of({ command });
   for (const command of hostile) {
-    for (let run = 0; run < 10; run += 1) of({ command });
     const pairs = Array.from({ length: 10 }, () => [timeOf(() => of({ command })), timeOf(reference)] as const);
     const [own, others] = [median(pairs.map(([time]) => time)), median(pairs.map(([, time]) => time))];
     expect(own / others, command.slice(0, 3).join(' ').slice(0, 60)).toBeLessThan(2);
@@ -202,4 +205,12 @@ it('never throws, whatever the command line', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+it('says what a trap does only where it stands after the job that it names', () => {
+  const image = 'debian:12';
+  const late = 'app & PID=$!; trap "kill $PID; wait $PID" TERM INT; wait $PID';
+  const early = 'trap "kill $!; wait $!" TERM INT; app & wait $!';
+  expect(of({ command: ['sh', '-c', late], image }).reachesApp).toBe('yes');
+  expect(of({ command: ['sh', '-c', early], image }).reachesApp).toBe('unknown');
 });

@@ -12,18 +12,16 @@ const rows = [
   ['scale-to-zero-40', 40, 'scale-down'],
 ] as const;
 
-describe.concurrent.each(rows)('the recording %s', (name, pods, trigger) => {
-  it('prints a line for every exit once, and a summary', () =>
-    playing(`second/${name}`, async ({ flags }) => {
-      const { code, stdout, stderr } = await watchUntil(flags, (text) => countOf(text, /✔/g) === pods);
-      expect(stderr).toMatch(/^podexit: watching the pods of namespace\/\S+; Ctrl-C prints a summary\n$/);
-      expect(code).toBe(0);
-      expect(new Set([...stdout.matchAll(/ \S+\/(checkout-\S+) {2}✔ Graceful/g)].map(([, pod]) => pod)).size).toBe(
-        pods,
-      );
-      expect(stdout).toMatch(new RegExp(`\n${pods} exits of 1 workload: ${pods} graceful\n$`));
-    }));
+it('prints a line for every exit once, and a summary', () =>
+  playing('second/rollout-25', async ({ flags }) => {
+    const { code, stdout, stderr } = await watchUntil(flags, (text) => countOf(text, /✔/g) === 25);
+    expect(stderr).toMatch(/^podexit: watching the pods of namespace\/\S+; Ctrl-C prints a summary\n$/);
+    expect(code).toBe(0);
+    expect(new Set([...stdout.matchAll(/ \S+\/(checkout-\S+) {2}✔ Graceful/g)].map(([, pod]) => pod)).size).toBe(25);
+    expect(stdout).toMatch(/\n25 exits of 1 workload: 25 graceful\n$/);
+  }));
 
+describe.concurrent.each(rows)('the recording %s', (name, pods, trigger) => {
   it('reports every exit once in ndjson, with the outcomes and triggers of rollout', async () => {
     const watched = await playing(`second/${name}`, async ({ flags, server }) => {
       const isEnough = (text: string): boolean => countOf(text, /"type":"report"/g) === pods;

@@ -12,7 +12,6 @@ export interface ShellCommand {
    * all, `&&`: only after the one before it, `||`: beside or instead of a program before it.
    */
   forms: Set<string>;
-  assignments: Word[];
   words: Word[];
   /** In the background, by itself or as a part of a compound command. */
   isJob: boolean;
@@ -130,9 +129,13 @@ class Reader implements Script {
     else if (isStart && (key === 'function' || this.key() === '(')) this.define(key);
     else if (typeof token !== 'object' || this.closed) return false;
     else {
-      const { assignments, words } = (this.current ??= this.begin());
-      const isAssignment = words.length === 0 && /^[A-Za-z_]\w*\+?=/.test(token.text);
-      (isAssignment ? assignments : words).push(token);
+      const { forms, words } = (this.current ??= this.begin());
+      const isFirst = words.length === 0;
+      const isAssignment = isFirst && /^[A-Za-z_]\w*\+?=/.test(token.text);
+      if (isFirst && !isAssignment && token.isDynamic) forms.add('dynamic');
+      if (isFirst && /^(command|builtin)$/.test(key)) forms.add('command');
+      if (isAssignment) forms.add('assignment');
+      else words.push(token);
     }
     return true;
   }
@@ -199,7 +202,7 @@ class Reader implements Script {
   }
 
   private begin(): ShellCommand {
-    const command = { forms: this.forms(), assignments: [], words: [], isJob: false };
+    const command = { forms: this.forms(), words: [], isJob: false };
     this.commands.push(command);
     return command;
   }

@@ -69,15 +69,7 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
   const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, index: commands.length };
   const common = { job: jobs.findLast((one) => !isSleep(one.words)), traps, stopsOnError, functions };
   const all = places.length > 0 ? places : [nothing];
-  return all.map((place) => {
-    const command = commands[place.index];
-    return {
-      ...place,
-      ...common,
-      forms: command ? formsOf(command) : place.forms,
-      rest: commands.slice(place.index + 1),
-    };
-  });
+  return all.map((place) => ({ ...place, ...common, rest: commands.slice(place.index + 1) }));
 }
 
 const mostPlaces = 8;
@@ -92,11 +84,11 @@ function isPassing({ kind, words, forms }: Pick<Place, 'kind' | 'words' | 'forms
 }
 
 function placeOf(
-  { words }: ShellCommand,
+  { words, forms }: ShellCommand,
   isInChild: boolean,
-  job?: ShellCommand,
+  job: ShellCommand | undefined,
 ): Pick<Place, 'kind' | 'words'> | undefined {
-  const run = prefix.test(words[0]?.text ?? '') ? words.slice(1) : words;
+  const run = forms.has('command') ? words.slice(1) : words;
   const name = run[0]?.text;
   if (name === 'wait' && !isInChild) return job && { kind: 'wait', words: [] };
   if (name === 'wait') return job && { kind: 'foreground', words: job.words };
@@ -104,17 +96,6 @@ function placeOf(
   const command = afterOptions(run.slice(1));
   return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
-
-const prefix = /^(command|builtin)$/;
-
-/** As `handsOver` of a shell calls them. */
-const formsOf = ({ forms, words, assignments }: ShellCommand): ReadonlySet<string> =>
-  new Set([
-    ...forms,
-    ...(words[0]?.isDynamic ? ['dynamic'] : []),
-    ...(assignments.length > 0 ? ['assignment'] : []),
-    ...(prefix.test(words[0]?.text ?? '') ? ['command'] : []),
-  ]);
 
 export const isSleep = (words: readonly Word[]): boolean => /(^|\/)sleep$/.test(words[0]?.text ?? '');
 

@@ -70,8 +70,8 @@ const isPatchable = ({ subject: { kind, name } }: Situation): boolean =>
 /** Of an object that has only the names of its containers, by their index. */
 function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {
   const names = (list: string): object =>
-    Object.fromEntries(
-      containers.filter(({ path }) => path.at(-2) === list).map(({ name, path }) => [path.at(-1), { name }]),
+    Object.fromEntries<object>(
+      containers.flatMap(({ name, path }) => (path.at(-2) === list ? [[String(path.at(-1)), { name }]] : [])),
     );
   const podSpec = { containers: names('containers'), initContainers: names('initContainers') };
   const object = podPath.reduceRight<object>((inner, key) => ({ [key]: inner }), podSpec);

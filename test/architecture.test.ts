@@ -91,6 +91,7 @@ const table: Record<string, string[]> = {
     'recording',
     'output',
     'lazy:probe',
+    'lazy:ora',
     'advice',
     'errors',
     'node:',

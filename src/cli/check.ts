@@ -1,7 +1,7 @@
 /** `check TARGET`, `check -f FILE`, `check --all`: predicts shutdown problems from a spec, without a shutdown. */
 import type { Command } from 'commander';
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
-import type { Ports } from '../run/ports.ts';
+import { whileWaiting, type Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { addManifestFlags, isManifest, manifestsIn } from './manifest-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
@@ -55,7 +55,8 @@ export const addCheck: AddCommand = (program, ports, setExitCode) => {
   hideLimits(check);
   addConnectionFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
     const { check: run } = await import('../advice/check.ts');
-    setExitCode(await run(await optionsOf(words, flags, ports), ports));
+    const options = await optionsOf(words, flags, ports);
+    setExitCode(await whileWaiting('reading what to check', ports, (quiet) => run(options, quiet)));
   });
 };
 

@@ -7,7 +7,7 @@ import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { parseTarget } from './target.ts';
 import { parseDuration, severalOf, usageError, valueOf } from './usage.ts';
-import type { Ports } from '../run/ports.ts';
+import { whileWaiting, type Ports } from '../run/ports.ts';
 
 const examples = `Examples:
   kubectl podexit try deployment/checkout                         what fix proposes
@@ -50,7 +50,7 @@ export const addTry: AddCommand = (program, ports, setExitCode) => {
   addConnectionFlags(addDocumentFlags(command, 'try')).action(async (words: string[], flags: Flags) => {
     const options = await optionsOf(words, flags, ports);
     const { tryPatch } = await import('../try/try.ts');
-    setExitCode(await tryPatch(options, ports));
+    setExitCode(await whileWaiting('trying the patch', ports, (quiet) => tryPatch(options, quiet)));
   });
 };
 

@@ -1,6 +1,7 @@
 /** `why [POD]`: explains a past exit. */
 import type { WhyOptions } from '../advice/why/why.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { whileWaiting } from '../run/ports.ts';
 import { severalOf } from './usage.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
@@ -46,6 +47,6 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
       reportOfLog,
       ...(await documentOptions(flags, 'why')),
     };
-    setExitCode(await run(options, ports));
+    setExitCode(await whileWaiting('reading what is known of the exit', ports, (quiet) => run(options, quiet)));
   });
 };

@@ -10,10 +10,12 @@ import type { Report } from '../verdict/report.ts';
 import { rolloutNumbers } from '../verdict/rollout.ts';
 import type { Ports } from './ports.ts';
 
-type ReadRecording = (file: string) => Promise<Report[]>;
-
 /** Returns 0, or 1 if one of them cannot be read. Throws `recording.none`. */
-export async function listRecordings(folder: string, read: ReadRecording, ports: Ports): Promise<number> {
+export async function listRecordings(
+  folder: string,
+  read: (file: string) => Promise<Report[]>,
+  ports: Ports,
+): Promise<number> {
   const names = (await readdir(folder)).filter((name) => /\.ndjson(\.gz|\.zst)?$/i.test(name)).sort();
   if (names.length === 0)
     throw new PodexitError(

@@ -3,7 +3,7 @@ import type { Interrupted } from '../model/observation.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
-import type { OutputPorts } from '../output/ports.ts';
+import type { Output, OutputPorts } from '../output/ports.ts';
 import { forTerminal } from '../output/safe-text.ts';
 
 export interface Ports extends OutputPorts {
@@ -31,6 +31,24 @@ export const sayingThrough = (say: (text: string) => boolean | undefined, ports:
   ...ports,
   stderr: { ...ports.stderr, write: (text) => void (say(text) || ports.stderr.write(text)) },
 });
+
+/** Shows at a terminal that a command without a view of its own works; what it prints takes the spinner's place. */
+export async function whileWaiting<T>(text: string, ports: Ports, work: (ports: Ports) => Promise<T>): Promise<T> {
+  const { stdout, stderr, env, ask } = ports;
+  if (!stderr.isTty || env['TERM'] === 'dumb') return work(ports);
+  const { default: ora } = await import('ora');
+  const spinner = ora({ text, discardStdin: false }).start();
+  const printed = (output: Output, isLast: boolean): Output => ({
+    ...output,
+    write: (lines) => void (spinner.stop(), output.write(lines), isLast || spinner.start()),
+  });
+  const asked: Ports['ask'] = ask && ((...question) => (spinner.stop(), ask(...question)));
+  try {
+    return await work({ ...ports, stdout: printed(stdout, true), stderr: printed(stderr, false), ask: asked });
+  } finally {
+    spinner.stop();
+  }
+}
 
 /** Throws PodexitError if the configuration has no usable server. Sends nothing yet. */
 export async function connectCluster(

@@ -51,6 +51,9 @@ export function exitCodeIfIgnored(error: unknown, options: Pick<TraceOptions, 'i
   throw error;
 }
 
+/** Exit code if something could not be done, such as a recording. */
+export const failedCode = 1;
+
 /** Whether a person at a terminal can be asked. */
 export const canAsk = ({ ask, stdinIsTty, stderr }: Ports): boolean => ask !== undefined && stdinIsTty && stderr.isTty;
 

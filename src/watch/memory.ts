@@ -6,6 +6,7 @@ import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation, ObservationOf } from '../model/observation.ts';
 import { controllerOf } from '../model/pod.ts';
 import { learn, objectsOf, type Subject } from '../model/select.ts';
+import { aboutKey, rememberedKey } from '../run/traces/shared-facts.ts';
 import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
@@ -93,7 +94,7 @@ export function createMemory() {
     const isRemoved = o.kind === 'changed' && o.change === 'DELETED';
     if (object.kind === 'Pod') return pods.put(o, object);
     if (object.kind === 'Event' && isRemoved) return;
-    const key = keyOf(object);
+    const key = rememberedKey(object);
     const most: Partial<Record<string, number>> = mostChanges;
     rings.put(key, o, most[o.stream] ?? mostOtherChanges, object.kind === 'Event' || isRemoved);
     const namespace = namespaceBeside(object);
@@ -151,20 +152,6 @@ function joined(found: readonly Observation[]): Observation[] {
   }
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }
-
-function keyOf(object: ObservedObject): string {
-  const { namespace = '', name, uid } = object.metadata;
-  if (object.kind === 'Event') {
-    const { kind, name: about } = object.involvedObject;
-    return kind === 'Node' ? aboutKey('', kind, about) : aboutKey(namespace, kind, about);
-  }
-  if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace}/${name}`;
-  return object.kind === 'Node' || object.kind === 'Lease' ? `${object.kind}/${name}` : `uid/${uid}`;
-}
-
-/** An autoscaler's Events do not say what it scales, so all autoscalers of a namespace share one key. */
-const aboutKey = (namespace: string, kind: string, name: string): string =>
-  kind === 'HorizontalPodAutoscaler' ? `about/${namespace}/autoscalers` : `about/${namespace}/${kind}/${name}`;
 
 /** The namespace whose pods an object concerns by being there. */
 function namespaceBeside({ kind, metadata }: ObservedObject): string | undefined {

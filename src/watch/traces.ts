@@ -4,11 +4,11 @@
  */
 import type { EndpointSlice, ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
-import { isTerminating } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
 import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import type { Traces } from '../run/traces/traces.ts';
+import { terminatingPodsIn } from '../run/traces/traces-of-log.ts';
 import { createMemory } from './memory.ts';
 import { createRecentPods } from './recent-pods.ts';
 
@@ -167,10 +167,4 @@ function learnRoute(routes: Set<string>, { metadata, endpoints }: EndpointSlice,
   routes.add(`EndpointSlice/${metadata.name}`);
   const service = metadata.labels?.['kubernetes.io/service-name'];
   if (service !== undefined) routes.add(`Service/${service}`);
-}
-
-/** Pods that an observation shows terminating. */
-function terminatingPodsIn(o: Observation): Pod[] {
-  if ((o.kind !== 'changed' && o.kind !== 'listed') || o.stream !== 'pods') return [];
-  return objectsOf(o).flatMap((object) => (object.kind === 'Pod' && isTerminating(object) ? [object] : []));
 }

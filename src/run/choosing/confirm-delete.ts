@@ -71,10 +71,7 @@ function questionOf(
 
 function fateOf(pod: JsonObject, { graceSeconds }: ConfirmOptions): string {
   const own = asNumber(asObject(pod['spec'])['terminationGracePeriodSeconds']);
-  return `${ownerText(pod)}, grace period ${graceSeconds ?? own ?? 30}s`;
-}
-
-function ownerText(pod: JsonObject): string {
   const owner = ownerOf(pod);
-  return owner ? `Owner ${owner.kind}/${owner.name}` : 'No controller: nothing replaces it';
+  const whose = owner ? `Owner ${owner.kind}/${owner.name}` : 'No controller: nothing replaces it';
+  return `${whose}, grace period ${graceSeconds ?? own ?? 30}s`;
 }

@@ -9,10 +9,7 @@ import { nameOf, ownerOf } from '../streams/watched.ts';
 
 export type NamedResource = WorkloadResource | 'pods' | 'nodes' | 'namespaces';
 
-interface KnownName {
-  name: string;
-  about?: string;
-}
+type KnownName = Readonly<{ name: string; about?: string }>;
 
 /** Reads one page only: nobody needs more than 500 completions. */
 export async function namesInCluster(

@@ -63,9 +63,6 @@ function withoutReport({ interrupted, timedOut, began }: Trace): number {
   );
 }
 
-/** Exit code if the recording could not be written to its end. */
-export const incompleteRecordingCode = 1;
-
 /** One sentence about the missing replacement; undefined if it became ready or was not waited for. */
 export function missingReplacementText(trace: Trace): string | undefined {
   const { began, gone, timedOut } = trace;

@@ -11,7 +11,7 @@ import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import type { Stage } from '../../output/view.ts';
 import { newestOf, type Step } from '../run.ts';
-import { exitCodeIfIgnored, inSession, type Session } from '../session.ts';
+import { exitCodeIfIgnored, failedCode, inSession, type Session } from '../session.ts';
 import { firstTrace } from '../traces/traces.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
 import { groupOfOne, type FoundPod, type TracedPod } from './group.ts';
@@ -70,10 +70,10 @@ async function traceToReport(session: Session, subject: TracedPod, options: Trac
       async end({ isRecorded, interruptedBy }) {
         const trace = firstTrace(traces);
         if (!trace) return withoutPod(interruptedBy, subject);
-        const { finish, incompleteRecordingCode, missingReplacementText } = await loadFinish();
+        const { finish, missingReplacementText } = await loadFinish();
         const notReplaced = missingReplacementText(trace);
         if (notReplaced !== undefined) warn(notReplaced);
-        const codes = [isRecorded ? 0 : incompleteRecordingCode, notReplaced === undefined ? 0 : exitCodes.stuck];
+        const codes = [isRecorded ? 0 : failedCode, notReplaced === undefined ? 0 : exitCodes.stuck];
         return finish(trace, options, stage, terminal, codes);
       },
     });

@@ -16,7 +16,7 @@ import { followOwners } from '../progress/owners.ts';
 import { createProgress, type RolloutEnd } from '../progress/progress.ts';
 import { commandOf, runCommand } from '../progress/start.ts';
 import { reportError } from '../report-error.ts';
-import { exitCodeIfIgnored, inSession, isIgnored, type Session } from '../session.ts';
+import { exitCodeIfIgnored, failedCode, inSession, isIgnored, type Session } from '../session.ts';
 import type { Live } from '../streams/live.ts';
 import { missedText } from '../streams/pod-observer.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
@@ -145,9 +145,6 @@ function openingText({ options: { mode }, group: { named, target } }: Rollout): 
   const what = { attach: 'waiting for', delete: 'deleting', evict: 'evicting' }[mode];
   return `${what} ${named.length} pods: ${names}`;
 }
-
-/** Exit code if a recording is incomplete. */
-const failedCode = 1;
 
 function listenerOf(rollout: Rollout): GroupListener {
   const { cluster, options, output, group, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;

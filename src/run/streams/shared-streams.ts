@@ -52,7 +52,7 @@ export function createSharedStreams(run: Run, gate: Gate) {
   const watch: Watch = (target, following = {}) =>
     once(JSON.stringify(watchTarget(target)), () => inFreeTurn(() => void follow(run, target, following)));
   const owners = createOwners(run, watch);
-  let openLogs = 0;
+  const followLog = createLogs(run, maxLogStreams, () => once('logs left out', () => run.options.warn(logsLeftOut)));
   return {
     listServices: routes.list,
     openRoutes: routes.open,
@@ -67,15 +67,8 @@ export function createSharedStreams(run: Run, gate: Gate) {
     },
     /** The logs of the pod's containers, from its deletion or from now on. `isAwaited`: the DELETE waits for them. */
     openLogs(pod: JsonObject, isAwaited = false): void {
-      if (!run.options.followLogs) return;
-      const since = logsSince(pod);
-      for (const container of runningContainers(pod))
-        once(`log/${uidOf(pod)}/${container}`, () => {
-          if (openLogs >= maxLogStreams) return once('logs left out', () => run.options.warn(logsLeftOut));
-          openLogs += 1;
-          const following = { gate: isAwaited ? gate : undefined, since };
-          void followContainer(run, pod, container, following).finally(() => (openLogs -= 1));
-        });
+      for (const container of run.options.followLogs ? runningContainers(pod) : [])
+        once(`log/${uidOf(pod)}/${container}`, () => followLog(pod, container, isAwaited ? gate : undefined));
     },
     /** Reads whether the namespace is terminating. */
     readNamespace: (namespace: string): Promise<void> => deliverNamespace(run, namespace),
@@ -87,8 +80,18 @@ export function createSharedStreams(run: Run, gate: Gate) {
 /** ms before the deletion; covers the difference between server and node clocks, and stamps of whole seconds. */
 const clockMarginMs = 2000;
 
+/** Follows logs from the pod's deletion or from now on, at most `most` at the same time. */
+export function createLogs(run: Run, most: number, onTooMany = (): void => {}) {
+  let open = 0;
+  return (pod: JsonObject, container: string, gate?: Gate): void => {
+    if (open >= most) return onTooMany();
+    open += 1;
+    void followContainer(run, pod, container, { gate, since: logsSince(pod) }).finally(() => (open -= 1));
+  };
+}
+
 /** When the deletion was requested, minus a margin (API server's clock, ms). */
-export function logsSince(pod: JsonObject): number | undefined {
+function logsSince(pod: JsonObject): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
   const deadline = Date.parse(String(deletionTimestamp));
   const grace = asNumber(deletionGracePeriodSeconds) ?? 0;

@@ -132,32 +132,21 @@ export const rawConditionOf = (object: JsonObject, type: string, status: string)
 export const serviceSelectorOf = (service: JsonObject): Record<string, string> | undefined =>
   stringMap(asObject(service['spec'])['selector'], () => true);
 
+const nodes = { stream: 'node', path: `${core}/nodes`, resource: 'nodes' } as const;
+const nodeEvents = { stream: 'node-events', path: eventsIn('default').path, resource: 'node-events' } as const;
+const leases = collection('/apis/coordination.k8s.io/v1', 'kube-node-lease', 'leases');
+
 /** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
 export const nodeTargets = (node: string): Target[] => [
-  { stream: 'node', path: `${core}/nodes`, resource: 'nodes', name: node },
-  {
-    stream: 'node-events',
-    path: collection(core, 'default', 'events'),
-    resource: 'node-events',
-    ...aboutObject('Node', node),
-  },
-  {
-    stream: 'lease',
-    path: collection('/apis/coordination.k8s.io/v1', 'kube-node-lease', 'leases'),
-    resource: 'leases',
-    name: node,
-  },
+  { ...nodes, name: node },
+  { ...nodeEvents, ...aboutObject('Node', node) },
+  { stream: 'lease', path: leases, resource: 'leases', name: node },
 ];
 
 /** All nodes, and the Events about them. */
 export const nodesTargets = (): Target[] => [
-  { stream: 'node', path: `${core}/nodes`, resource: 'nodes' },
-  {
-    stream: 'node-events',
-    path: collection(core, 'default', 'events'),
-    resource: 'node-events',
-    fieldSelector: { 'involvedObject.kind': 'Node' },
-  },
+  nodes,
+  { ...nodeEvents, fieldSelector: { 'involvedObject.kind': 'Node' } },
 ];
 
 const { services: _services, ...workloads } = workloadKinds;

@@ -3,9 +3,9 @@
  * the Lease of its node only while the pod terminates, and within a bound.
  */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
-import { follow, followContainer } from './follow.ts';
+import { follow } from './follow.ts';
 import type { Run } from './live-run.ts';
-import { deliverNamespace, logsSince, type SharedStreams } from './shared-streams.ts';
+import { createLogs, deliverNamespace, type SharedStreams } from './shared-streams.ts';
 import type { Gate } from './stream-health.ts';
 import {
   namespaceOf,
@@ -41,7 +41,7 @@ export function createWideStreams(run: Run, gate: Gate): SharedStreams {
   };
   const leases = createLeases(run);
   const namespaces = new Set<string>();
-  let openLogs = 0;
+  const followLog = createLogs(run, maxLogs);
   return {
     listServices() {
       for (const target of [servicesTarget(namespace), slicesTarget(namespace)]) void follow(run, target, { gate });
@@ -62,12 +62,8 @@ export function createWideStreams(run: Run, gate: Gate): SharedStreams {
       void deliverNamespace(run, name);
     },
     openLogs(pod) {
-      for (const container of run.options.followLogs ? runningContainers(pod) : []) {
-        // Beyond the bound its times are less exact; they stay right.
-        if (openLogs >= maxLogs) return;
-        openLogs += 1;
-        void followContainer(run, pod, container, { since: logsSince(pod) }).finally(() => (openLogs -= 1));
-      }
+      // Beyond the bound the times of its containers are less exact; they stay right.
+      for (const container of run.options.followLogs ? runningContainers(pod) : []) followLog(pod, container);
     },
     readNamespace: (name) => deliverNamespace(run, name),
     closeOf: leases.close,

@@ -96,8 +96,8 @@ export function createHistory() {
   return {
     take(o: Observation): void {
       if (o.kind === 'changed' && o.stream === 'pods' && o.change === 'DELETED') {
-        rings.delete(aboutKey('Pod', o.object.metadata.name));
-        return void rings.delete(keyOf(o.object));
+        rings.delete(aboutKey(o.object.metadata.namespace ?? '', 'Pod', o.object.metadata.name));
+        return void rings.delete(rememberedKey(o.object));
       }
       const { key, most } = ringOf(o);
       const ring = rings.get(key) ?? [];
@@ -116,7 +116,7 @@ function ringOf(o: Observation): { key: string; most: number } {
   if (o.kind === 'listed') return { key: listKey(o.stream, o.name, o.objects[0]), most: 1 };
   if (o.kind !== 'changed') return { key: 'streams', most: maxStreamObservations };
   const most: Partial<Record<string, number>> = maxChanges;
-  return { key: keyOf(o.object), most: most[o.stream] ?? maxOtherChanges };
+  return { key: rememberedKey(o.object), most: most[o.stream] ?? maxOtherChanges };
 }
 
 /** A newer list replaces an older one only if both have the same stream, name and kind. */
@@ -124,13 +124,16 @@ const listKey = (stream: string, name: string | undefined, first: ObservedObject
   `list/${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
-function keyOf(object: ObservedObject): string {
-  if (object.kind === 'Event') return aboutKey(object.involvedObject.kind, object.involvedObject.name);
-  const { namespace, name, uid } = object.metadata;
-  if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace ?? ''}/${name}`;
+export function rememberedKey(object: ObservedObject): string {
+  const { namespace = '', name, uid } = object.metadata;
+  if (object.kind === 'Event') {
+    const { kind, name: about } = object.involvedObject;
+    return aboutKey(kind === 'Node' ? '' : namespace, kind, about);
+  }
+  if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace}/${name}`;
   return object.kind === 'Node' || object.kind === 'Lease' ? `${object.kind}/${name}` : `uid/${uid}`;
 }
 
-/** An autoscaler's Events do not say what it scales, so all autoscalers share one key. */
-const aboutKey = (kind: string, name: string): string =>
-  kind === 'HorizontalPodAutoscaler' ? 'about/autoscalers' : `about/${kind}/${name}`;
+/** An autoscaler's Events do not say what it scales, so all autoscalers of a namespace share one key. */
+export const aboutKey = (namespace: string, kind: string, name: string): string =>
+  kind === 'HorizontalPodAutoscaler' ? `about/${namespace}/autoscalers` : `about/${namespace}/${kind}/${name}`;

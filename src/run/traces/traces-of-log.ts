@@ -131,7 +131,7 @@ function learnOwners({ subject }: Traced, remembered: readonly Observation[]): v
 }
 
 /** Pods that an observation shows terminating. */
-function terminatingPodsIn(o: Observation): Pod[] {
+export function terminatingPodsIn(o: Observation): Pod[] {
   const isPods =
     'stream' in o ? o.stream === 'pods' || o.stream === 'pod' : o.kind === 'answered' || o.kind === 'looked';
   return isPods

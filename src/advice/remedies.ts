@@ -111,7 +111,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const adjust = added.size === 0 ? '' : isForClients ? adjustText(situation) : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
-    text: `${parts.join(' and ')}${adjust}`,
+    text: `${parts.join(' and ')}${adjust}${longer || !grace?.limit ? '' : `; ${limitText(grace)}`}`,
     edits: [
       ...hookEdits(situation, added),
       ...(longer ? [set([...situation.podPath, graceField], longer.seconds, longer.sum)] : []),
@@ -205,7 +205,7 @@ const isReplaceable = ({ containers }: Situation, name: string | undefined): boo
 const ownHookText = ({ name, hook }: ContainerSpec, seconds: number, isServing: boolean): string =>
   isServing
     ? `let the preStop hook of ${name} sleep ${seconds}s first${hook?.command.length ? `: sh -c 'sleep ${seconds}; …'` : ''}`
-    : `${name} needs to stay up for ${seconds}s too: let its own preStop hook take that long, or move it to initContainers as a sidecar`;
+    : `let ${name} stay up for ${seconds}s too: by its own preStop hook, or as a sidecar in initContainers`;
 
 /** Undefined if a sleep helps. */
 function whyNoHook(situation: Situation): string | undefined {

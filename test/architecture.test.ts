@@ -242,6 +242,15 @@ it('gives each exported name one meaning: no two files export the same', () => {
   expect([...new Set(duplicates)].sort()).toEqual(knownDuplicates.split(' '));
 });
 
+it('decides only in src/advice about hooks, grace periods and the handling of signals', () => {
+  const remedy =
+    /preStop sleep \$|such as tini|without --grace-period|handler for its stop signal|[Gg]race period \$\{.*\}s \(/;
+  const deciding = filesBelow(source)
+    .map((file) => [relative(source, file).split(sep).join('/'), readFileSync(file, 'utf8')] as const)
+    .filter(([file, text]) => /^(verdict|output|run|watch|cli)\//.test(file) && remedy.test(text));
+  expect(deciding.map(([file]) => file)).toEqual([]);
+});
+
 it('names only existing files in docs/architecture.md', () => {
   const root = join(source, '..');
   const text = readFileSync(join(root, 'docs', 'architecture.md'), 'utf8');

@@ -136,7 +136,8 @@ function rolloutOf(object: KubernetesObject): RolloutStrategy | undefined {
   return {
     isRecreate: type === 'Recreate',
     maxUnavailable: amountOf(maxUnavailable) ?? defaults,
-    maxSurge: amountOf(maxSurge) ?? (object.kind === 'Deployment' ? '25%' : 0),
+    // A StatefulSet has none.
+    maxSurge: object.kind === 'StatefulSet' ? 0 : (amountOf(maxSurge) ?? (object.kind === 'Deployment' ? '25%' : 0)),
   };
 }
 

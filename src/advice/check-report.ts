@@ -5,11 +5,11 @@
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
-import { isProblem, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
+import { isProblem, signalled, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
 import { adviceFor, remediesFor } from './remedies.ts';
-import { isJob, signalled } from './roles.ts';
+import { isJob } from './roles.ts';
 import { serviceRules } from './rules/service.ts';
 import { handlingOf, stopRules, stopSignalOf } from './rules/stop.ts';
 import { surroundingRules } from './rules/surroundings.ts';

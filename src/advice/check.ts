@@ -140,11 +140,9 @@ function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: readonly Chec
     gates.push({ name: 'disruption-budget', passed, message: rulings.map(({ text }) => text).join('; ') });
   }
   if (timeoutMs === null) return gates;
-  const slow = specs.find((spec) => mayUseGracePeriod(spec) && spec.graceSeconds * 1000 >= timeoutMs);
+  const slow = specs.find((spec) => !spec.isFinished && !spec.notRunningNow && spec.graceSeconds * 1000 >= timeoutMs);
   const end = slow
     ? `ends before the grace period of ${slow.graceSeconds}s: a healthy exit could be called stuck`
     : 'is longer than the grace period';
   return [...gates, { name: 'timeout', passed: !slow, message: `--timeout ${timeoutMs / 1000}s ${end}` }];
 }
-
-const mayUseGracePeriod = ({ isFinished, notRunningNow }: Situation): boolean => !isFinished && !notRunningNow;

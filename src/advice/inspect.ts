@@ -8,9 +8,9 @@ import { lineOfShell } from '../programs/shell-arguments.ts';
 import { rowOf } from '../programs/rows.ts';
 import { signalHandlingOf, type SignalHandling } from './signal-handling.ts';
 import { numberOfSignal } from '../programs/signals.ts';
-import { signalled } from './roles.ts';
 import { stopSignalOf } from './rules/stop.ts';
 import type { Inspection } from './container-spec.ts';
+import { signalled } from './problem.ts';
 import type { Situation } from './situation.ts';
 
 /** RBAC permissions for `--inspect`. Since 1.35 the API server requires `create` as well. */

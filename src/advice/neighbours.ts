@@ -87,7 +87,7 @@ function clientsOf(name: string, spec: JsonObject): Clients {
 const isMetricsName = /(^|[-_.])(metrics|prometheus|prom|monitoring|telemetry|exporter)([-_.]|$)|-prom(-|$)/i;
 
 /** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
-export function budgetOf(budget: V1PodDisruptionBudget) {
+function budgetOf(budget: V1PodDisruptionBudget) {
   const [spec, status] = [asObject(budget.spec), asObject(budget.status)];
   const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
@@ -128,7 +128,12 @@ export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
     services: ofKind('Service').map(serviceOf),
     budgets: ofKind('PodDisruptionBudget').map(budgetOf),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
-    claims: claimsIn(ofKind('PersistentVolumeClaim')),
+    claims: new Map(
+      ofKind('PersistentVolumeClaim').map((claim) => [
+        claim.metadata?.name ?? '',
+        asStrings(asObject(asObject(claim)['spec'])['accessModes']),
+      ]),
+    ),
     limits: limitsIn(objects),
     configMaps: ofKind('ConfigMap').map(configMapTextsOf),
     unread: [],
@@ -137,7 +142,7 @@ export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
 }
 
 /** The minimum is 1 by default (autoscaling/v2); KEDA's is 0, and then one pod serves at a time like with 1. */
-export function autoscalerOf(scaler: KubernetesObject) {
+function autoscalerOf(scaler: KubernetesObject) {
   const { scaleTargetRef, minReplicas, minReplicaCount } = asObject(asObject(scaler)['spec']);
   const { kind = 'Deployment', name } = asObject(scaleTargetRef);
   return {
@@ -146,8 +151,3 @@ export function autoscalerOf(scaler: KubernetesObject) {
     minimum: Math.max(1, asNumber(minReplicas) ?? asNumber(minReplicaCount) ?? 1),
   };
 }
-
-export const claimsIn = (claims: readonly KubernetesObject[]): Map<string, string[]> =>
-  new Map(
-    claims.map((claim) => [claim.metadata?.name ?? '', asStrings(asObject(asObject(claim)['spec'])['accessModes'])]),
-  );

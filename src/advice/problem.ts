@@ -1,7 +1,6 @@
 /** Findings of a check: their codes, and the rules that find them. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
-import { signalled } from './roles.ts';
 import type { Situation } from './situation.ts';
 
 /** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
@@ -52,6 +51,10 @@ export const note = findingOf('info');
 export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
 
 export type Rule = (spec: Situation) => Problem[];
+
+/** Containers that get a stop signal when the pod is deleted. */
+export const signalled = ({ containers }: { containers: readonly ContainerSpec[] }): readonly ContainerSpec[] =>
+  containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
 
 /** A rule about each container that gets a stop signal. */
 export const ofContainer =

@@ -1,5 +1,5 @@
 /** What `check` reads from a cluster, each once: whole pods and workloads, and the objects around them. */
-import type { KubernetesObject, V1Pod, V1PodDisruptionBudget, V1Service } from '@kubernetes/client-node';
+import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
@@ -9,37 +9,36 @@ import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';
 import { workloadKinds, workloadPath, type WorkloadResource } from '../run/choosing/target.ts';
-import { autoscalerOf, budgetOf, claimsIn, serviceOf, type Neighbours } from './neighbours.ts';
+import { neighboursIn, type Neighbours } from './neighbours.ts';
+
+/** Kinds around the pods. Without the last two the answer is only less exact. */
+const neighbourKinds = [
+  ['/api/v1', 'services', 'Service'],
+  ['/apis/policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget'],
+  ['/apis/autoscaling/v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler'],
+  ['/api/v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
+] as const;
+
+/** What cannot be told without these. */
+const effects: Readonly<Record<string, string>> = {
+  services: 'whether clients lose requests',
+  poddisruptionbudgets: 'whether an eviction is allowed',
+  endpointslices: 'who else serves',
+};
 
 /** The objects around the pods of the namespace; `unread` lists what was refused. */
 export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
-  const unread: { what: string; because: string }[] = [];
-  const read = async (root: string, resource: string, what: string): Promise<unknown[] | undefined> => {
-    const found = await listAll(cluster, root, resource);
-    if (Array.isArray(found)) return found;
-    unread.push({ what, because: `${resource} could not be read (${found.status})` });
-    return undefined;
-  };
-  const services = ((await read('/api/v1', 'services', 'whether clients lose requests')) ?? []) as V1Service[];
-  const slices =
-    services.length > 0 ? await read('/apis/discovery.k8s.io/v1', 'endpointslices', 'who else serves') : [];
-  // Without these the answer is only less exact: who may not read them still gets one.
-  const quiet = async (root: string, resource: string): Promise<KubernetesObject[] | undefined> => {
-    const found = await listAll(cluster, root, resource);
-    return Array.isArray(found) ? (found as KubernetesObject[]) : undefined;
-  };
-  const scalers = await quiet('/apis/autoscaling/v2', 'horizontalpodautoscalers');
-  const claims = await quiet('/api/v1', 'persistentvolumeclaims');
-  const budgets = await read('/apis/policy/v1', 'poddisruptionbudgets', 'whether an eviction is allowed');
-  return {
-    services: services.map(serviceOf),
-    budgets: ((budgets ?? []) as V1PodDisruptionBudget[]).map(budgetOf),
-    slices: slices?.map(narrowSlice),
-    autoscaled: scalers?.map((one) => autoscalerOf({ ...one, kind: 'HorizontalPodAutoscaler' })),
-    claims: claims && claimsIn(claims),
-    unread,
-    mayHaveOtherServices: false,
-  };
+  const { objects, unread: refused } = await listKinds(cluster, neighbourKinds);
+  const neighbours = neighboursIn(objects);
+  const hasServices = neighbours.services.length > 0;
+  const slices = hasServices ? await listAll(cluster, '/apis/discovery.k8s.io/v1', 'endpointslices') : [];
+  if (!Array.isArray(slices)) refused.push({ resource: 'endpointslices', status: slices.status });
+  const unread = refused.flatMap(({ resource, status }) => {
+    const what = effects[resource];
+    return what === undefined ? [] : [{ what, because: `${resource} could not be read (${status})` }];
+  });
+  const read = Array.isArray(slices) ? slices.map(narrowSlice) : undefined;
+  return { ...neighbours, slices: read, unread, mayHaveOtherServices: false };
 }
 
 /** The objects of a collection, or the HTTP status of the refusal. */
@@ -78,9 +77,9 @@ export async function readWorkload(
   name: string,
 ): Promise<KubernetesObject> {
   const { namespace } = cluster;
-  const { kind } = workloadKinds[resource];
+  const { kind, group = 'apps/v1' } = workloadKinds[resource];
   const answer = await getObject(cluster, workloadPath(namespace, resource, name));
-  if (answer.status === 200) return { ...asObject(answer.body), kind };
+  if (answer.status === 200) return { apiVersion: group, ...asObject(answer.body), kind };
   const what = `${kind.toLowerCase()} "${name}" in namespace "${namespace}"`;
   if (answer.status === 404)
     throw new PodexitError(
@@ -107,12 +106,15 @@ const checkedKinds = [
 ] as const;
 
 /** Every workload and pod of the namespace, and which kinds could not be read. */
-export async function readWorkloads(
+export const readWorkloads = (cluster: Cluster) => listKinds(cluster, checkedKinds);
+
+async function listKinds(
   cluster: Cluster,
-): Promise<{ objects: KubernetesObject[]; unread: { resource: string; status: number }[] }> {
+  kinds: readonly (readonly [root: string, resource: string, kind: string])[],
+) {
   const unread: { resource: string; status: number }[] = [];
   const objects: KubernetesObject[] = [];
-  for (const [root, resource, kind] of checkedKinds) {
+  for (const [root, resource, kind] of kinds) {
     const found = await listAll(cluster, root, resource);
     if (Array.isArray(found)) objects.push(...found.map((object) => ({ ...asObject(object), kind })));
     else unread.push({ resource, status: found.status });

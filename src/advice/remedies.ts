@@ -6,9 +6,8 @@ import { list } from '../verdict/words.ts';
 import type { SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
-import { isProblem, type CheckCode, type Problem } from './problem.ts';
-import { companionsOf, hookSecondsOf, servicesOfClients, containersThatServe, signalled } from './roles.ts';
-import { othersServe } from './serve-meanwhile.ts';
+import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
+import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -80,6 +79,9 @@ const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
+
+/** For a person. */
+const inWords = (solves: readonly Problem[], text: string): Remedy[] => [{ solves, text, edits: [] }];
 
 const graceField = 'terminationGracePeriodSeconds';
 
@@ -300,14 +302,13 @@ function second(plan: Plan): Remedy[] {
   const { situation } = plan;
   const solves = of(plan, 'last-endpoint');
   if (solves.length === 0) return [];
-  const { subject, capacity } = situation;
+  const { subject, capacity, measured } = situation;
   const { single, autoscaler, replicas } = capacity;
-  const inWords = (text: string): Remedy[] => [{ solves, text, edits: [] }];
-  if (single.length > 0 || subject.kind !== 'Deployment') return inWords(secondText(situation, single));
-  if (autoscaler !== undefined) return inWords(`let ${autoscaler} keep at least 2 replicas`);
-  if (situation.measured)
-    return inWords('a second replica, protected by a PodDisruptionBudget, keeps the Service answering');
-  if (replicas !== 1) return inWords(secondText(situation, single));
+  if (single.length > 0 || subject.kind !== 'Deployment') return inWords(solves, secondText(situation));
+  if (autoscaler !== undefined) return inWords(solves, `let ${autoscaler} keep at least 2 replicas`);
+  if (measured)
+    return inWords(solves, 'a second replica, protected by a PodDisruptionBudget, keeps the Service answering');
+  if (replicas !== 1) return inWords(solves, secondText(situation));
   return [
     {
       solves,
@@ -320,13 +321,14 @@ function second(plan: Plan): Remedy[] {
   ];
 }
 
-function secondText({ subject: { kind } }: Situation, single: readonly SingleReason[]): string {
+function secondText({ subject: { kind }, capacity: { single } }: Situation): string {
   if (kind === 'Pod') return 'let a Deployment with at least two replicas own the pod';
   if (kind === 'DaemonSet') return 'its clients have only the pod of this node; let them reach those of other nodes';
-  if (single.length > 0)
-    return `only a second replica helps, and that needs a person: ${list(single.map((why) => singleText[why]))}`;
+  if (single.length > 0) return `only a second replica helps, and that needs a person: ${reasonsIn(single)}`;
   return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
 }
+
+const reasonsIn = (single: readonly SingleReason[]): string => list(single.map((why) => singleText[why]));
 
 const singleText: Readonly<Record<SingleReason, string>> = {
   'data volume': 'its volume keeps data, which a second pod may not share',
@@ -342,51 +344,50 @@ function strategy(plan: Plan): Remedy[] {
   const { situation } = plan;
   const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
   if (solves.length === 0) return [];
-  const { subject, capacity } = situation;
-  const { rollout, replicas, single, inPlace } = capacity;
-  const path = ['spec', subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy'];
-  const rolling = (maxUnavailable: number, maxSurge: number, text: string): Remedy => ({
-    solves,
-    text: `${text}: maxUnavailable ${maxUnavailable} and maxSurge ${maxSurge}`,
-    edits: [
-      set(
-        path,
-        {
-          type: 'RollingUpdate',
-          rollingUpdate: subject.kind === 'StatefulSet' ? { maxUnavailable } : { maxUnavailable, maxSurge },
-        },
-        text,
-      ),
-    ],
-    consent: 'strategy',
-    costs:
-      maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
-  });
-  const text = (words: string): Remedy[] => [{ solves, text: words, edits: [] }];
-  if (situation.measured && subject.kind !== 'Deployment') return text(secondText(situation, single));
-  if (situation.measured)
-    return text(
-      'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1), if two pods may run at the same time',
-    );
+  const { subject, capacity, measured } = situation;
+  const { rollout, replicas = 2, single, inPlace } = capacity;
+  const isDeployment = subject.kind === 'Deployment';
+  const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
+  if (measured)
+    return inWords(solves, isDeployment ? `${first}, if two pods may run at the same time` : secondText(situation));
   if (rollout?.isRecreate)
-    return text(
+    return inWords(
+      solves,
       'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1',
     );
   if (inPlace.some(({ why }) => why === 'volume'))
-    return text('use strategy Recreate for a ReadWriteOnce volume, or a volume that is ReadWriteMany');
-  const ports = single.includes('host ports');
-  if (subject.kind === 'DaemonSet' || subject.kind === 'StatefulSet' || ports) {
-    if ((replicas ?? 2) <= 1 && subject.kind === 'Deployment')
-      return text('leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage');
-    return [
-      rolling(1, 0, ports ? "the old pod must release the node's ports first" : 'the other pods serve meanwhile'),
-    ];
-  }
-  return single.some((why) => why !== 'device')
-    ? text(
-        `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1), unless ${list(single.map((why) => singleText[why]))}`,
-      )
-    : [rolling(0, 1, 'a new pod is ready before an old one goes')];
+    return inWords(solves, 'use strategy Recreate for a ReadWriteOnce volume, or a volume that is ReadWriteMany');
+  const hasPorts = single.includes('host ports');
+  if (hasPorts && isDeployment && replicas <= 1)
+    return inWords(
+      solves,
+      'leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage',
+    );
+  if (hasPorts) return [rolling(subject, solves, 1, "the old pod must release the node's ports first")];
+  if (!isDeployment) return [rolling(subject, solves, 1, 'the other pods serve meanwhile')];
+  const reasons = single.filter((why) => why !== 'device');
+  if (reasons.length > 0) return inWords(solves, `${first}, unless ${reasonsIn(reasons)}`);
+  return [rolling(subject, solves, 0, 'a new pod is ready before an old one goes')];
+}
+
+/** The two amounts alone: a partition, for example, stays. */
+function rolling(
+  { kind }: Situation['subject'],
+  solves: readonly Problem[],
+  maxUnavailable: 0 | 1,
+  why: string,
+): Remedy {
+  const maxSurge = 1 - maxUnavailable;
+  const path = ['spec', kind === 'Deployment' ? 'strategy' : 'updateStrategy', 'rollingUpdate'];
+  const surge = kind === 'StatefulSet' ? [] : [set([...path, 'maxSurge'], maxSurge, why)];
+  return {
+    solves,
+    text: `${why}: maxUnavailable ${maxUnavailable} and maxSurge ${maxSurge}`,
+    edits: [set([...path, 'maxUnavailable'], maxUnavailable, why), ...surge],
+    consent: 'strategy',
+    costs:
+      maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
+  };
 }
 
 /** Remedies of one container: its readiness probe, its liveness probe, its place among the sidecars. */

@@ -5,8 +5,8 @@ import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type JudgedExit, type Report } from '../verdict/report.ts';
 import type { Problem } from './problem.ts';
-import { editedValue, type Edit } from './fix/edit.ts';
-import { strategicPatch } from './fix/strategic-patch.ts';
+import { exitAdvice } from './exit-advice.ts';
+import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation } from './situation.ts';
 import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
@@ -15,11 +15,13 @@ import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
   const judged = judgedExit(trace, policy);
   if (!judged) return undefined;
-  const { timeline, verdict, answer } = judged;
+  const { timeline, answer } = judged;
+  const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
+  const verdict = { ...judged.verdict, findings: advised };
   const situation = situationOfTrace({ trace, timeline });
   const problems = problemsToSolve(judged, problemsOfExit({ trace, timeline, verdict }));
   const remedies = remediesFor(situation, problems);
-  const findings = verdict.findings.map((finding) => {
+  const findings = advised.map((finding) => {
     const isAbout = ({ code, container }: Problem): boolean => code === finding.code && container === finding.container;
     const solved = remedies.flatMap(({ solves }) => solves).find(isAbout);
     return { ...finding, advice: finding.advice ?? (solved && adviceFor(solved, remedies)) };
@@ -45,13 +47,12 @@ function problemsToSolve({ answer: { cause } }: JudgedExit, problems: readonly P
 /** Sentences for a person, and the patch of the rest, as far as the workload has a template to patch. */
 function printed(situation: Situation, remedies: readonly Remedy[]): { advice: string[]; fix: FixReport[] } {
   const patches = remedies.filter(({ edits, after, consent }) => edits.length > 0 && !after && !consent);
-  const sentences = remedies
-    .filter((one) => !patches.includes(one))
-    .map(({ text, after }) => (after ? `only then: ${text}` : text));
+  const left = remedies.filter((one) => !patches.includes(one));
+  const advice = [...new Set(left.map(({ text, after }) => (after ? `only then: ${text}` : text)))];
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
-  if (patches.length === 0) return { advice: [...new Set(sentences)], fix: [] };
-  if (!isPatchable(situation)) return { advice: [...new Set(sentences), `in its manifest: ${reason}`], fix: [] };
+  if (patches.length === 0) return { advice, fix: [] };
+  if (!isPatchable(situation)) return { advice: [...advice, `in its manifest: ${reason}`], fix: [] };
   const patch = patchOf(
     situation,
     patches.flatMap(({ edits }) => edits),
@@ -59,7 +60,7 @@ function printed(situation: Situation, remedies: readonly Remedy[]): { advice: s
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
   const command = `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'`;
-  return { advice: [...new Set(sentences)], fix: [{ reason, target: { kind, name }, patch, command }] };
+  return { advice, fix: [{ reason, target: { kind, name }, patch, command }] };
 }
 
 /** Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted. */
@@ -69,8 +70,8 @@ const isPatchable = ({ subject: { kind, name } }: Situation): boolean =>
 /** Of an object that has only the names of its containers, by their index. */
 function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {
   const names = (list: string): object =>
-    Object.fromEntries(
-      containers.filter(({ path }) => path.at(-2) === list).map(({ name, path }) => [path.at(-1), { name }]),
+    Object.fromEntries<object>(
+      containers.flatMap(({ name, path }) => (path.at(-2) === list ? [[String(path.at(-1)), { name }]] : [])),
     );
   const podSpec = { containers: names('containers'), initContainers: names('initContainers') };
   const object = podPath.reduceRight<object>((inner, key) => ({ [key]: inner }), podSpec);

@@ -40,7 +40,7 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
   const isOpen = reachesApp === 'unknown' || chain.length > 1 || last?.kind === 'runtime';
   if (isOpen && (command.length > 0 || script !== undefined))
-    return { kind: 'depends', because: decidedBy.replace(/^whether the application handles \w+: /, '') };
+    return { kind: 'depends', because: decidedBy.replace(/^whether the application (in \w+ )?handles \w+: /, '') };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
 

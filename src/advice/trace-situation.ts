@@ -9,6 +9,7 @@ import { lossOf } from '../verdict/loss.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containersOf, type MeasuredContainer } from './container-spec.ts';
+import { isUnhandled } from './exit-advice.ts';
 import { limitsOf } from './limits.ts';
 import { serviceOf, type Neighbours } from './neighbours.ts';
 import type { Problem } from './problem.ts';
@@ -82,8 +83,8 @@ const longest = (length: Length): number =>
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
 export function problemsOfExit(exit: Exit): Problem[] {
-  const { timeline, verdict } = exit;
-  const { outcome, findings } = verdict;
+  const { timeline } = exit;
+  const { outcome, findings } = exit.verdict;
   const { trigger, workload } = timeline;
   // No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted.
   const isUnfixable =
@@ -92,7 +93,6 @@ export function problemsOfExit(exit: Exit): Problem[] {
     trigger.kind === 'namespace-deletion' ||
     trigger.kind === 'owner-deleted';
   const isRollout = trigger.kind === 'rollout';
-  const unhandled = new Set(findings.flatMap((one) => (one.code === 'no-signal-handling' ? one.container : [])));
   return findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };
@@ -105,26 +105,21 @@ export function problemsOfExit(exit: Exit): Problem[] {
       const isSized = ['sent-too-late', 'no-ready-backend'].includes(lossOf(timeline)?.cause ?? '');
       return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
     }
-    if (code === 'killed-at-grace' && unhandled.has(container)) return [];
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(exit, finding)];
     // Without advice, the spec's grace period itself was too short.
-    return isUnfixable && finding.needsGrace && advice === undefined ? [] : [{ ...problem, advice }];
+    return isUnfixable && isForGrace(code) && advice === undefined ? [] : [{ ...problem, advice }];
   });
 }
 
+const isForGrace = (code: string): boolean => /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
+
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
-function signalProblem(
-  { timeline }: Exit,
-  { code, severity, container, message, needsGrace, advice }: JudgedFinding,
-): Problem {
-  const about = { severity, container, message, path: [] };
-  if (container !== undefined && wasStarting(timeline, container))
-    return {
-      ...about,
-      code: 'no-signal-handling',
-      advice: `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`,
-    };
-  return { ...about, code: needsGrace ? code : 'no-signal-handling', advice };
+function signalProblem({ timeline }: Exit, { code, severity, container, message, advice }: JudgedFinding): Problem {
+  const isStarting = container !== undefined && wasStarting(timeline, container);
+  const starting = `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
+  const isForSignal = timeline.containers.some((one) => one.name === container && isUnhandled(timeline, one));
+  const about = { severity, container, message, path: [], advice: isStarting ? starting : advice };
+  return { ...about, code: isStarting || isForSignal ? 'no-signal-handling' : code };
 }
 
 /** Less than this after its start, PID 1 may still be the script that starts the application. */

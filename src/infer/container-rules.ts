@@ -76,7 +76,7 @@ export function containerExit(
   );
   const mayLackSignal = ended !== undefined && exit.signal === undefined && !decision.isExitByStop;
   const known = mayLackSignal ? { ...exit, ...exitWithoutSignal(stop, decision, exit.assumes) } : exit;
-  return { ...base, stopping, ...known, served: servedOf(context, spec.name) };
+  return { ...base, stopping, ...known, served: servedOf(context, spec.name, known.exit) };
 }
 
 /** The first Killing, if any. Observed if its nanoseconds are known; a repeated Event has only seconds. */
@@ -265,19 +265,24 @@ const isSignalledAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): bo
   spec.kind !== 'sidecar' && hook === undefined;
 
 /**
- * When the container stopped accepting requests: between the last answer and the first refused connection. Only if
- * nobody else can have answered: another container, a pod on the node's network or, if its name is used again, the
- * successor. Nor once the exit is known.
+ * When the container stopped accepting requests: between the last answer and the first refused connection, or the exit.
+ * Only if nobody else can have answered: another container, a pod on the node's network or, if its name is used again,
+ * the successor. Nor once the exit is known.
  */
-function servedOf({ trace, deletion: { pod } }: InferContext, container: string): Estimate | undefined {
+function servedOf(
+  { trace, deletion: { pod } }: InferContext,
+  container: string,
+  exit: ExitFacts | undefined,
+): Estimate | undefined {
   const { uid, ownerReferences = [] } = pod.metadata;
   const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
   if (containersOf(pod).length > 1 || !isOwnName || pod.spec.hostNetwork === true) return undefined;
   const endKnownAt = trace.containers.get(container)?.terminated?.at ?? Infinity;
-  const [served] = probeResultsOf(trace.probes, {}).flatMap(({ pod: probed, answered, refusedBy }) =>
-    probed === uid && answered && refusedBy && answered.last < endKnownAt
-      ? [onClient({ lo: answered.last, hi: refusedBy.at + 1 }, [answered.seq, refusedBy.seq])]
-      : [],
-  );
+  const [served] = probeResultsOf(trace.probes, {}).flatMap(({ pod: probed, answered, refusedBy }) => {
+    if (probed !== uid || !answered || answered.last >= endKnownAt) return [];
+    const hi = Math.min((refusedBy?.at ?? Infinity) + 1, exit?.at.client.hi ?? Infinity);
+    if (hi < answered.last || !Number.isFinite(hi)) return [];
+    return [onClient({ lo: answered.last, hi }, [answered.seq, ...(refusedBy ? [refusedBy.seq] : [])])];
+  });
   return served;
 }

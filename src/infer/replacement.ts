@@ -29,9 +29,9 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   // Stops at the first match: a scale-up can bring thousands of pods.
   for (const isCandidate of candidatesFor(own)) {
     const [uid, facts] = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
-    // A pod created in the same second as the deletion may be the replacement. If so, a later one is not.
+    // A pod created in the same second as the deletion may be the replacement: then it is not known.
     const isDoubtful = (sibling: Sibling): boolean =>
-      isCandidate(sibling[1].pod) && isOf('unknown', sibling) && !isBefore(sibling) && !isYounger(sibling[1], facts);
+      isCandidate(sibling[1].pod) && isOf('unknown', sibling) && !isBefore(sibling);
     if (free.some(isDoubtful)) return undefined;
     if (uid !== undefined && facts) return replacement(context, uid, facts);
   }
@@ -56,11 +56,6 @@ const candidatesFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => 
   (pod) => controllerOf(pod)?.uid === controllerOf({ metadata, ...own })?.uid,
   () => true,
 ];
-
-const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): boolean =>
-  other !== undefined &&
-  (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
-    (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
 
 function replacement(context: DeletionContext, uid: string, facts: SiblingFacts): Replacement {
   const { trace, deletion, network } = context;

@@ -45,7 +45,8 @@ export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the appl
 
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: LinkReaction): Effect {
-  const called = name || 'the application';
+  const app = reaction || !name ? 'the application' : name;
+  const called = reaction ? `${app} in ${name}` : app;
   const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0 } = reaction ?? {};
   const stays = does === 'drops' && (isPid1 || isIgnored);
   const why = isIgnored ? ', as its shell made the signal ignored' : '';
@@ -58,7 +59,7 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context,
     probably: false,
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
-    decidedBy: `whether ${called} handles SIG${signal}: if so it can finish its work, if not ${otherwise}`,
+    decidedBy: `whether ${app} handles SIG${signal}: if so it can finish its work; without a handler ${otherwise}`,
     remedy: stays && reaction ? { kind: 'trap', text } : undefined,
     chain: [{ kind: 'unknown', name: called, does: 'is not known here' }],
   };
@@ -96,9 +97,7 @@ export function linkEffect(
   const child = { ...context, isPid1: false, isIgnored, signal: sends, toGroup };
   const inner = next?.(reaction.does === 'execs' ? { ...context, isIgnored } : child);
   const isOpen = kind === 'runtime' && !/^(unknown|ignores)$/.test(reaction.does);
-  const own = isOpen
-    ? unknownApp(`the application in ${name}`, context, reaction)
-    : effectOf(row, reaction, context, inner);
+  const own = isOpen ? unknownApp(name, context, reaction) : effectOf(row, reaction, context, inner);
   const better = right && right !== context.signal && !inner ? right : undefined;
   const text = `Stop it with SIG${better} (lifecycle.stopSignal, or STOPSIGNAL of its image)`;
   return {

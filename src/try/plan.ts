@@ -9,7 +9,7 @@ import { neighboursIn, type Neighbours } from '../advice/neighbours.ts';
 import { problemsOf } from '../advice/check-report.ts';
 import { listAll, readNamespace } from '../advice/read-cluster.ts';
 import { editsOf, remediesFor } from '../advice/remedies.ts';
-import { othersServe } from '../advice/serve-meanwhile.ts';
+import { othersServe } from '../advice/roles.ts';
 import { hasPods, situationOf } from '../advice/situation.ts';
 import { jsonPatch, strategicMerge } from '../demo/verbs/merge.ts';
 import { PodexitError } from '../errors.ts';

@@ -11,8 +11,6 @@ export interface JudgedFinding extends Finding {
   /** The evidence or explanation, if the clause does not give it. */
   readonly why?: string;
   readonly delayMs?: number;
-  /** A longer grace period would have helped. */
-  readonly needsGrace?: boolean;
 }
 
 export interface JudgedVerdict extends Verdict {

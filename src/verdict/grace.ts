@@ -2,12 +2,12 @@
 import type { RuleInput } from './rule-input.ts';
 
 /** The grace period that a deletion asked for, and the spec's, in seconds. */
-interface LoweredGrace {
+export interface LoweredGrace {
   readonly asked: number;
   readonly spec: number;
 }
 
-function loweredGrace({ deletion, timeline }: RuleInput): LoweredGrace | undefined {
+export function loweredGrace({ deletion, timeline }: RuleInput): LoweredGrace | undefined {
   const { effectiveSeconds, counted, specSeconds: spec } = timeline.grace;
   // If the deletion was not seen to begin, a grace of 0 may be the kubelet's last DELETE, which no client asked for (SIGNALS.md trap 2).
   const asked = deletion.grace > 0 || deletion.isWitnessed ? effectiveSeconds : counted.max;
@@ -24,14 +24,5 @@ export function loweredGraceText(input: RuleInput): string | undefined {
   return grace && `the deletion ${askedText(grace)}`;
 }
 
-const askedText = ({ asked, spec }: LoweredGrace): string => `asked for ${asked}s instead of the spec's ${spec}s`;
-
-/**
- * What to do if the spec's grace period would have been enough; else undefined, as src/advice sizes a longer one.
- * `faster`: what the pod itself can do, printed after "or". `neededSeconds`: what would have been enough, 0 if unknown.
- */
-export function graceAdvice(input: RuleInput, faster: string, neededSeconds = 0): string | undefined {
-  const grace = loweredGrace(input);
-  if (!grace || neededSeconds >= grace.spec) return undefined;
-  return `The deletion ${askedText(grace)}: delete without --grace-period, --now and --force, or ${faster}.`;
-}
+export const askedText = ({ asked, spec }: LoweredGrace): string =>
+  `asked for ${asked}s instead of the spec's ${spec}s`;

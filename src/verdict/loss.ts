@@ -14,7 +14,7 @@ import { lengthText, secondsText } from './length-text.ts';
 import { signalName } from './rule-input.ts';
 import { byFrequency, list, plural, servicesNamed } from './words.ts';
 
-interface Loss {
+export interface Loss {
   readonly cause:
     | 'before-deletion'
     | 'no-ready-backend'
@@ -28,8 +28,6 @@ interface Loss {
   readonly what: string;
   /** The cause, as part of a sentence. */
   readonly why: string;
-  /** What to change, a sentence without its full stop; absent if no change is known to help. */
-  readonly advice?: string;
   readonly evidence: readonly number[];
 }
 
@@ -71,7 +69,6 @@ function causeOfLoss(
     return {
       cause: 'kept-connection-cut',
       why: 'the connection that clients keep was cut, while new connections were served',
-      advice: 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
     };
   const signal = Math.min(...containers.flatMap(({ stopSignal }) => stopSignal?.earliest ?? []));
   if (first < signal - slackMs) return unexplained;
@@ -87,8 +84,6 @@ function causeOfLoss(
     return {
       cause: 'unanswered-while-draining',
       why: 'requests got no answer while the containers shut down',
-      advice:
-        'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
     };
   // A load balancer that sends too late can cause neither.
   if (mostFrequent === 'dns' || mostFrequent === 'tls') return unexplained;

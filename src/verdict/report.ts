@@ -15,6 +15,7 @@ import { nodeRules } from './findings/node.ts';
 import { removalRules } from './findings/removal.ts';
 import { trafficRules } from './findings/traffic.ts';
 import { gateOf, withImpliedLoss } from './gates.ts';
+import { loweredGrace, type LoweredGrace } from './grace.ts';
 import { ledgerOf } from './ledger.ts';
 import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
@@ -26,6 +27,7 @@ export interface JudgedExit {
   readonly verdict: JudgedVerdict;
   readonly answer: Omit<Answer, 'advice' | 'fix'>;
   readonly ledger: readonly LedgerEntry[];
+  readonly lowered?: LoweredGrace | undefined;
   /** Absent if the recording does not contain it. */
   readonly run?: RunReport | undefined;
 }
@@ -42,7 +44,8 @@ export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined
   const input = context && { ...context, timeline };
   const verdict = judge(trace, timeline, input, policy);
   const ledger = ledgerOf(input, new Set(verdict.findings.map(({ code }) => code)));
-  return { timeline, verdict, answer: answerOf(timeline, verdict, input), ledger, run: runReportOf(trace) };
+  const answer = answerOf(timeline, verdict, input);
+  return { timeline, verdict, answer, ledger, lowered: input && loweredGrace(input), run: runReportOf(trace) };
 }
 
 function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, policy: Policy): JudgedVerdict {

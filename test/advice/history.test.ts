@@ -265,7 +265,7 @@ describe('compare', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^better\n[\s\S]*before +█+[^\n]*\n +after +█+/);
     expect(stdout).toMatch(/killed: 1 of 1 → 0 of 1/);
-    expect((await runMain([...words, '-o', 'markdown'])).stdout).toMatch(/\| \| before \| after \|\n/);
+    expect((await runMain([...words, '-o', 'markdown'])).stdout).toMatch(/\| {2}\| before \| after \|\n/);
   });
 
   it('a missing file causes one clear error', async () => {

@@ -173,7 +173,7 @@ describe('check --inspect', () => {
         'PID 1 is `/bin/sh /start.sh`, node is its child and gets nothing',
       );
       expect(findings.find(({ container }) => container === 'node')?.message).toBe(
-        'PID 1 of node (`node server.js`) has no SIGTERM handler: it will be killed at the end of the grace period of 30s',
+        'PID 1 of node (`node server.js`) has no SIGTERM handler: SIGKILL after the grace period of 30s',
       );
     }));
 

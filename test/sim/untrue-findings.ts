@@ -39,7 +39,7 @@ const allowed: Record<string, (world: World, facts: Facts) => boolean> = {
   // A client's DELETE with grace 0 hides the kubelet's final one.
   'finalizer-held': (_, { finalDeleteAt, removedAt, mayArriveLate, grace }) =>
     mayArriveLate || grace === 0 || !(seconds(finalDeleteAt, removedAt) < 0.4),
-  'kubelet-restarted': (world, { stopAttempts }) => hadFault(world, 'kubelet-restart') && stopAttempts.length > 1,
+  'kubelet-restarted': (world) => hadFault(world, 'kubelet-restart'),
   'node-silent': (world, facts) => hadFault(world, 'freeze') || noticedAfter(7.5, facts),
   'slow-start': (_, facts) => noticedAfter(1.5, facts),
   'slow-cleanup': (_, facts) => isUnclear(facts) || !(seconds(facts.finishedAt, facts.finalDeleteAt) < 2.8),

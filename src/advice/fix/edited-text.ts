@@ -6,8 +6,7 @@ import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
 import { aliasChanges, commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
-import type { YamlSource } from './yaml-source.ts';
-import { yamlStyleOf } from './yaml-style.ts';
+import { yamlStyleOf, type YamlSource } from './yaml-source.ts';
 
 /** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
 export interface ObjectEdits {
@@ -53,8 +52,7 @@ function editedDocument(text: string, edits: readonly Edit[]): string {
     const { path } = edit;
     const changes = edit.kind === 'set' ? setChanges(source, path, after) : moveChanges(source, path, edit.to, after);
     const edited = changed(own, changes);
-    const comment = { path: placeOf(edit), why: edit.why };
-    return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), [comment]));
+    return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), placeOf(edit), edit.why));
   };
   const wanted = editedValue(valueOf(`${body}\n`), edits);
   const written = movesLast(edits).reduce(withEdit, `${body}\n`);

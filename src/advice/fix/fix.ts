@@ -109,12 +109,11 @@ function byHandIn(situation: Situation): string[] {
 
 async function fromFiles(input: ManifestInput, options: FixOptions, ports: Ports) {
   const { manifests, broken } = await readManifests(input, ports);
-  const nothing: Plan = { remedies: [], edits: [] };
   const plans = new Map(
     situationsOf(manifests).map(({ manifest, situation }) => [manifest, planFor(situation, options)]),
   );
   const edited = manifests.map((manifest) => {
-    const plan = plans.get(manifest) ?? nothing;
+    const plan = plans.get(manifest) ?? { remedies: [], edits: [] };
     return { manifest, plan, after: { ...manifest, object: editedValue(manifest.object, plan.edits) } };
   });
   const left = situationsOf(edited.map(({ after }) => after));
@@ -140,12 +139,8 @@ async function fromCluster(target: Target, options: FixOptions, ports: Ports): P
   }
 }
 
-/** Throws `fix.target` if it has no pod template, and what reading throws. */
-export const objectWithTemplate = async (cluster: Cluster, target: Target): Promise<KubernetesObject> =>
-  withApiVersion(await objectToFix(cluster, target));
-
-/** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. */
-async function objectToFix(cluster: Cluster, target: Target): Promise<KubernetesObject> {
+/** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. Throws `fix.target`. */
+export async function objectWithTemplate(cluster: Cluster, target: Target): Promise<KubernetesObject> {
   if (target.kind === 'workload' && target.resource !== 'services')
     return readWorkload(cluster, target.resource, target.name);
   if (target.kind !== 'pod')
@@ -162,13 +157,6 @@ async function objectToFix(cluster: Cluster, target: Target): Promise<Kubernetes
   const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
   return owner && resource ? readWorkload(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
 }
-
-/** Adds the apiVersion, which the response to a GET may leave out. */
-const withApiVersion = (object: KubernetesObject): KubernetesObject => ({
-  ...object,
-  apiVersion:
-    object.apiVersion ?? Object.values(workloadKinds).find(({ kind }) => kind === object.kind)?.group ?? 'apps/v1',
-});
 
 function printed(found: readonly Fixable[], format: FixFormat): string {
   if (format === 'yaml')

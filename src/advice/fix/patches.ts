@@ -5,8 +5,7 @@ import { asObject, isObject } from '../../model/observe/read.ts';
 import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 import type { Path } from '../container-spec.ts';
 import { deepestNode, yaml11 } from '../manifests.ts';
-import { placeOf, type Edit } from './edit.ts';
-import { differing, isSame, strategicPatch } from './strategic-patch.ts';
+import { differing, isSame, placeOf, strategicPatch, type Edit } from './edit.ts';
 
 export const documentOf = (value: unknown): Document =>
   new Document(value, { ...yaml11, aliasDuplicateObjects: false });

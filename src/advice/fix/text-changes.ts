@@ -18,8 +18,11 @@ import {
   type Collection,
   type Entry,
   type YamlSource,
+  blockLines,
+  flowText,
+  isFilled,
+  type YamlStyle,
 } from './yaml-source.ts';
-import { blockLines, flowText, isFilled, type YamlStyle } from './yaml-style.ts';
 
 /** Replaces the text from one offset to another. */
 export interface TextChange {
@@ -34,26 +37,18 @@ export const setChanges = (source: YamlSource, path: Path, wanted: unknown): Tex
 
 /** The item leaves its list with the comments above it, and becomes the last of the other, which may not exist yet. */
 export function moveChanges(source: YamlSource, path: Path, to: Path, wanted: unknown): TextChange[] {
-  const { text } = source;
-  const list = entryAt(source, path.slice(0, -1))?.node ?? null;
+  const { text, style } = source;
+  const nodeAt = (place: Path): Node | null => entryAt(source, place)?.node ?? null;
+  const [list, target, map] = [nodeAt(path.slice(0, -1)), nodeAt(to), nodeAt(to.slice(0, -1))];
   const item = entryAt(source, path);
   if (!item || !isCollection(list)) return [];
-  const own = item.inFlow
-    ? `- ${text.slice(item.start, contentEnd(text, item))}`.split(/\r?\n/)
-    : dedented(
-        text.slice(
-          leadingComments(text, lineStart(text, item.start), columnOf(text, item.start)),
-          blockEnd(text, item),
-        ),
-      );
-  const target = entryAt(source, to);
-  const added =
-    target?.node && isBlock(target.node)
-      ? addLines(source, target.node, own)
-      : target || (item.inFlow && !isBlock(entryAt(source, to.slice(0, -1))?.node ?? null))
-        ? setBelow(source, rootOf(source), to, wanted)
-        : addBelow(source, to, own);
-  return [removed(source, list, item), ...added];
+  const cut = removed(source, list, item);
+  const flow = `- ${text.slice(item.start, contentEnd(text, item))}`;
+  const own = item.inFlow ? flow.split(/\r?\n/) : dedented(text.slice(cut.start, cut.end));
+  if (isBlock(target)) return [cut, ...addLines(source, target, own)];
+  if (target || !isBlock(map)) return [cut, ...setBelow(source, rootOf(source), to, wanted)];
+  const lines = own.map((line) => ' '.repeat(style.dashIndent) + line);
+  return [cut, ...addLines(source, map, [`${to.at(-1)}:`, ...lines])];
 }
 
 /** Aliases that no longer mean what they should, as an edit has changed their anchor, become values of their own. */
@@ -70,22 +65,15 @@ export function aliasChanges(source: YamlSource, wanted: unknown): TextChange[] 
   return below(rootOf(source), wanted);
 }
 
-/** A comment above the line of the deepest existing part of each path, or of the braces that it is in. */
-export function commentChanges(source: YamlSource, comments: readonly { path: Path; why: string }[]): TextChange[] {
-  const { text, document, style } = source;
-  const above = new Map<number, Set<string>>();
-  for (const { path, why } of comments) {
-    const entry = deepestEntry(document.contents, path);
-    if (!entry && isBlock(document.contents)) continue;
-    const start = lineStart(text, entry?.start ?? document.contents?.range[0] ?? 0);
-    const comment = `# ${why.replace(/\s+/g, ' ')}`;
-    // Above the line of three dashes, it would be a comment of the document before.
-    if (text.startsWith('---', start) || text.slice(leadingComments(text, start), start).includes(comment)) continue;
-    above.set(start, (above.get(start) ?? new Set()).add(comment));
-  }
-  return [...above].map(([start, lines]) => {
-    return { start, end: start, text: linesText([...lines], indentAt(text, start), style) };
-  });
+/** A comment above the line of the deepest existing part of the path, or of the braces that it is in. */
+export function commentChanges({ text, document, style }: YamlSource, path: Path, why: string): TextChange[] {
+  const entry = deepestEntry(document.contents, path);
+  const start = lineStart(text, entry?.start ?? document.contents?.range[0] ?? 0);
+  const comment = `# ${why.replace(/\s+/g, ' ')}`;
+  const isThere = text.slice(leadingComments(text, start), start).includes(comment);
+  // Above the line of three dashes, it would be a comment of the document before.
+  if ((!entry && isBlock(document.contents)) || text.startsWith('---', start) || isThere) return [];
+  return [{ start, end: start, text: linesText([comment], indentAt(text, start), style) }];
 }
 
 const rootOf = ({ document: { contents } }: YamlSource): Entry => {
@@ -123,8 +111,8 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[
   const { text, document } = source;
   const { node, inFlow, key, valueStart } = entry;
   if (node && isDeepStrictEqual(node.toJS(document), wanted)) return [];
-  if (isBlock(node) && isFirstInLine(text, entriesOf(node)[0]?.start ?? 0))
-    return replaceBlock(source, entry, node, wanted);
+  const [first] = isBlock(node) && isFilled(wanted) ? entriesOf(node) : [];
+  if (first) return replaceBlock(source, entry, lineStart(text, first.start), wanted);
   const isAlone = !inFlow && key !== undefined && !text.slice(valueStart, contentEnd(text, entry)).includes('\n');
   if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
   const end = contentEnd(text, entry);
@@ -136,16 +124,12 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[
   ];
 }
 
-/** Replaces the lines of a value, but keeps their comments. */
-function replaceBlock(source: YamlSource, entry: Entry, node: Collection, wanted: unknown): TextChange[] {
+/** Replaces the lines of a value by those of another map or list, but keeps their comments. */
+function replaceBlock(source: YamlSource, entry: Entry, start: number, wanted: unknown): TextChange[] {
   const { text, style } = source;
-  const start = lineStart(text, entriesOf(node)[0]?.start ?? 0);
   const end = blockEnd(text, entry);
-  const lines = [...commentsIn(text.slice(start, end), 0), ...(isFilled(wanted) ? blockLines(wanted, style) : [])];
-  const change = { start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) };
-  return isFilled(wanted)
-    ? [change]
-    : [{ start: entry.valueStart, end: entry.valueStart, text: ` ${flowText(wanted, style)}` }, change];
+  const lines = [...commentsIn(text.slice(start, end), 0), ...blockLines(wanted, style)];
+  return [{ start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) }];
 }
 
 const indentBelow = ({ text, style }: YamlSource, { start }: Entry, value: unknown): string =>
@@ -168,13 +152,6 @@ function addLines({ text, style }: YamlSource, node: Collection, lines: readonly
   if (!first || !last) return [];
   const start = blockEnd(text, last);
   return [{ start, end: start, text: linesText(lines, ' '.repeat(columnOf(text, first.start)), style) }];
-}
-
-/** A new list of one item, which has lines already. */
-function addBelow(source: YamlSource, path: Path, item: readonly string[]): TextChange[] {
-  const map = entryAt(source, path.slice(0, -1))?.node ?? null;
-  const indent = ' '.repeat(source.style.dashIndent);
-  return isBlock(map) ? addLines(source, map, [`${path.at(-1)}:`, ...item.map((line) => indent + line)]) : [];
 }
 
 /** After the last entry in braces or brackets: in its line, or in a line of its own if that one has one. */

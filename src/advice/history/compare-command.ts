@@ -3,7 +3,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../output/palette.ts';
 import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import { publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import { compare, lengthText, type Comparison, type Side } from './compare.ts';
 import { middle, readReports, sampleOf, type ReadRecording } from './reports.ts';
 
@@ -85,23 +85,22 @@ function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
 }
 
 function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {
-  const row = (name: string, pick: (side: Side) => string): string =>
-    `| ${name} | ${forMarkdown(pick(before))} | ${forMarkdown(pick(after))} |`;
   const length = (range: Side['total']): string => (range ? lengthText(range) : '–');
-  const codes = (list: readonly string[]): string =>
-    list.length > 0 ? list.map((code) => forMarkdown(code)).join(', ') : 'none';
-  return `**${forMarkdown(summary)}**
-
-| | before | after |
-| --- | --- | --- |
-${row('exits', ({ exits }) => String(exits))}
-${row('worst outcome', ({ outcome }) => outcome)}
-${row('killed', ({ killed }) => String(killed))}
-${row('preStop', ({ hook }) => length(hook))}
-${row('after SIGTERM', ({ drain }) => length(drain))}
-${row('total', ({ total }) => length(total))}
-${row('grace period', ({ graceSeconds }) => `${graceSeconds}s`)}
-
-Findings fixed: ${codes(findings.fixed)} · new: ${codes(findings.new)} · left: ${codes(findings.left)}
-${warnings.map((warning) => `\n> ${forMarkdown(warning)}\n`).join('')}`;
+  const codes = (list: readonly string[]): string => list.map((code) => forMarkdown(code)).join(', ') || 'none';
+  const rows: [string, (side: Side) => string][] = [
+    ['exits', ({ exits }) => String(exits)],
+    ['worst outcome', ({ outcome }) => outcome],
+    ['killed', ({ killed }) => String(killed)],
+    ['preStop', ({ hook }) => length(hook)],
+    ['after SIGTERM', ({ drain }) => length(drain)],
+    ['total', ({ total }) => length(total)],
+    ['grace period', ({ graceSeconds }) => `${graceSeconds}s`],
+  ];
+  const found = `Findings fixed: ${codes(findings.fixed)} · new: ${codes(findings.new)} · left: ${codes(findings.left)}`;
+  return markdownPage(
+    summary,
+    ['', 'before', 'after'],
+    rows.map(([name, pick]) => [name, pick(before), pick(after)]),
+    [found, ...warnings.flatMap((warning) => ['', `> ${forMarkdown(warning)}`])],
+  );
 }

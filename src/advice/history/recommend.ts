@@ -109,8 +109,13 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   const { seconds = now } = graceSize([{ ...need, drainWords: 'drain' }], 'measured') ?? {};
   // A hook that is proposed without a longer grace period needs all that there is today.
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
-  const exits = `${safeFor(next)} of ${group.length} exits`;
-  const p99 = ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`;
+  const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
+  if (next !== now && killed.length === 0 && !proposed && group.some(raced))
+    return answer(
+      'keep',
+      now,
+      `${field} ${now} stays until clients have time to leave: kubectl podexit fix sizes both`,
+    );
   if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);
   if (next === now) return answer('keep', next, `${field} ${now} is right: ${exits} ended in time${p99}`);
   const why =
@@ -119,6 +124,10 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
       : ` leaves the slowest exit a quarter more${p99}`;
   return answer('raise', next, `${field} ${now} → ${next}${why}`);
 }
+
+/** Clients may need a preStop hook, which no length of these exits contains. */
+const raced = ({ findings }: ExitSample): boolean =>
+  findings.some(({ code }) => /^(drain-race|requests-lost|endpoint-not-removed)$/.test(code));
 
 const showedNoReaction = ({ findings }: ExitSample): boolean =>
   findings.some(({ code }) => /^no-signal-handl(ing|er)$/.test(code));

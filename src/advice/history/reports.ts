@@ -31,7 +31,8 @@ export async function readReports(names: readonly string[], readRecording: ReadR
   const files = (await Promise.all(names.map(filesOf))).flat();
   const found: JsonObject[] = [];
   for (const file of files)
-    found.push(...(await (file.endsWith('.ndjson') ? exitsInRecording(file, readRecording) : exitsInDocument(file))));
+    if (file.endsWith('.ndjson')) found.push(...(await readRecording(file)).map((one) => asObject(exitReportOf(one))));
+    else found.push(...(await exitsInDocument(file)));
   return found;
 }
 
@@ -48,9 +49,6 @@ async function filesOf(name: string): Promise<string[]> {
   if (files.length === 0) throw unreadable(name, 'holds no .json or .ndjson file');
   return files.map((file) => join(name, file));
 }
-
-const exitsInRecording = async (file: string, readRecording: ReadRecording): Promise<JsonObject[]> =>
-  (await readRecording(file)).map((report) => asObject(exitReportOf(report)));
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
@@ -94,8 +92,8 @@ export function sampleOf(document: JsonObject) {
     outcome: outcomes.find((one) => one === verdict['outcome']) ?? ('unknown' as const),
     graceSeconds: asNumber(asObject(document['grace'])['effectiveSeconds']) ?? 0,
     /** Hook and drain: of the container that took the longest. */
-    hook: longest([...main.map((one) => one['preStopSeconds']), ...phaseSeconds(document, 'prestop')]),
-    drain: longest([...main.map((one) => one['drainSeconds']), ...phaseSeconds(document, 'drain')]),
+    hook: longest(main.map((one) => one['preStopSeconds'])),
+    drain: longest(main.map((one) => one['drainSeconds'])),
     /** From the start of the termination by the kubelet to the last exit. */
     used: between(document, 'stopping', 'exited'),
     total: totalOf(document),
@@ -110,16 +108,20 @@ export function sampleOf(document: JsonObject) {
   };
 }
 
-/** The first fix of the report that concerns the pod template: its grace period (0: as it is) and its hooks. */
+/**
+ * What the report proposes for the pod template: its grace period (0: as it is) and whether a hook. A pod without an owner
+ * has no patch, and the advice of its findings says it.
+ */
 function fixIn(document: JsonObject) {
-  const [fix] = objectsIn(document['fix']);
-  const spec = asObject(asObject(fix?.['patch'])['spec']);
-  const pod = asObject(
-    asObject(asObject(asObject(asObject(spec['jobTemplate'])['spec'])['template'] ?? spec['template'])['spec']),
-  );
-  const graceSeconds = asNumber(pod['terminationGracePeriodSeconds']) ?? 0;
-  const hasHook = objectsIn(pod['containers']).some(({ lifecycle }) => asObject(lifecycle)['preStop'] !== undefined);
-  return fix && (hasHook || graceSeconds > 0) ? { graceSeconds, hasHook, reason: asText(fix['reason']) } : undefined;
+  const texts = [
+    ...objectsIn(document['fix']).map(({ reason }) => asText(reason)),
+    ...objectsIn(asObject(document['verdict'])['findings']).map(({ advice }) => asText(advice)),
+  ];
+  const reason = texts.find((text) => /^(preStop sleep|grace period) \d+s/i.test(text));
+  const [, seconds] = /grace period (\d+)s/i.exec(reason ?? '') ?? [];
+  return reason === undefined
+    ? undefined
+    : { graceSeconds: Number(seconds ?? 0), hasHook: reason.startsWith('preStop'), reason };
 }
 
 /** A ReplicaSet counts as its Deployment. */
@@ -141,9 +143,6 @@ function secondsOf(raw: unknown): Seconds | undefined {
   const [least, most] = [asNumber(min), asNumber(max)];
   return least === undefined || most === undefined || least < 0 || most < least ? undefined : { min: least, max: most };
 }
-
-const phaseSeconds = (document: JsonObject, name: string): unknown[] =>
-  named(document['phases'], name).map((one) => one['seconds']);
 
 const named = (list: unknown, name: string): JsonObject[] => objectsIn(list).filter((one) => one['name'] === name);
 

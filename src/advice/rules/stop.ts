@@ -89,26 +89,6 @@ const isOrderly = (handling: SignalHandling): boolean => handling.kind === 'hand
 /** Stop signals of images, beside SIGTERM. */
 const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
 
-const killText = (spec: Situation): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
-
-const ignoring = ofContainer((container, spec) => {
-  const handling = handlingOf(spec, container);
-  if (handling.kind !== 'ignores') return undefined;
-  const { name, inspection, command } = container;
-  const signal = `SIG${stopSignalOf(container)}`;
-  const advice = handling.because.includes('trap')
-    ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
-    : 'Handle the stop signal, or put an init such as tini in front of it.';
-  const details = { ...at(container, command.command.length > 0 ? 'command' : 'args'), advice };
-  if (inspection?.kind !== 'read') {
-    const message = `${name} ignores ${signal} (${handling.because}): ${killText(spec)}`;
-    return warning('no-signal-handling', message, details);
-  }
-  const end = `it will be killed at the end of the grace period of ${spec.graceSeconds}s`;
-  const message = `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${end}`;
-  return warning('no-signal-handler', message, details);
-});
-
 /** Commands that end at once, so that a Job's shell line of nothing else is over before a signal could come. */
 const brief =
   /^(echo|printf|date|true|:|exit|export|set|umask|cd|pwd|hostname|whoami|env|uname|id|mkdir|touch|ls|test|\[)(\s|$)/;
@@ -120,21 +100,31 @@ const isOneShot = ({ command: { command, args } }: ContainerSpec): boolean => {
   return isPlain && commands.every((words) => brief.test(words.join(' ')));
 };
 
-const shells = ofContainer((container, spec) => {
+/** What in front of the application, or the application itself, does with the stop signal, if that is not to end in time. */
+const signals = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  if (handling.kind !== 'shell' || (isJob(spec) && isOneShot(container))) return undefined;
-  const shell = `PID 1 of ${container.name} does not pass SIG${stopSignalOf(container)} on (${handling.because})`;
-  const details = { ...at(container, 'command'), advice: handling.advice ?? `${execRemedy.text}.` };
-  return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, details);
-});
-
-/** Not the grace period, but what is in front of the application decides when it ends. */
-const cutting = ofContainer((container, spec) => {
-  const handling = handlingOf(spec, container);
-  if (handling.kind !== 'cuts') return undefined;
-  const message = `${container.name} ends at once on SIG${stopSignalOf(container)}, and its application is cut off (${handling.because})`;
-  const advice = handling.advice ?? `${execRemedy.text}.`;
-  return warning('shell-as-pid-1', message, { ...at(container, 'command'), advice });
+  if (handling.kind === 'handles' || handling.kind === 'depends' || handling.kind === 'unknown') return undefined;
+  const { name, inspection, command } = container;
+  const signal = `SIG${stopSignalOf(container)}`;
+  const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
+  const place = at(container, command.command.length > 0 ? 'command' : 'args');
+  if (handling.kind !== 'ignores') {
+    if (isJob(spec) && isOneShot(container)) return undefined;
+    const message =
+      handling.kind === 'shell'
+        ? `PID 1 of ${name} does not pass ${signal} on (${handling.because}): ${kill}`
+        : `${name} ends at once on ${signal}, and its application is cut off (${handling.because})`;
+    return warning('shell-as-pid-1', message, { ...place, advice: handling.advice ?? `${execRemedy.text}.` });
+  }
+  const advice = handling.because.includes('trap')
+    ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
+    : 'Handle the stop signal, or put an init such as tini in front of it.';
+  return inspection?.kind === 'read'
+    ? warning('no-signal-handler', `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${kill}`, {
+        ...place,
+        advice,
+      })
+    : warning('no-signal-handling', `${name} ignores ${signal} (${handling.because}): ${kill}`, { ...place, advice });
 });
 
 /** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
@@ -167,5 +157,5 @@ const droppedStopSignals = ofContainer((container) => {
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[ignoring, shells, cutting, mismatched, droppedStopSignals],
+  ...[signals, mismatched, droppedStopSignals],
 ];

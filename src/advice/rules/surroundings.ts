@@ -1,8 +1,8 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
 import { list } from '../../verdict/words.ts';
-import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
-import { isJob, mainContainers, signalled } from '../roles.ts';
+import { at, note, ofContainer, signalled, warning, type Problem } from '../problem.ts';
+import { isJob, mainContainers } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */

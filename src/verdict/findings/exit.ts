@@ -3,17 +3,15 @@ import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
 import { controllerOf, runtimeOf } from '../../model/pod.ts';
 import { knownEnd } from '../../programs/stop-behaviour.ts';
 import type { ContainerRules } from '../finding.ts';
-import { graceAdvice, loweredGraceText } from '../grace.ts';
+import { loweredGraceText } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
   containerSpec,
   graceText,
   ignoresItsSignal,
   longestGraceMs,
-  ranContainers,
   signalName,
   stopSignalName,
-  type RuleInput,
 } from '../rule-input.ts';
 
 export const exitRules: ContainerRules = {
@@ -26,13 +24,11 @@ export const exitRules: ContainerRules = {
       message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${after}, when its ${graceText(input.timeline)} ended (exit 137)`,
       clause: `${name} was still running${after}`,
       why: reaction === 'none' ? undefined : (loweredGraceText(input) ?? shellText(input.timeline, container)),
-      advice: killAdvice(input, container),
-      needsGrace: reaction !== 'none' && !ignoresItsSignal(input.timeline, container),
     };
   },
 
   /** Only for containers that do not decide the outcome. */
-  'sidecar-killed': (input, container) => {
+  'sidecar-killed': ({ timeline }, container) => {
     const { name, kind, outcome, probable } = container;
     if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
     const label = kind === 'sidecar' ? 'sidecar' : 'debug container';
@@ -42,11 +38,11 @@ export const exitRules: ContainerRules = {
         : 'an interactive shell ignores SIGTERM, for example';
     const clause = `${label} ${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}`;
     return {
-      message: `${clause}, when the ${graceText(input.timeline)} ended: ${because}`,
+      message: `${clause}, when the ${graceText(timeline)} ended: ${because}`,
       clause,
       advice:
         kind === 'sidecar'
-          ? killAdvice(input, container)
+          ? undefined
           : `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
     };
   },
@@ -64,7 +60,6 @@ export const exitRules: ContainerRules = {
       // Silence alone does not prove it: an application may work towards its exit and print nothing.
       clause: ignoresItsSignal(timeline, container) ? `${name} ignored ${signal}${length}` : silence,
       why: `no log line and no readiness change of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
-      advice: handlingAdvice(timeline, container),
     };
   },
 
@@ -134,24 +129,12 @@ export const exitRules: ContainerRules = {
         : `${clause}: a slower shutdown will be SIGKILLed`,
       clause,
       why: loweredGraceText(input),
-      advice: headroomAdvice(input, container, used),
-      needsGrace: true,
     };
   },
 };
 
 const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';
-
-/** A longer grace period helps only an application that reacts to its signal. */
-function killAdvice(input: RuleInput, container: ContainerTimeline): string | undefined {
-  const { name, kind, reaction } = container;
-  if (kind === 'sidecar' && reaction !== 'none') return graceAdvice(input, `let ${name} stop faster`);
-  if (ignoresItsSignal(input.timeline, container)) return handlingAdvice(input.timeline, container);
-  const signal = signalName(container);
-  if (reaction === 'none') return `Make ${name} handle ${signal}; a longer grace period would only delay the SIGKILL.`;
-  return graceAdvice(input, `make ${name} exit sooner after ${signal}`);
-}
 
 /** What in front of the application ended by the stop signal and cut it off; its own script may say otherwise. */
 function cutText({ pod }: Timeline, container: ContainerTimeline, code: number): string | undefined {
@@ -165,16 +148,6 @@ function shellText(timeline: Timeline, container: ContainerTimeline): string | u
   return containerSpec(timeline.pod, container.name)?.shell
     ? 'its PID 1 is a shell, which rarely forwards signals'
     : undefined;
-}
-
-/** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
-function handlingAdvice(timeline: Timeline, container: ContainerTimeline): string {
-  const { name } = container;
-  if (ignoresItsSignal(timeline, container))
-    return `Remove \`trap "" TERM\` from the command of ${name}: an ignored signal stays ignored after exec.`;
-  if (containerSpec(timeline.pod, name)?.shell)
-    return `Start the program of ${name} with exec (\`sh -c "exec app"\`), in exec form, or under an init such as tini: the shell receives the signal and does not pass it on.`;
-  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }
 
 /**
@@ -199,22 +172,3 @@ function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: Container
 
 const usedText = ({ kind, graceUsed }: ContainerTimeline, least: number): string =>
   lengthText(kind !== 'sidecar' && graceUsed ? graceUsed : { min: least, max: least, shown: least });
-
-function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string | undefined {
-  const blocking = blockingContainer(input.timeline, container);
-  const neededSeconds = used / 1000 / nearlySpentShare;
-  const isHook = (container.preStop?.length?.min ?? 0) * 2 >= used;
-  const faster =
-    isHook && blocking === undefined ? 'shorten the preStop hook' : `make ${blocking ?? container.name} exit sooner`;
-  return graceAdvice(input, faster, neededSeconds);
-}
-
-/** The last main container that a sidecar still waited for when its own hook was certainly over (SIGNALS.md §2 S7). */
-function blockingContainer(timeline: Timeline, sidecar: ContainerTimeline): string | undefined {
-  const hookEnd = sidecar.preStop?.end;
-  if (sidecar.kind !== 'sidecar' || !hookEnd) return undefined;
-  const later = ranContainers(timeline).filter(
-    ({ kind, exit }) => kind === 'container' && exit && exit.at.earliest > hookEnd.latest,
-  );
-  return later.sort((a, b) => (b.exit?.at.latest ?? 0) - (a.exit?.at.latest ?? 0))[0]?.name;
-}

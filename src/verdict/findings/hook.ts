@@ -4,7 +4,7 @@ import type { ContainerKind } from '../../model/kube.ts';
 import type { HookKind } from '../../model/observe/container.ts';
 import { second, type Span } from '../../model/span.ts';
 import type { ContainerRule, ContainerRules } from '../finding.ts';
-import { graceAdvice, isForced, loweredGraceText } from '../grace.ts';
+import { isForced, loweredGraceText } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
 import { containerSpec, graceText, longestGraceMs, ranContainers, signalName } from '../rule-input.ts';
 
@@ -43,8 +43,6 @@ export const hookRules: ContainerRules = {
         (seconds === undefined
           ? undefined
           : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`),
-      advice: graceAdvice(input, 'shorten the hook', seconds),
-      needsGrace: true,
     };
   }),
 
@@ -63,9 +61,7 @@ export const hookRules: ContainerRules = {
       message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
       clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${left}`,
       why: loweredGraceText(input),
-      advice: graceAdvice(input, 'shorten the hook', length.min / 1000 / heavyShare),
       delayMs: length.shown,
-      needsGrace: true,
     };
   }),
 };

@@ -29,7 +29,6 @@ export const trafficRules: Rules = {
       message: `${loss.what}: ${loss.why}`,
       clause: loss.what,
       why: loss.why,
-      advice: loss.advice,
       evidence: loss.evidence,
     };
   },

@@ -5,8 +5,13 @@ import { problemsOf } from '../../../src/advice/check-report.ts';
 import { editedValue, type Edit } from '../../../src/advice/fix/edit.ts';
 import { isProblem, type Problem } from '../../../src/advice/problem.ts';
 import { editsOf, remediesFor, type Consent } from '../../../src/advice/remedies.ts';
-import { hookSecondsOf, mainContainers, servicesOfClients, containersThatServe } from '../../../src/advice/roles.ts';
-import { othersServe } from '../../../src/advice/serve-meanwhile.ts';
+import {
+  containersThatServe,
+  hookSecondsOf,
+  mainContainers,
+  othersServe,
+  servicesOfClients,
+} from '../../../src/advice/roles.ts';
 import type { Situation } from '../../../src/advice/situation.ts';
 import { readSituation } from './situations.ts';
 

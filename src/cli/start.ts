@@ -72,6 +72,7 @@ function outputTo(descriptor: 1 | 2, create: () => NodeJS.WriteStream): Output {
     isTty: isatty(descriptor),
     // A terminal without a size reports 0.
     columns: () => stream().columns || 80,
+    hasSize: () => Boolean(stream().columns),
     rows: () => stream().rows || 24,
     onResize: (listener) => {
       stream().on('resize', listener);

@@ -12,7 +12,9 @@ export interface Clock {
 export interface Output {
   write(text: string): void;
   readonly isTty: boolean;
+  /** 80 if the terminal does not say, which `hasSize` tells. */
   columns(): number;
+  hasSize?(): boolean;
   rows(): number;
   onResize(listener: () => void): () => void;
   /** Calls back before Ctrl-Z suspends this process; returns an unsubscribe function. */

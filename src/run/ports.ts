@@ -35,9 +35,9 @@ export const sayingThrough = (say: (text: string) => boolean | undefined, ports:
 /** Shows at a terminal that a command without a view of its own works; what it prints takes the spinner's place. */
 export async function whileWaiting<T>(text: string, ports: Ports, work: (ports: Ports) => Promise<T>): Promise<T> {
   const { stdout, stderr, env, ask } = ports;
-  if (!stderr.isTty || env['TERM'] === 'dumb') return work(ports);
-  const { default: ora } = await import('ora');
-  const spinner = ora({ text, discardStdin: false }).start();
+  // ora must know how wide the terminal is. If it hid the cursor, it would end the process at the first signal.
+  if (!stderr.isTty || env['TERM'] === 'dumb' || !stderr.hasSize?.()) return work(ports);
+  const spinner = (await import('ora')).default({ text, discardStdin: false, hideCursor: false }).start();
   const printed = (output: Output, isLast: boolean): Output => ({
     ...output,
     write: (lines) => void (spinner.stop(), output.write(lines), isLast || spinner.start()),

@@ -143,7 +143,7 @@ describe.concurrent('--evict', () => {
   it('--retry-evict waits for the budget, and the report has only the accepted request', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
-      setTimeout(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)), 1500);
+      setTimeout(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)), 4000);
       const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags]);
       expect(ran.stderr).toMatch(/allows 0 disruptions now.*; waiting/);
       const report = JSON.parse(ran.stdout) as { mode: string; marks: { name: string }[] };

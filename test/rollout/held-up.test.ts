@@ -59,7 +59,7 @@ const cases: Case[] = [
       deployment({ generation: 2, spec: { paused: true }, status: { observedGeneration: 2, updatedReplicas: 0 } }),
     ],
     after: [],
-    words: ['--timeout=1500ms'],
+    words: ['--timeout=4s'],
     exits: [],
     code: 3,
     stderr: /was seen to terminate: deployment\/web is paused/,

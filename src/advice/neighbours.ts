@@ -84,7 +84,8 @@ function clientsOf(name: string, spec: JsonObject): Clients {
   return spec['clusterIP'] === 'None' ? 'headless' : 'load-balancer';
 }
 
-const isMetricsName = /(^|[-_.])(metrics|prometheus|prom|monitoring|telemetry|exporter)([-_.]|$)|-prom(-|$)/i;
+const isMetricsName =
+  /(^|[-_.])(metrics|prometheus|prom|monitoring|telemetry|exporter|profiling|pprof)([-_.]|$)|-prom(-|$)/i;
 
 /** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 function budgetOf(budget: V1PodDisruptionBudget) {

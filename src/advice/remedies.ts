@@ -419,17 +419,14 @@ function sidecar({ podPath }: Situation, { name, path }: ContainerSpec, problem:
   };
 }
 
-function readiness(situation: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
-  const { services } = situation;
+/** A port that only the Service names may be served by nobody: a probe of it would keep the pod from ever being ready. */
+function readiness({ services }: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
   const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
   const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
-  // Of several containers that declare no port, any could be the one that serves.
-  const isOnly = signalled(situation).filter(({ kind }) => kind === 'main').length === 1;
   const declared = ports
     .filter(tcp)
     .find((one) => targets.some((target) => target === one.name || target === one.port));
-  const port =
-    declared?.name ?? declared?.port ?? (isOnly ? targets.find((one) => typeof one === 'number') : undefined);
+  const port = declared?.name ?? declared?.port;
   const text = `give ${name} a readiness probe`;
   if (port === undefined) return [{ solves: [problem], text, edits: [] }];
   const why = 'ready only once the port accepts connections; an HTTP check of your own says more';

@@ -4,6 +4,7 @@
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
+import { parseFloor } from '../model/stamps.ts';
 import type { Gap } from '../model/observation.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
@@ -114,7 +115,20 @@ interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'ou
 
 /** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
-  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal);
+  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
+
+/** By two stamps of the node: they have no drift between them, with which the network counts (trap 7). */
+function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
+  const ended = parseFloor(facts.terminated?.value.finishedAt);
+  if (!ended) return false;
+  if (turn && network.unusable.node) return true;
+  const dues = [
+    killings[0]?.time.lo ?? -Infinity,
+    hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
+    turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
+  ];
+  return dues.some((due) => ended.lo < due && ended.hi <= due + driftOver(due - network.references.node));
+}
 
 /**
  * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit:

@@ -326,6 +326,19 @@ const sidecars: Case[] = [
       expect: { truth: true, neverWithdraws: true },
     })),
   ),
+  ...[0, 500, 900].map((ms): Case => ({
+    sentence: `that exits in an earlier second than the main container gets no signal (updates ${ms} ms late)`,
+    of: besideMain(3000, {}),
+    edit: [
+      endingAfter(-1),
+      arriving((one) => (one.kind === 'changed' ? one.at + ms : one.at)),
+      only(({ kind }) => !['line', 'log-opened', 'log-ended'].includes(kind)),
+    ],
+    expect: {
+      containers: { proxy: { stopSignal: false } },
+      holds: ({ phases }) => expect(phases.map((one) => `${one.name} ${one.subject}`)).not.toContain('drain proxy'),
+    },
+  })),
   ...[0, 1].map((seconds): Case => ({
     sentence: `that exits ${seconds} s after the main container got its signal`,
     of: besideMain(3000, {}),

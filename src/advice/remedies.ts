@@ -382,7 +382,7 @@ function rolling(
   const surge = kind === 'StatefulSet' ? [] : [set([...path, 'maxSurge'], maxSurge, why)];
   return {
     solves,
-    text: `${why}: maxUnavailable ${maxUnavailable} and maxSurge ${maxSurge}`,
+    text: `${why}: maxUnavailable ${maxUnavailable}${surge.length > 0 ? ` and maxSurge ${maxSurge}` : ''}`,
     edits: [set([...path, 'maxUnavailable'], maxUnavailable, why), ...surge],
     consent: 'strategy',
     costs:

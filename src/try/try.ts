@@ -21,11 +21,12 @@ import { canAsk, type Session } from '../run/session.ts';
 import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
 import { tryViews, type TryReport } from './card.ts';
-import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';
-import { isInside, measureExit, settled, type Measuring } from './measure.ts';
+import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy } from './copies.ts';
+import { isInside, measureExit, type Measuring } from './measure.ts';
 import { assertPermitted, create, leftText, cleanupCommand, ownersLeft, remove, workloadOf } from './objects.ts';
 import { adviceOf, judgePatch, resultOf, patchSummary, unseenLossShare, type TriedExit } from './outcome.ts';
 import { planOf, type Plan, type Proposal } from './plan.ts';
+import { untilReady } from './ready.ts';
 import { podSpecIn } from './refusals.ts';
 
 export interface TryOptions extends OutputOptions {
@@ -79,10 +80,8 @@ function interrupted({ reason }: AbortSignal): PodexitError {
 const orLeave = <T>(left: AbortSignal, work: () => Promise<T>): Promise<T> =>
   unlessAborted(left, work, () => interrupted(left));
 
-/** Ids need no more: they differ among the tries of one namespace. */
-const idLength = 6;
-const newId = ({ random }: Ports): string =>
-  Array.from({ length: idLength }, () => Math.floor(random() * 36).toString(36)).join('');
+/** Six letters and digits: ids differ only among the tries of one namespace. */
+const newId = ({ random }: Ports): string => random().toString(36).slice(2, 8).padEnd(6, '0');
 
 async function tryIn(session: Session, options: TryOptions, left: AbortSignal): Promise<number> {
   const { cluster, ports } = session;
@@ -119,8 +118,10 @@ const manifestsOf = (plan: Plan): string =>
 const ownerOf = ({ options, subject, change }: Plan, startedAt = 'when it is created') =>
   ownerManifest(options, { workload: subject, change, startedAt });
 
-const copiesOf = ({ workloads, options }: Plan, ownerUid: string): Copy[] =>
-  copyNames.map((name) => copyOf(workloads[name], name, options, ownerUid));
+const copiesOf = ({ workloads, options }: Plan, ownerUid: string): [Copy, Copy] => [
+  copyOf(workloads.today, 'today', options, ownerUid),
+  copyOf(workloads.patched, 'patched', options, ownerUid),
+];
 
 /** Throws `try.consent` if nobody can be asked. */
 async function isAllowed(plan: Plan, { cluster, ports }: Session, { yes, runs }: TryOptions, left: AbortSignal) {
@@ -168,27 +169,25 @@ async function measured(session: Session, plan: Plan, options: TryOptions, left:
   const say = sayingOnce(warnOn(ports));
   const owner = await create(cluster, ownerOf(plan, new Date(ports.clock.now()).toISOString()));
   const copies = copiesOf(plan, asString(metadataOf(owner)['uid']) ?? '');
-  for (const { deployment, service } of copies)
-    for (const object of [deployment, service]) {
-      left.throwIfAborted();
-      await create(cluster, object);
-    }
+  for (const object of copies.flatMap(({ deployment, service }) => [deployment, service])) {
+    left.throwIfAborted();
+    await create(cluster, object);
+  }
   say(`created two copies of ${plan.subject}, which nothing else selects; waiting until they are ready`);
   const { probe, path, timeoutMs } = options;
   const { targetPort } = plan.options;
   const measuring: Measuring = { session, probe, path, targetPort, timeoutMs, left, say, follow: runLive };
+  for (const copy of copies) await untilReady(copy, measuring);
+  const turns = [copies, copies.toReversed() as typeof copies];
   const exits: TriedExit[] = [];
-  const pods = new Map<Copy, readonly JsonObject[]>();
-  for (const copy of copies) pods.set(copy, (await settled(measuring, copy)).pods);
   for (let run = 1; run <= options.runs; run++)
     // In turns, so that what changes in the cluster meanwhile does not favour one of them.
-    for (const copy of run % 2 === 1 ? copies : copies.toReversed()) {
-      const { exit, pods: next } = await measureExit(measuring, copy, pods.get(copy) ?? []);
-      pods.set(copy, next);
+    for (const [copy, other] of run % 2 === 1 ? turns : turns.toReversed()) {
+      const exit = await measureExit(measuring, copy, other);
       exits.push(exit);
       const { requests, sample } = exit;
       say(
-        `exit ${run} of ${options.runs}, ${names[copy.name]}: ${sample.outcome}, ${requests.failed} of ${requests.sent} requests lost`,
+        `exit ${run} of ${options.runs}, ${copy.name}: ${sample.outcome}, ${requests.failed} of ${requests.sent} requests lost`,
       );
     }
   return exits;
@@ -203,8 +202,6 @@ function sayingOnce(say: (sentence: string) => void): (sentence: string) => void
   };
 }
 
-const names: Readonly<Record<CopyName, string>> = { today: 'as it is today', patched: 'with the patch' };
-
 async function printed(
   session: Session,
   plan: Plan,
@@ -216,7 +213,7 @@ async function printed(
   const [before, after] = [resultOf(was), resultOf(is)];
   const judged = judgePatch(was, is);
   const isWorse = judged.change === 'worse' || judged.change === 'mixed';
-  const fails = { worse: isWorse, lost: after.requests.failed > 0 };
+  const fails = { worse: isWorse, lost: after.exitsWithLoss > 0 };
   const { kind = '', metadata } = plan.workloads.today;
   const content: Omit<TryReport, 'apiVersion' | 'run'> = {
     kind: 'TryReport',
@@ -229,15 +226,22 @@ async function printed(
     after,
     ratePerSecond: options.probe.ratePerSecond,
     via: isInside(session) ? 'url' : 'service-proxy',
-    notShown: notShown(plan, options, isInside(session)),
+    notShown: notShown(plan, options, before.notMeasured + after.notMeasured, isInside(session)),
     verdict: { exitCode: options.failOn.some((word) => fails[word]) ? gateFailed : 0 },
   };
   return publish<TryReport>(content, { command: 'try', context: cluster.contextName }, tryViews, options, ports);
 }
 
-function notShown({ leftOut, options: { replicas }, because }: Plan, { runs }: TryOptions, inside: boolean): string[] {
+function notShown(
+  { leftOut, options: { replicas }, because }: Plan,
+  { runs }: TryOptions,
+  unmeasured: number,
+  inside: boolean,
+): string[] {
   const share = Math.round(100 * unseenLossShare(runs));
+  const silent = `what became of ${plural(unmeasured, 'request')}: the API server did not answer, or this machine stood still`;
   return [
+    ...(unmeasured > 0 ? [silent] : []),
     inside
       ? 'load balancers outside of the cluster, which learn later that a pod leaves'
       : 'kube-proxy, Ingresses and load balancers, which learn later than the API server that a pod leaves; connections that clients keep open',

@@ -10,10 +10,10 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Interrupted } from '../model/observation.ts';
 import { asNumber, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
-import { sentenceOn } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
+import { isYes } from '../run/choosing/confirm-delete.ts';
 import { targetText, type Target } from '../run/choosing/target.ts';
-import { unlessAborted } from '../run/ending/leaving.ts';
+import { unlessInterrupted } from '../run/ending/leaving.ts';
 import { runLive } from '../run/group/run-live.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
 import { connectCluster, warnOn, type Ports } from '../run/ports.ts';
@@ -63,22 +63,15 @@ export async function tryPatch(options: TryOptions, ports: Ports): Promise<numbe
     const session = { cluster, ports, deadline: createDeadline(ports.clock, null) };
     return await tryIn(session, options, leaving.signal);
   } catch (error) {
-    throw leaving.signal.aborted ? interrupted(leaving.signal) : error;
+    if (!leaving.signal.aborted) throw error;
+    const signal = leaving.signal.reason as Interrupted['signal'];
+    const hint = 'The copies, if there were any, are removed.';
+    throw new PodexitError('run.left', `${signal}: interrupted`, hint, { exitCode: signalCodes[signal] });
   } finally {
     unsubscribe();
     cluster.close();
   }
 }
-
-function interrupted({ reason }: AbortSignal): PodexitError {
-  const signal = reason as Interrupted['signal'];
-  return new PodexitError('run.left', `${signal}: interrupted`, 'The copies, if there were any, are removed.', {
-    exitCode: signalCodes[signal],
-  });
-}
-
-const orLeave = <T>(left: AbortSignal, work: () => Promise<T>): Promise<T> =>
-  unlessAborted(left, work, () => interrupted(left));
 
 /** Six letters and digits: ids differ only among the tries of one namespace. */
 const newId = ({ random }: Ports): string => random().toString(36).slice(2, 8).padEnd(6, '0');
@@ -88,7 +81,7 @@ async function tryIn(session: Session, options: TryOptions, left: AbortSignal): 
   const warn = warnOn(ports);
   const { target, manifests, proposal } = options;
   const planning = { target, manifests, proposal, id: newId(ports) };
-  const plan = await orLeave(left, () => planOf(cluster, planning, ports));
+  const plan = await unlessInterrupted(ports, () => planOf(cluster, planning, ports));
   if (options.dryRun) {
     ports.stdout.write(manifestsOf(plan));
     return 0;
@@ -98,7 +91,7 @@ async function tryIn(session: Session, options: TryOptions, left: AbortSignal): 
     warn(
       `there are copies of an earlier try, or of one that still runs: ${leftText(owner)}; remove them with: ${cleanupCommand(cluster)}`,
     );
-  if (!(await isAllowed(plan, session, options, left))) return 0;
+  if (!(await isAllowed(plan, session, options))) return 0;
   left.throwIfAborted();
   const { exits, failure } = await onCopies(session, plan, options, left);
   const code = await printed(session, plan, options, exits);
@@ -108,12 +101,9 @@ async function tryIn(session: Session, options: TryOptions, left: AbortSignal): 
 
 /** The manifests in the order in which they are created. The uid of their owner is known only then. */
 const manifestsOf = (plan: Plan): string =>
-  [
-    ownerOf(plan),
-    ...copiesOf(plan, 'the uid of the ConfigMap').flatMap(({ deployment, service }) => [deployment, service]),
-  ]
-    .map(yamlOf)
-    .join('---\n');
+  [ownerOf(plan), ...objectsOf(copiesOf(plan, 'the uid of the ConfigMap'))].map(yamlOf).join('---\n');
+
+const objectsOf = (copies: readonly Copy[]) => copies.flatMap(({ deployment, service }) => [deployment, service]);
 
 const ownerOf = ({ options, subject, change }: Plan, startedAt = 'when it is created') =>
   ownerManifest(options, { workload: subject, change, startedAt });
@@ -124,8 +114,9 @@ const copiesOf = ({ workloads, options }: Plan, ownerUid: string): [Copy, Copy] 
 ];
 
 /** Throws `try.consent` if nobody can be asked. */
-async function isAllowed(plan: Plan, { cluster, ports }: Session, { yes, runs }: TryOptions, left: AbortSignal) {
+async function isAllowed(plan: Plan, session: Session, { yes, runs }: TryOptions): Promise<boolean> {
   if (yes) return true;
+  const { cluster, ports } = session;
   const { replicas } = plan.options;
   const does = ['do whatever the application does when it starts', ...plan.touches];
   const where = cluster.contextName === undefined ? cluster.server : `context ${cluster.contextName}`;
@@ -133,10 +124,7 @@ async function isAllowed(plan: Plan, { cluster, ports }: Session, { yes, runs }:
   if (!canAsk(ports))
     throw new PodexitError('try.consent', `nobody can be asked. ${facts}`, 'If that is fine, add --yes.');
   const question = `${forTerminal(`Try: ${plan.change}. ${facts} Create them?`, 4000)} [y/N] `;
-  const answer = await orLeave(left, async () => ports.ask?.(sentenceOn(ports.stderr, question), left));
-  const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
-  if (!isYes) ports.stderr.write('podexit: nothing was created\n');
-  return isYes;
+  return isYes(session, question, 'nothing was created');
 }
 
 /** Creates the copies, measures, and removes them. `failure`: they could not be removed, though all was measured. */
@@ -169,7 +157,7 @@ async function measured(session: Session, plan: Plan, options: TryOptions, left:
   const say = sayingOnce(warnOn(ports));
   const owner = await create(cluster, ownerOf(plan, new Date(ports.clock.now()).toISOString()));
   const copies = copiesOf(plan, asString(metadataOf(owner)['uid']) ?? '');
-  for (const object of copies.flatMap(({ deployment, service }) => [deployment, service])) {
+  for (const object of objectsOf(copies)) {
     left.throwIfAborted();
     await create(cluster, object);
   }

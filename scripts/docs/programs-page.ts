@@ -63,11 +63,14 @@ const shellTable = (shells: readonly Shell[]): string =>
     shells.map(({ name, on = '', handsOver, unsure = [], source }) => [
       `\`${name}\``,
       on,
-      handsOver === undefined ? 'never' : `also with: ${handsOver.join(', ')}`,
+      handsOver === undefined ? (unsure.includes('foreground') ? 'unknown' : 'never') : formsText(handsOver),
       unsure.join(', '),
       source,
     ]),
   );
+
+const formsText = (forms: readonly string[]): string =>
+  forms.length > 0 ? `also with: ${forms.join(', ')}` : 'only if the script is nothing else';
 
 function table(head: readonly string[], body: readonly (readonly string[])[]): string {
   const line = (row: readonly string[]): string =>

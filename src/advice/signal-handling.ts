@@ -1,5 +1,6 @@
 /** What a container's command line shows about its stop signal (programs/stop-behaviour.ts), as the rules ask for it. */
 import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
+import { ignoredRemedy } from '../programs/links.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
@@ -7,7 +8,7 @@ export type SignalHandling =
   /** It has a handler, which may take any time unless `endsAtOnce`; `how` is a clause. */
   | { kind: 'handles'; how: string; endsAtOnce?: boolean }
   /** The stop signal has no effect; `because` says why, without its subject. */
-  | { kind: 'ignores'; because: string }
+  | { kind: 'ignores'; because: string; advice?: string }
   /** A shell or wrapper that does not forward signals to its child. `advice` if its row has one. */
   | { kind: 'shell'; because: string; advice?: string }
   /** It ends at once and takes the application with it. */
@@ -20,27 +21,27 @@ export type SignalHandling =
 /** `graceSeconds`: of the pod. A trap that runs only after a longer sleep is none. */
 export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSeconds = 30): SignalHandling {
   const { command, args, image, scripts, noted } = line;
-  if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}` };
+  const ofTrap = `${ignoredRemedy.text}.`;
+  if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}`, advice: ofTrap };
   if (noted === 'handles') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };
   const words = [...command, ...args];
   const script = lineOfShell(words);
   if (script !== undefined && trapOf(script, signal) === 'ignored')
-    return { kind: 'ignores', because: `its command has \`trap "" ${signal}\`` };
+    return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: ofTrap };
   const found = stopBehaviour({ command, args, image, scripts }, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
   const quoted = `\`${clip(words.join(' '))}\`: ${because}`;
   const advice = found.remedy && `${found.remedy.text}.`;
   if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
-  if (handles === 'no') return { kind: 'ignores', because: quoted };
+  if (handles === 'no') return { kind: 'ignores', because: quoted, advice };
   if (handles === 'yes' && reachesApp === 'no') return { kind: 'cuts', because: quoted, advice };
-  if (chain[0]?.does.startsWith('runs its trap')) return { kind: 'handles', how: `it has a trap for SIG${signal}` };
+  if (chain[0]?.kind === 'shell-with-trap') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
   const isOpen = reachesApp === 'unknown' || chain.length > 1 || last?.kind === 'runtime';
-  if (isOpen && (command.length > 0 || script !== undefined))
-    return { kind: 'depends', because: decidedBy.replace(/^whether the application (in \w+ )?handles \w+: /, '') };
+  if (isOpen && (command.length > 0 || script !== undefined)) return { kind: 'depends', because: decidedBy };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
 

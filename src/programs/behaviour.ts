@@ -15,7 +15,8 @@ export interface ProgramContainer {
 
 /** One part of PID 1's command line: what starts the next one, or the application itself (the last). */
 export interface Link {
-  kind: 'shell' | 'init' | 'wrapper' | 'manager' | 'runtime' | 'program' | 'unknown';
+  /** `shell-with-trap`: its trap for the signal runs as soon as the signal comes. */
+  kind: 'shell' | 'shell-with-trap' | 'init' | 'wrapper' | 'manager' | 'runtime' | 'program' | 'unknown';
   /** The name of the program, without its folder and arguments. */
   name: string;
   /** What it does with the signal, as a clause: "drops SIGTERM". */

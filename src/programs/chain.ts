@@ -83,10 +83,7 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
   const forms = new Set([...one.forms, ...(start.file ? ['file'] : [])]);
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const row = { ...shell, kind: 'shell' as const, isGuess };
-  if (kind === 'over')
-    return linkEffect(row, { does: 'execs', text: 'runs its script to the end' }, context, () =>
-      endsByItself(shell.name),
-    );
+  if (kind === 'over') return linkEffect(row, { does: 'execs' }, context, () => endsByItself(shell.name));
   const reaction = shellReaction(shell, standing, context);
   const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || isSleep(words));
   const next = (inner: Context) => effectOf(isJob ? expanded(job.words, start.args) : words, inner);

@@ -28,9 +28,10 @@ export interface LinkReaction extends Reaction {
   isSent?: boolean;
   /** The signal is ignored by all that it starts. */
   makesIgnored?: boolean;
-  /** The sentence and the clause that say what it does. */
+  /** It is the reaction of a shell's trap, which runs at once. */
+  isTrap?: boolean;
+  /** The sentence that says what it does. */
   because?: string;
-  text?: string;
 }
 
 type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy'>;
@@ -42,6 +43,11 @@ const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`)
 
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
+
+export const ignoredRemedy: StopRemedy = {
+  kind: 'trap',
+  text: 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored',
+};
 
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: LinkReaction): Effect {
@@ -59,7 +65,7 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context,
     probably: false,
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
-    decidedBy: `whether ${app} handles SIG${signal}: if so it can finish its work; without a handler ${otherwise}`,
+    decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`,
     remedy: stays && reaction ? { kind: 'trap', text } : undefined,
     chain: [{ kind: 'unknown', name: called, does: 'is not known here' }],
   };
@@ -105,7 +111,10 @@ export function linkEffect(
     ...(better && { rightSignal: `SIG${better}` }),
     ...(better && reaction.does !== 'unknown' && { remedy: { kind: 'stop-signal', text } }),
     probably: row.isGuess === true || inner?.probably === true,
-    chain: [{ kind, name, does: reaction.text ?? clauseOf(reaction, context, own), source }, ...(inner?.chain ?? [])],
+    chain: [
+      { kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does: clauseOf(reaction, context, own), source },
+      ...(inner?.chain ?? []),
+    ],
   };
 }
 
@@ -227,7 +236,8 @@ function doesText({ does, limit }: LinkReaction): string {
 
 /** What the link does, for the list of links. */
 function clauseOf(reaction: LinkReaction, { signal }: Context, { handles }: Own): string {
-  const { does, sends = signal } = reaction;
+  const { does, isTrap, sends = signal } = reaction;
+  if (isTrap) return `runs its trap for SIG${signal}`;
   const texts: Partial<Record<LinkReaction['does'], string>> = {
     drops: handles === 'yes' ? `ends by SIG${signal}` : `drops SIG${signal}`,
     unknown: `is not known for SIG${signal}`,

@@ -26,14 +26,12 @@ export interface Script {
 export function readScript(text: string): Script | undefined {
   const tokens = tokensOf(text);
   const reader = tokens && new Reader(tokens);
-  if (!reader?.read()) return undefined;
-  const last = reader.commands.at(-1);
+  if (reader?.list('', []) !== '') return undefined;
   for (const { forms } of reader.commands.slice(0, -1)) forms.add('not-last');
-  // What stands before and after the commands: some shells then do not notice that the last one is the last.
-  if (/^[ \t]*\n/.test(text)) last?.forms.add('list');
-  if (/\n\s*$/.test(text.slice(-200))) last?.forms.add('newline');
-  if (/;\s*$/.test(text.slice(-200))) last?.forms.add('semicolon');
-  if (/(^|[\s;&|])#[^'"\n]*$/.test(text.slice(-400))) last?.forms.add('comment');
+  // With these, some shells do not notice that the last command is the last.
+  const last = reader.commands.at(-1)?.forms;
+  if (/\n\s*$/.test(text.slice(-200))) last?.add('newline');
+  if (!/^[\w./ -]+$/.test(text)) last?.add('syntax');
   return reader;
 }
 
@@ -52,176 +50,118 @@ const waitForInput = new Set(commandNames.waitForInput);
 export const isInstant = (words: readonly Word[]): boolean =>
   words[0] === undefined || (instant.has(words[0].text) && !(words.length === 1 && waitForInput.has(words[0].text)));
 
-/** A compound command that is not closed. `first`: the index of its first command; `unit`: of the list that it is in. */
-interface Open {
-  forms: Set<string>;
-  end: string;
-  first: number;
-  unit: number;
-  runs: boolean;
-  /** Of the function whose body it is. */
-  name?: string;
-  /** In the condition of `if` and `while`: its form. */
-  condition?: string;
-}
-
-/** By the keyword: what `handsOver` of a shell calls a compound command, and what closes it. */
-const compounds = new Map<string, readonly [string, string]>([
-  ['{', ['brace', '}']],
-  ['(', ['subshell', ')']],
-  ['if', ['if', 'fi']],
-  ['case', ['case', 'esac']],
-  ['while', ['while', 'done']],
-  ['until', ['while', 'done']],
-  ['for', ['for', 'done']],
-]);
-const maxDepth = 40;
+/** What closes the commands after a keyword, or divides them from the next ones. */
+const endsAfter = new Map(
+  Object.entries({
+    ...{ '{': '}', '(': ')', if: 'then', elif: 'then', then: 'elif else fi', else: 'fi' },
+    ...{ while: 'do', until: 'do', do: 'done', in: ';; ;& ;;& esac', ';;': ';; ;& ;;& esac' },
+  }),
+);
 
 class Reader implements Script {
   readonly commands: ShellCommand[] = [];
   readonly functions = new Map<string, readonly ShellCommand[]>();
-  private readonly stack: Open[] = [];
   private readonly tokens: readonly Token[];
   private at = 0;
-  /** Where the commands that are joined by `&&`, `||` and `|` began, and the operator before the next one. */
-  private unit = 0;
-  private operator = ';';
-  /** One of them is a program that does not end within moments. */
-  private runs = false;
   private hasJobs = false;
-  /** What has begun: a simple command, or a compound one that is closed. Then what stands before the next one. */
-  private current: ShellCommand | undefined;
-  private closed: Open | undefined;
-  private prefixes: string[] = [];
-  private name: string | undefined;
 
   constructor(tokens: readonly Token[]) {
     this.tokens = tokens;
   }
 
-  read(): boolean {
-    while (this.at < this.tokens.length) if (!this.step(this.key())) return false;
-    return this.stack.length === 0;
+  /** Reads commands up to one of the words `ends`, and returns it; '' is the end of the script. Undefined: not readable. */
+  list(ends: string, outer: Iterable<string>): string | undefined {
+    // Of the commands that `&&`, `||` and `|` join: the first, and whether one is a program that runs for long.
+    let [unit, operator, runs] = [this.commands.length, ';', false];
+    for (;;) {
+      this.skip('\n');
+      if (ends.split(' ').includes(this.key())) return this.take();
+      const start = this.commands.length;
+      const forms = new Set([...outer, ...this.formsAfter(operator, runs)]);
+      if (!this.command(forms)) return undefined;
+      const begun = this.commands.slice(start);
+      runs ||= begun.some(({ words }) => !isInstant(words));
+      if (/^(\n|;|&&?|\|\|?|\|&)$/.test(this.key())) operator = this.take();
+      else if (ends.split(' ').includes(this.key())) operator = ';';
+      else return undefined;
+      if (/^\|&?$/.test(operator)) for (const one of begun) one.forms.add('pipeline');
+      if (operator === '&') for (const one of this.commands.slice(unit)) one.isJob = this.hasJobs = true;
+      if (!/^(&&|\|)/.test(operator)) [unit, runs] = [this.commands.length, false];
+    }
+  }
+
+  private formsAfter(operator: string, runs: boolean): string[] {
+    const found = this.hasJobs ? [operator === '&' ? 'after-background' : 'background'] : [];
+    if (/^\|&?$/.test(operator)) found.push('pipeline');
+    if (operator.startsWith('|') && runs) found.push('||');
+    return /^(&&|\|\|)$/.test(operator) ? [...found, '?', operator.replace('||', '?')] : found;
   }
 
   /** An operator, or a word that may be a keyword. */
-  private key(): string {
-    const token = this.tokens[this.at] ?? '';
-    return typeof token === 'string' ? token : token.isQuoted ? '' : token.text;
+  private key(at = this.at): string {
+    const token = this.tokens[at] ?? '';
+    return typeof token === 'string' ? token : token.isQuoted ? '"' : token.text;
   }
 
-  /** Reads a token or more. False: not readable. */
-  private step(key: string): boolean {
-    const [open, token] = [this.stack.at(-1), this.tokens[this.at++]];
-    const isStart = this.current === undefined && this.closed === undefined;
-    if (open && key === open.end && (key === ')' || this.current === undefined)) this.close(open);
-    else if (open?.end === 'esac' && /^;[;&]&?$/.test(key)) return this.pattern();
-    else if (/^(\n|;|&&?|\|\|?|\|&)$/.test(key)) this.separate(key);
-    else if (/^(<|>|&>)/.test(key)) {
-      this.current ??= this.closed ? undefined : this.begin();
-      for (const { forms } of this.begun()) forms.add(key.startsWith('<<') ? 'here-doc' : 'redirect');
-      return typeof this.tokens[this.at++] === 'object';
-    } else if (isStart && compounds.has(key)) return this.open(key);
-    else if (isStart && open && /^(then|do|else|elif)$/.test(key)) {
-      open.condition = key === 'elif' ? 'if condition' : undefined;
-      this.restart();
-    } else if (isStart && /^(!|time)$/.test(key)) this.prefixes.push(key);
-    else if (isStart && (key === 'function' || this.key() === '(')) this.define(key);
-    else if (typeof token !== 'object' || this.closed) return false;
-    else {
-      const { forms, words } = (this.current ??= this.begin());
-      const isFirst = words.length === 0;
-      const isAssignment = isFirst && /^[A-Za-z_]\w*\+?=/.test(token.text);
-      if (isFirst && !isAssignment && token.isDynamic) forms.add('dynamic');
-      if (isFirst && /^(command|builtin)$/.test(key)) forms.add('command');
-      if (isAssignment) forms.add('assignment');
-      else words.push(token);
-    }
-    return true;
-  }
-
-  /** `NAME()` or `function NAME`: the compound command after it is its body. */
-  private define(key: string): void {
-    this.name = key === 'function' ? this.key() : key;
-    if (key === 'function') this.at += 1;
-    if (this.key() === '(') this.at += 2;
-  }
-
-  private open(keyword: string): boolean {
-    const [form = '', end = ''] = compounds.get(keyword) ?? [];
-    const forms = this.forms().add(form);
-    if (!/brace|subshell/.test(form)) forms.add('?');
-    const condition = /^(if|while)$/.test(form) ? `${form} condition` : undefined;
-    this.stack.push({
-      forms,
-      condition,
-      end,
-      first: this.commands.length,
-      unit: this.unit,
-      runs: this.runs,
-      name: this.name,
-    });
-    this.name = undefined;
-    this.restart();
-    if (form === 'case') return this.skipTo('in') && this.pattern();
-    return this.stack.length < maxDepth && (form !== 'for' || this.skipTo('do'));
-  }
-
-  /** Skips to the commands of the next branch of `case`, or to its end. */
-  private pattern(): boolean {
-    this.restart();
-    while (this.key() === '\n') this.at += 1;
-    return this.key() === 'esac' || this.skipTo(')');
-  }
-
-  private close({ first, unit, runs, name }: Open): void {
-    this.closed = this.stack.pop();
-    [this.current, this.unit, this.runs] = [undefined, unit, runs];
-    if (name !== undefined) this.functions.set(name, this.commands.splice(first));
-  }
-
-  private separate(operator: string): void {
-    const begun = this.begun();
-    if (begun.length === 0 && this.closed === undefined) return;
-    this.runs ||= begun.some(({ words }) => !isInstant(words));
-    if (/^\|&?$/.test(operator)) for (const { forms } of begun) forms.add('pipeline');
-    if (operator === '&') for (const one of this.commands.slice(this.unit)) one.isJob = this.hasJobs = true;
-    const { unit, runs } = this;
-    this.restart(operator);
-    if (/^[&|]./.test(operator) || operator === '|') [this.unit, this.runs] = [unit, runs];
-  }
-
-  /** The simple command that has begun, or the commands of the compound one. */
-  private begun(): readonly ShellCommand[] {
-    return this.closed ? this.commands.slice(this.closed.first) : this.current ? [this.current] : [];
-  }
-
-  private restart(operator = ';'): void {
-    [this.current, this.closed, this.operator, this.unit] = [undefined, undefined, operator, this.commands.length];
-    this.runs = false;
-  }
-
-  private begin(): ShellCommand {
-    const command = { forms: this.forms(), words: [], isJob: false };
-    this.commands.push(command);
-    return command;
-  }
-
-  private forms(): Set<string> {
-    const { operator } = this;
-    const { forms = [], condition = [] } = this.stack.at(-1) ?? {};
-    const found = new Set([...forms, ...[condition].flat(), ...this.prefixes.splice(0)]);
-    if (this.commands.length > 0) found.add('list');
-    if (this.hasJobs) found.add(operator === '&' ? 'after-background' : 'background');
-    if (/^\|&?$/.test(operator)) found.add('pipeline');
-    if (operator.startsWith('|') && this.runs) found.add('||');
-    if (/^(&&|\|\|)$/.test(operator)) found.add('?');
-    return operator === '&&' ? found.add('&&') : found;
-  }
-
-  private skipTo(end: string): boolean {
-    while (this.key() !== end && this.at < this.tokens.length) this.at += 1;
+  private take(): string {
     this.at += 1;
-    return this.at <= this.tokens.length;
+    return this.key(this.at - 1);
+  }
+
+  private skip(key: string): void {
+    while (this.key() === key) this.at += 1;
+  }
+
+  private skipTo(end: string): string {
+    while (this.key() !== end && this.at < this.tokens.length) this.at += 1;
+    return this.take();
+  }
+
+  /** A simple or a compound command with its redirections, or a function. False: not readable. */
+  private command(forms: Set<string>): boolean {
+    const [key, first, from] = [this.key(), this.commands.length, this.at];
+    if (/^(!|time)$/.test(key)) return this.take() !== '' && this.command(forms.add(key));
+    if (key === 'function' || (this.key(from + 1) === '(' && this.key(from + 2) === ')')) return this.define();
+    const words: Word[] = [];
+    const isSimple = !/^(if|case|while|until|for|[{(])$/.test(key);
+    if (isSimple) this.commands.push({ forms, words, isJob: false });
+    else if (!this.compound(forms)) return false;
+    for (; ; this.at += 1) {
+      const token = this.tokens[this.at];
+      if (typeof token === 'string' && /^(<|>|&>)/.test(token)) {
+        for (const one of this.commands.slice(first)) one.forms.add(token.startsWith('<<') ? 'here-doc' : 'redirect');
+        this.at += 1;
+        if (typeof this.tokens[this.at] !== 'object') return false;
+      } else if (!isSimple || typeof token !== 'object') return this.at > from;
+      else if (words.length > 0 || !/^[A-Za-z_]\w*\+?=/.test(token.text)) words.push(token);
+    }
+  }
+
+  /** `NAME()` or `function NAME`, and its body. */
+  private define(): boolean {
+    if (this.key() === 'function') this.at += 1;
+    const [name, first] = [this.take(), this.commands.length];
+    if (this.key() === '(') this.at += 2;
+    this.skip('\n');
+    const isReadable = this.command(new Set());
+    this.functions.set(name, this.commands.splice(first));
+    return isReadable;
+  }
+
+  private compound(outer: ReadonlySet<string>): boolean {
+    let word: string | undefined = this.take();
+    const form = { '{': 'brace', '(': 'subshell', until: 'while' }[word] ?? word;
+    const forms = new Set([...outer, form, ...(/brace|subshell/.test(form) ? [] : ['?'])]);
+    if (/for|case/.test(form)) word = this.skipTo(form === 'for' ? 'do' : 'in');
+    for (let ends = endsAfter.get(word); ends !== undefined; ends = endsAfter.get(word ?? '')) {
+      if (ends.endsWith('esac')) {
+        this.skip('\n');
+        if (this.key() === 'esac') return this.take() !== '';
+        if (this.skipTo(')') === '') return false;
+      }
+      word = this.list(ends, ends === 'then' || ends === 'do' ? [...forms, `${form} condition`] : forms);
+      if (/^;[;&]/.test(word ?? '')) word = ';;';
+    }
+    return Boolean(word);
   }
 }

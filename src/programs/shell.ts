@@ -2,7 +2,7 @@
  * What a signal does to a shell: it depends on where the shell stands once its script has started the application. It waits
  * for a command or for its jobs, it became the command (exec), or the script is over.
  */
-import type { Context, LinkReaction } from './links.ts';
+import { ignoredRemedy, type Context, type LinkReaction } from './links.ts';
 import type { Shell } from './rows.ts';
 import { isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
 import type { Word } from './shell-words.ts';
@@ -84,11 +84,11 @@ function isPassing({ kind, words, forms }: Pick<Place, 'kind' | 'words' | 'forms
 }
 
 function placeOf(
-  { words, forms }: ShellCommand,
+  { words }: ShellCommand,
   isInChild: boolean,
   job: ShellCommand | undefined,
 ): Pick<Place, 'kind' | 'words'> | undefined {
-  const run = forms.has('command') ? words.slice(1) : words;
+  const run = /^(command|builtin)$/.test(words[0]?.text ?? '') ? words.slice(1) : words;
   const name = run[0]?.text;
   if (name === 'wait' && !isInChild) return job && { kind: 'wait', words: [] };
   if (name === 'wait') return job && { kind: 'foreground', words: job.words };
@@ -119,61 +119,62 @@ function setTraps(words: readonly Word[], traps: Map<string, string>, knowsSigPr
 export function shellReaction(shell: Shell, standing: Standing | undefined, context: Context): LinkReaction {
   const { name, unsure = [], handsOver } = shell;
   const { kind, traps = new Map<string, string>(), forms = new Set<string>() } = standing ?? {};
-  const { signal } = context;
-  const [trap, makesIgnored] = [traps.get(signal), traps.get(signal) === ''];
-  const ofTraps = [...traps].map(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : 'ignored'));
+  const trap = traps.get(context.signal);
+  const makesIgnored = trap === '';
+  const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
   const all = [...forms, ...ofTraps].filter((form) => !/^[?&|]/.test(form));
-  const becomes = handsOver !== undefined && all.every((form) => handsOver.includes(form));
-  if (kind === 'became' || (kind === 'foreground' && becomes)) return { does: 'execs', makesIgnored };
-  if (makesIgnored || context.isIgnored)
-    return { does: 'ignores', makesIgnored, because: `${name} ignores SIG${signal}, and does not pass it on` };
+  const becomes = kind === 'foreground' && handsOver !== undefined && all.every((form) => handsOver.includes(form));
+  if (kind === 'became' || becomes) return { does: 'execs', makesIgnored };
+  const because = `${name} ignores SIG${context.signal}, and does not pass it on`;
+  if ((makesIgnored || context.isIgnored) && !unsure.includes(kind ?? ''))
+    return { does: 'ignores', makesIgnored, because, remedy: ignoredRemedy };
   // The last command of a branch may be the last of the script.
   const mayBecome = isInBranch({ forms }) && forms.has('not-last') && handsOver?.includes('if');
-  const here = [signal, kind, traps.has('EXIT') && 'EXIT', trap !== undefined && 'trap', !context.isPid1 && 'child'];
-  const isUnsure = unsure.some((one) => here.includes(one));
-  if (mayBecome || isUnsure) return { does: 'unknown', note: `what ${name} does with SIG${signal} here is not known` };
-  return standing && trap !== undefined ? trapReaction(name, standing, trap, context) : { does: 'drops' };
+  const isTrap = trap !== undefined;
+  const here = [context.signal, kind, traps.has('EXIT') && 'EXIT', isTrap && 'trap', !context.isPid1 && 'child'];
+  if (mayBecome || unsure.some((one) => here.includes(one)))
+    return { does: 'unknown', note: `what ${name} does with SIG${context.signal} here is not known` };
+  return standing && isTrap ? trapReaction(name, standing, trap, context) : { does: 'drops' };
 }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
 function trapReaction(name: string, standing: Standing, trap: string, context: Context): LinkReaction {
   const { kind, words, job } = standing;
-  const sleeps = isSleep(words);
-  const delay = sleeps ? secondsOf(words[1]?.text ?? '') : 0;
-  const text = `runs its trap for SIG${context.signal}`;
-  const remedy = (advice: string) => ({ kind: 'trap', text: advice }) as const;
-  if (kind === 'foreground' && !sleeps && context.toGroup) return { does: 'forwards' };
-  if (kind === 'foreground' && (!sleeps || delay >= context.graceSeconds)) {
-    const what = sleeps
-      ? 'the sleep in the foreground, which is longer than the grace period'
-      : 'the command in the foreground has ended';
-    const advice = remedy(`Run it in the background and wait for it: \`${sleeps ? 'sleep 60' : 'app'} & wait $!\``);
-    return { does: 'ignores', because: `${name} runs its trap only after ${what}`, remedy: advice };
+  const sleep = isSleep(words) ? secondsOf(words[1]?.text ?? '') : undefined;
+  const says = (does: LinkReaction['does'], what: string, advice?: string): LinkReaction => ({
+    ...{ does, note: `${name} ${what}`, because: `${name} ${what}`, isTrap: true },
+    remedy: advice === undefined ? undefined : { kind: 'trap', text: advice },
+  });
+  if (kind === 'foreground' && (sleep ?? Infinity) >= context.graceSeconds) {
+    if (sleep === undefined && context.toGroup) return { does: 'forwards' };
+    const what = sleep === undefined ? 'command in the foreground has ended' : longSleep;
+    const better = `\`${sleep === undefined ? 'app' : 'sleep 60'} & wait $!\``;
+    return says(
+      'ignores',
+      `runs its trap only after the ${what}`,
+      `Run it in the background and wait for it: ${better}`,
+    );
   }
-  const run = runOf(trap, standing);
-  const { signals, kills, waits, exits, codes } = run ?? {};
-  const goesOn = !exits && (isInLoop(standing) || (waits && !signals));
-  if (run === undefined || (goesOn && signals))
-    return { does: 'unknown', text, note: `${name} has a trap for SIG${context.signal} that runs commands of its own` };
-  if (signals && waits && !kills)
-    return { does: 'forwards', text, codes, because: `${name} passes the signal on with a trap, and waits` };
-  if (goesOn) {
-    const because = `${name} has a trap for SIG${context.signal} that does not end it`;
-    return {
-      does: 'ignores',
-      text,
-      because,
-      remedy: remedy('Let the trap stop the application, wait for it, and exit'),
-    };
-  }
-  const ends = { text, codes, limit: delay || undefined, because: `${name} ends by its trap for SIG${context.signal}` };
-  if (job === undefined) return { ...ends, does: 'cuts' };
-  const because = `${name} ends as soon as its trap has run, and the application with it`;
-  const advice = remedy('Wait for the application in the trap, before the shell ends');
-  return { does: 'leaves', text, codes, isSent: signals, because, remedy: advice };
+  const of = `a trap for SIG${context.signal}`;
+  const { signals, kills, waits, exits, codes } = runOf(trap, standing) ?? { signals: true };
+  const goesOn = !exits && (isInLoop(standing) || codes === undefined || (waits && !signals));
+  if (goesOn && signals) return says('unknown', `has ${of} that runs commands of its own`);
+  if (goesOn)
+    return says(
+      'ignores',
+      `has ${of} that does not end it`,
+      'Let the trap stop the application, wait for it, and exit',
+    );
+  if (signals && waits && !kills) return { ...says('forwards', 'passes the signal on with a trap, and waits'), codes };
+  if (!job) return { ...says('cuts', `ends by its trap for SIG${context.signal}`), codes, limit: sleep };
+  const advice = 'Wait for the application in the trap, before the shell ends';
+  const ends = says('leaves', 'ends as soon as its trap has run, and the application with it', advice);
+  return { ...ends, codes, isSent: signals };
 }
 
+const longSleep = 'sleep in the foreground, which is longer than the grace period';
 const harmless = /^(kill|wait|exit|exec|:|\[|true|echo|printf|trap|sleep|set|log|date|rm|touch|)$/;
+const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
 
 /**
  * Follows the action of a trap, and then what comes after the `wait` that it interrupted: whether the application gets a
@@ -182,27 +183,28 @@ const harmless = /^(kill|wait|exit|exec|:|\[|true|echo|printf|trap|sleep|set|log
 function runOf(action: string, standing: Standing) {
   const { kind, job, traps, rest, stopsOnError, functions } = standing;
   const [own, last] = [action, traps.get('EXIT') ?? ''].map((text) =>
-    readScript(text)?.commands.flatMap((one) => functions.get(one.words[0]?.text ?? '') ?? [one]),
+    readScript(text)?.commands.flatMap((one) => functions.get(nameOf(one)) ?? [one]),
   );
-  const isExit = ({ words }: ShellCommand): boolean => /^(exit|exec)$/.test(words[0]?.text ?? '');
-  const exits = own?.some(isExit) ?? false;
+  if (!own || !last) return undefined;
+  const exits = own.some((one) => /^(exit|exec)$/.test(nameOf(one)));
   const stops = exits || isInLoop(standing) || (kind === 'wait' && stopsOnError && !rest[0]?.forms.has('||'));
-  const after = stops ? [] : rest.filter(({ isJob }) => !isJob);
-  const known = [...(own ?? []), ...(isInLoop(standing) && !exits ? [] : (last ?? []))];
-  if (!own || !last || !known.every(({ words }) => harmless.test(words[0]?.text ?? ''))) return undefined;
-  const texts = [...own, ...after, ...known.slice(own.length)].map(({ words }) => words.map(({ text }) => text));
-  const kills = texts.filter(([name, first]) => name === 'kill' && first !== '-0');
+  const atExit = isInLoop(standing) && !exits ? [] : last;
+  const all = [...own, ...(stops ? [] : rest.filter(({ isJob }) => !isJob)), ...atExit];
+  const lines = all.map(({ words }) => words.map(({ text }) => text).join(' '));
+  const kills = lines.filter((line) => /^kill (?!-0)/.test(line));
   // A process group has the shell in it; jobs ignore SIGINT and SIGQUIT from their start (POSIX, 2.11); `%1` is a shell's.
-  const isOpen =
-    /^(0|%.*|-.*)$/.test(kills[0]?.at(-1) ?? '') || kills.some((one) => /\b(SIG)?(INT|QUIT|2|3)\b/.test(one.join(' ')));
-  if (isOpen || (job?.forms.has('pipeline') && kills.length > 0)) return undefined;
-  const code = texts.find(([name]) => name === 'exit')?.[1] ?? '';
+  const isOpen = / (0|%\S*|-\S*)$/.test(kills[0] ?? '') || kills.some((line) => /\b(SIG)?(INT|QUIT|2|3)\b/.test(line));
+  const isPiped = job?.forms.has('pipeline') && kills.length > 0;
+  if (isOpen || isPiped || ![...own, ...atExit].every((one) => harmless.test(nameOf(one)))) return undefined;
+  const [, code] = /^exit (\d+)$/m.exec(lines.join('\n')) ?? [];
   return {
-    signals: kills.length > 0,
-    kills: kills.some((one) => /-(SIG)?(KILL|9)\b|-s (SIG)?KILL\b/.test(one.join(' '))),
-    waits: texts.some(([name]) => name === 'wait'),
-    exits,
-    codes: /^\d+$/.test(code) ? [Number(code)] : [],
+    ...{
+      signals: kills.length > 0,
+      kills: kills.some((line) => /-(SIG)?(KILL|9)\b|-s (SIG)?KILL\b/.test(line)),
+      exits,
+    },
+    waits: lines.some((line) => /^wait\b/.test(line)),
+    codes: code === undefined ? [] : [Number(code)],
   };
 }
 

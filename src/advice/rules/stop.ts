@@ -116,9 +116,7 @@ const signals = ofContainer((container, spec) => {
         : `${name} ends at once on ${signal}, and its application is cut off (${handling.because})`;
     return warning('shell-as-pid-1', message, { ...place, advice: handling.advice ?? `${execRemedy.text}.` });
   }
-  const advice = handling.because.includes('trap')
-    ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
-    : 'Handle the stop signal, or put an init such as tini in front of it.';
+  const advice = handling.advice ?? 'Handle the stop signal, or put an init such as tini in front of it.';
   return inspection?.kind === 'read'
     ? warning('no-signal-handler', `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${kill}`, {
         ...place,

@@ -12,15 +12,15 @@ export interface CommandLine {
   noted?: 'shell' | 'ignores' | 'handles';
 }
 
-/** What the last trap for the signal at the top of the line says. */
+/** What the last trap for the signal at the top of the line says. What `trap : TERM` does depends on what follows it. */
 export function trapOf(line: string, signal: string): 'ignored' | 'handled' | undefined {
   const traps = commandsIn(line).commands.filter(([name]) => name === 'trap');
   const last = traps.findLast((words) =>
     words.slice(2).some((one) => one.replace(/^SIG/, '') === signal || one === '15'),
   );
   const action = last?.[1]?.trim();
-  if (action === undefined || action === '-') return undefined;
-  return action === '' || action === ':' ? 'ignored' : 'handled';
+  if (action === undefined || action === '-' || action === ':') return undefined;
+  return action === '' ? 'ignored' : 'handled';
 }
 
 /** The trap runs when the signal comes: not only after a program in the foreground has ended (POSIX.1-2017, 2.11). */

@@ -184,7 +184,8 @@ function hooksFor(plan: Plan): Hooks {
     solves.some((one) => late.includes(one) && one.container === name),
   );
   const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
-  const longest = Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0));
+  // The API takes whole seconds; a measured hook has others.
+  const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const stuck = missing.find((one) => !canSetSleep(one));

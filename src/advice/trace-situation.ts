@@ -68,12 +68,13 @@ function otherReadyOf({ endpoints }: Timeline): number | undefined {
   return ready.length > 0 ? Math.min(...ready) : undefined;
 }
 
-/** An exit by a crash shows nothing about the time that a shutdown needs. */
-function measuredOf({ preStop, drain, outcome }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
+/** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */
+function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
   const hookSeconds = preStop?.sleepSeconds ?? (preStop?.length && longest(preStop.length) / 1000);
   if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, wasKilled: false };
   const wasKilled = outcome === 'killed';
-  const drained = drain && longest(drain) / 1000;
+  const whole = exit && preStop ? (exit.at.latest - preStop.start.earliest) / 1000 : Infinity;
+  const drained = drain && Math.min(longest(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)));
   return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
 }
 

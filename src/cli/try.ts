@@ -40,7 +40,7 @@ export const addTry: AddCommand = (program, ports, setExitCode) => {
     .option('--path <path>', 'what is requested; default: /')
     .option('--probe-expect <statuses>', 'HTTP statuses that count as success; default: 200-399')
     .option('--probe-header <header>', 'a header, `Name: value`, or @FILE; may be repeated', collect)
-    .option('--probe-timeout <duration>', 'a request without an answer fails after this time; default: 1s')
+    .option('--probe-timeout <duration>', 'a request without an answer fails after this time; default: 5s')
     .option('--timeout <duration>', 'give up if a copy is not ready after this time; default: 3m')
     .option('--dry-run <how>', 'client: print the manifests of the copies, create nothing')
     .option('-y, --yes', 'do not ask before creating the copies')
@@ -68,7 +68,10 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
       '--dry-run=server is not supported here',
       'Use --dry-run=client: it prints what to create.',
     );
-  const [settings] = await probesFrom({ ...flags, probe: ['service/copy'], probeInsecure: true }, env);
+  const [settings] = await probesFrom(
+    { probeTimeout: '5s', ...flags, probe: ['service/copy'], probeInsecure: true },
+    env,
+  );
   if (!settings) throw usageError('probe', 'no probe');
   const { target: _, ...probe } = settings;
   const timeoutMs = parseDuration(flags.timeout ?? '3m', '--timeout');

@@ -33,40 +33,40 @@ export const tryViews: Views<TryReport> = {
   others: { markdown: cardMarkdown },
 };
 
-const marks = { better: 'good', worse: 'bad', mixed: 'warning', same: 'none' } as const;
-const titles: Readonly<Record<PatchEffect, string>> = {
-  better: 'Helps',
-  worse: 'Harms',
-  mixed: 'Helps and harms',
-  same: 'No proven difference',
-};
+/** The symbol of each effect, and its title. */
+const effects = {
+  better: ['good', 'Helps'],
+  worse: ['bad', 'Harms'],
+  mixed: ['warning', 'Helps and harms'],
+  same: ['none', 'No proven difference'],
+} as const;
+
+const columnTitles = ['', 'today', 'with the patch'];
 
 function cardLines(report: TryReport, pen: Pen, columns: number): string[] {
-  const { change, summary, better, worse, workload, patch, advice, costs, notShown, before, ratePerSecond, via } =
-    report;
-  const mark = marks[change];
-  const ink = mark === 'none' ? 'plain' : mark;
-  const row = (label: string, text: string): string[] =>
-    wrapped(`  ${label.padEnd(9)} `, forTerminal(text, 2000), columns);
-  const differences = [...worse, ...better].join('; ') || `in ${before.exits} exits of each copy`;
-  const answer = `${pen.symbol(mark)} ${titles[change]}${change === 'same' ? ' ' : ': '}${differences}`;
-  const how = via === 'url' ? 'from inside' : 'through the API server';
+  const { change, summary, better, worse, workload, patch, advice, costs, notShown, before } = report;
+  const [mark, title] = effects[change];
+  const row = (label: string, text: string): string[] => wrapped(label, forTerminal(text, 2000), columns);
+  const labelled = (label: string, text: string): string[] => row(`  ${label.padEnd(9)} `, text);
+  const differences = [...worse, ...better].join('; ');
+  const answer = differences === '' ? `${title} in ${before.exits} exits of each copy` : `${title}: ${differences}`;
+  const how = report.via === 'url' ? 'from inside' : 'through the API server';
+  const facts = [
+    workload.namespace,
+    `${workload.kind.toLowerCase()}/${workload.name}`,
+    `${before.exits} exits of each copy`,
+    `${report.ratePerSecond} requests/s ${how}`,
+  ];
   return [
-    ...wrapped('', forTerminal(answer, 2000), columns).map((line) => pen.paint(ink, line)),
-    ...wrapped(
-      '  ',
-      forTerminal(
-        `${workload.namespace} · ${workload.kind.toLowerCase()}/${workload.name} · ${before.exits} exits of each copy · ${ratePerSecond} requests/s ${how}`,
-      ),
-      columns,
-    ),
+    ...row('', `${pen.symbol(mark)} ${answer}`).map((line) => pen.paint(mark === 'none' ? 'plain' : mark, line)),
+    ...row('  ', facts.join(' · ')),
     '',
-    ...tableLines(pen, [['', 'today', 'with the patch'], ...rowsOf(report)], columns),
+    ...tableLines(pen, [columnTitles, ...rowsOf(report)], columns),
     '',
-    ...row('patch', patch),
-    ...(costs.length > 0 ? row('costs', costs.join('; ')) : []),
-    ...row('advice', advice),
-    ...notShown.flatMap((text, at) => row(at === 0 ? 'not shown' : '', text)),
+    ...labelled('patch', patch),
+    ...(costs.length > 0 ? labelled('costs', costs.join('; ')) : []),
+    ...labelled('advice', advice),
+    ...notShown.flatMap((text, at) => labelled(at === 0 ? 'not shown' : '', text)),
     '',
     // One line, for `tail -1`.
     forTerminal(summary, 2000),
@@ -76,8 +76,10 @@ function cardLines(report: TryReport, pen: Pen, columns: number): string[] {
 /** Label, before, after. */
 function rowsOf({ before, after }: TryReport): string[][] {
   const row = (label: string, pick: (copy: CopyResult) => string): string[] => [label, pick(before), pick(after)];
+  const isLostAnyway = before.control.failed + after.control.failed > 0;
   return [
     row('requests lost', ({ requests }) => `${requests.failed} of ${requests.sent}`),
+    ...(isLostAnyway ? [row('without an exit', ({ control }) => `${control.failed} of ${control.sent}`)] : []),
     row('how', ({ failures }) => failures.map(({ how, count }) => `${count} × ${how}`).join(', ') || '–'),
     row('in one exit', lostText),
     row('exits with a loss', ({ exitsWithLoss, exits }) => `${exitsWithLoss} of ${exits}`),
@@ -100,7 +102,7 @@ const outcomesText = ({ outcomes }: CopyResult): string =>
 
 function cardMarkdown(report: TryReport): string {
   const { summary, patch, advice, notShown } = report;
-  const rows = rowsOf(report).map((cells) => cells.map((cell) => forMarkdown(cell)));
+  const escaped = (texts: readonly string[]): string[] => texts.map((text) => forMarkdown(text));
   const below = [
     `Patch: ${patch}`,
     '',
@@ -108,12 +110,7 @@ function cardMarkdown(report: TryReport): string {
     '',
     'Not shown:',
     '',
-    ...notShown.map((text) => `- ${text}`),
+    ...notShown.map((one) => `- ${one}`),
   ];
-  return markdownPage(
-    summary,
-    ['', 'today', 'with the patch'],
-    rows,
-    below.map((text) => forMarkdown(text)),
-  );
+  return markdownPage(summary, columnTitles, rowsOf(report).map(escaped), escaped(below));
 }

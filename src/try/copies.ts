@@ -3,6 +3,7 @@
  * all. The copies have none of the original's labels, so nothing that selects the original selects them. Pure.
  */
 import type { KubernetesObject } from '@kubernetes/client-node';
+import { differing } from '../advice/fix/edit.ts';
 import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Situation } from '../advice/situation.ts';
 
@@ -16,7 +17,7 @@ export type CopyName = (typeof copyNames)[number];
 
 export interface Copy {
   readonly name: CopyName;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Record<string, string>;
   readonly replicas: number;
   readonly deployment: KubernetesObject;
   readonly service: KubernetesObject;
@@ -85,37 +86,31 @@ export function copyOf(workload: KubernetesObject, name: CopyName, options: Copy
     metadata,
     spec: { selector: labels, ports: [{ port: servicePort, targetPort, protocol: 'TCP' }] },
   };
-  return { name, labels, replicas, deployment: deployment, service };
+  return { name, labels, replicas, deployment, service };
 }
 
 /**
  * What a copy does not get, and why: rules about the original's labels would keep the original's new pods away from a
  * node or a zone, a priority would let a copy evict other pods, and no load balancer confirms a copy's readiness gate.
  */
-const leftOutFields = [
+const leftOutFields: readonly string[] = [
   'priorityClassName',
   'priority',
   'preemptionPolicy',
   'topologySpreadConstraints',
   'readinessGates',
   'nodeName',
-] as const;
+];
 
 function podSpecOf(podSpec: JsonObject): JsonObject {
   const { affinity, ...rest } = podSpec;
-  const kept = Object.entries(rest).filter(([field]) => !(leftOutFields as readonly string[]).includes(field));
+  const kept = Object.entries(rest).filter(([field]) => !leftOutFields.includes(field));
   const { nodeAffinity } = asObject(affinity);
   return { ...Object.fromEntries(kept), ...(nodeAffinity === undefined ? {} : { affinity: { nodeAffinity } }) };
 }
 
-/** The fields of the pod's spec that the copies lack. */
-export function leftOutOf(podSpec: JsonObject): string[] {
-  const { podAffinity, podAntiAffinity } = asObject(podSpec['affinity']);
-  const affinity = podAffinity === undefined && podAntiAffinity === undefined ? [] : ['affinity to other pods'];
-  // The API server derives the other two from the class.
-  const derived: readonly string[] = ['priority', 'preemptionPolicy'];
-  return [...affinity, ...leftOutFields.filter((field) => podSpec[field] !== undefined && !derived.includes(field))];
-}
+/** The fields of the pod's spec that the copies lack, or do not have as a whole. */
+export const leftOutOf = (podSpec: JsonObject): string[] => differing(podSpec, podSpecOf(podSpec));
 
 /** The port that clients ask: of its Services, else of its containers. Undefined: nothing says where it serves. */
 export function targetPortOf({ services, containers }: Situation): number | string | undefined {

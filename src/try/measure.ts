@@ -1,10 +1,9 @@
-/** One exit of a copy's pod, traced and probed like any other exit. */
+/** One exit of a copy's pod, traced like any other exit, with requests to the copy counted meanwhile. */
 import { reportOf } from '../advice/report.ts';
 import { sampleOf } from '../advice/history/reports.ts';
 import { PodexitError } from '../errors.ts';
 import type { Interrupted } from '../model/observation.ts';
-import { sumOf } from '../model/probe-numbers.ts';
-import { asArray, asNumber, asObject, asString, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asNumber, asObject, type JsonObject } from '../model/observe/read.ts';
 import { parseProbeTarget, type ProbeSettings } from '../probe/target.ts';
 import { groupOfOne } from '../run/group/group.ts';
 import type { runLive } from '../run/group/run-live.ts';
@@ -15,7 +14,8 @@ import { tracesOfLog } from '../run/traces/traces-of-log.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { schemeOf, servicePort, type Copy } from './copies.ts';
 import type { TriedExit } from './outcome.ts';
-import { untilAnswering, untilReady } from './settle.ts';
+import { untilReady } from './ready.ts';
+import { startRequests } from './requests.ts';
 
 export interface Measuring {
   readonly session: Session;
@@ -32,48 +32,41 @@ export interface Measuring {
   readonly follow: typeof runLive;
 }
 
-/** Waits until a copy is ready and answers. Returns the requests that were sent until then, and its pods. */
-export async function settled(measuring: Measuring, copy: Copy) {
-  const pods = await untilReady(measuring.session, copy, measuring);
-  return { pods, requests: await untilAnswering(measuring.session, settingsFor(measuring, copy), measuring.left) };
-}
-
 /**
- * Deletes the oldest pod of a settled copy, and waits until it has settled again: what is lost until then counts. Throws
- * what settling and tracing throw, and the reason of `left`.
+ * Deletes the oldest pod of a copy that is ready and answers, and waits until it is again: what is lost until then counts.
+ * `other`: the copy that shows what is lost without an exit. Throws what waiting and tracing throw, and the reason of
+ * `left`.
  */
-export async function measureExit(measuring: Measuring, copy: Copy, [pod = {}]: readonly JsonObject[]) {
-  const target = { name: nameOf(pod), uid: uidOf(pod) };
-  const report = asObject(await tracedExit(measuring, target, settingsFor(measuring, copy)));
-  measuring.left.throwIfAborted();
-  const after = await settled(measuring, copy);
-  const sample = sampleOf(report);
-  // Requests that were all answered say nothing more about the exit.
-  const late = after.requests.failed > 0 ? after.requests : undefined;
-  const services = asArray(asObject(report['traffic'])['services']).map(asObject);
-  const outage = (end: 'min' | 'max'): number =>
-    Math.max(0, ...services.map(({ noReadySeconds }) => asNumber(asObject(noReadySeconds)[end]) ?? 0));
-  const probes = asArray(asObject(report['traffic'])['probes']).map(asObject);
-  const failures = probes.flatMap((probe) => asArray(probe['failures']).map(asObject));
-  const exit: TriedExit = {
-    copy: copy.name,
-    sample,
-    requests: sumOf([sample.requests, late]),
-    failures: failures.map(({ kind, status, count }) => [howText(kind, status), asNumber(count) ?? 0]),
-    outage: { min: outage('min'), max: outage('max') },
-  };
-  return { exit, pods: after.pods };
+export async function measureExit(measuring: Measuring, copy: Copy, other: Copy): Promise<TriedExit> {
+  const { left, session } = measuring;
+  const [pod = {}] = await untilReady(copy, measuring);
+  const requestsTo = (one: Copy) => startRequests(session, settingsFor(measuring, one), left);
+  const [requests, control] = [requestsTo(copy), requestsTo(other)];
+  try {
+    await Promise.all([requests.untilQuiet(), control.untilQuiet()]);
+    requests.restart();
+    control.restart();
+    const report = asObject(await tracedExit(measuring, pod));
+    left.throwIfAborted();
+    await untilReady(copy, measuring);
+    await requests.untilQuiet();
+    const services = asArray(asObject(report['traffic'])['services']).map(asObject);
+    const outage = (end: 'min' | 'max'): number =>
+      Math.max(0, ...services.map(({ noReadySeconds }) => asNumber(asObject(noReadySeconds)[end]) ?? 0));
+    return {
+      copy: copy.name,
+      sample: sampleOf(report),
+      outage: { min: outage('min'), max: outage('max') },
+      control: (await control.stop()).requests,
+      ...(await requests.stop()),
+    };
+  } finally {
+    requests.close();
+    control.close();
+  }
 }
 
-/** The API server answers 503 for a backend that it does not reach: that number says nothing about the application. */
-const howText = (kind: unknown, status: unknown): string =>
-  kind === 'http' ? `HTTP ${asNumber(status) ?? ''}`.trimEnd() : (asString(kind) ?? 'unknown');
-
-async function tracedExit(
-  { session, left, say, follow }: Measuring,
-  pod: { name: string; uid: string },
-  settings: ProbeSettings,
-): Promise<object> {
+async function tracedExit({ session, left, say, follow }: Measuring, pod: JsonObject): Promise<object> {
   const traces = tracesOfLog();
   const ports = {
     ...session.ports,
@@ -87,21 +80,22 @@ async function tracedExit(
       return () => left.removeEventListener('abort', leave);
     },
   };
-  const options = {
-    ...({ mode: 'delete', graceSeconds: null, insist: false, waitReplacement: false } as const),
-    ...{ followLogs: true, logText: false, probes: [settings] },
-  };
-  return follow({ ...session, ports }, options, {
-    group: groupOfOne(session.cluster.namespace, pod),
-    traces,
-    logText: false,
-    end() {
-      const trace = firstTrace(traces);
-      const report = trace && reportOf(trace);
-      if (report) return Promise.resolve(exitReportOf(report));
-      throw new PodexitError('try.unseen', `the exit of pod "${pod.name}" was not observed`, 'Run it again.');
+  const whole = { graceSeconds: null, insist: false, waitReplacement: false, followLogs: true, logText: false };
+  return follow(
+    { ...session, ports },
+    { mode: 'delete', ...whole },
+    {
+      group: groupOfOne(session.cluster.namespace, { name: nameOf(pod), uid: uidOf(pod) }),
+      traces,
+      logText: false,
+      end() {
+        const trace = firstTrace(traces);
+        const report = trace && reportOf(trace);
+        if (report) return Promise.resolve(exitReportOf(report));
+        throw new PodexitError('try.unseen', `the exit of pod "${nameOf(pod)}" was not observed`, 'Run it again.');
+      },
     },
-  });
+  );
 }
 
 /** From a pod of the same cluster the Service itself is asked, over new and kept connections; else the API server. */

@@ -9,33 +9,28 @@ import { listOnce } from '../kube/list.ts';
 import { refusalOf } from '../kube/refused.ts';
 import { roleFor, type Permission } from '../kube/role.ts';
 import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
-import { printLabels } from '../run/streams/selectors.ts';
 import { few } from '../verdict/words.ts';
 import { tryIdOf, tryLabel } from './copies.ts';
 
 /** What a try makes, and what the Deployments make of it. */
 const kinds = [
-  { kind: 'Deployment', root: '/apis/apps/v1', resource: 'deployments' },
-  { kind: 'Service', root: '/api/v1', resource: 'services' },
-  { kind: 'ConfigMap', root: '/api/v1', resource: 'configmaps' },
-  { kind: 'Pod', root: '/api/v1', resource: 'pods' },
+  { kind: 'Deployment', group: 'apps', root: '/apis/apps/v1', resource: 'deployments', verb: 'create' },
+  { kind: 'Service', group: '', root: '/api/v1', resource: 'services', verb: 'create' },
+  { kind: 'ConfigMap', group: '', root: '/api/v1', resource: 'configmaps', verb: 'create' },
+  { kind: 'Pod', group: '', root: '/api/v1', resource: 'pods', verb: 'watch' },
 ] as const;
 
 const permissions: readonly Permission[] = [
-  ...kinds.flatMap(({ kind, root, resource }) =>
-    ['get', 'list', 'delete', kind === 'Pod' ? 'watch' : 'create'].map((verb) => ({
-      verb,
-      resource,
-      group: root === '/api/v1' ? '' : 'apps',
-    })),
+  ...kinds.flatMap(({ group, resource, verb: own }) =>
+    ['get', 'list', 'delete', own].map((verb) => ({ verb, resource, group })),
   ),
   { verb: 'get', resource: 'services/proxy', group: '' },
 ];
 
 /** Throws `try.forbidden` with a Role that grants what is missing. Creates nothing that lasts. */
 export async function assertPermitted(cluster: Cluster): Promise<void> {
-  const answers = await Promise.all(permissions.map((one) => isPermitted(cluster, one)));
-  const missing = permissions.filter((_, at) => answers[at] === false);
+  const answers = await Promise.all(permissions.map((one) => mayBePermitted(cluster, one)));
+  const missing = permissions.filter((_, at) => !answers[at]);
   if (missing.length === 0) return;
   const names = missing.map(({ verb, resource }) => `${verb} ${resource}`);
   throw new PodexitError(
@@ -45,25 +40,18 @@ export async function assertPermitted(cluster: Cluster): Promise<void> {
   );
 }
 
-/** Undefined if the server does not answer the question: then the request itself shows it. */
-async function isPermitted({ request, namespace }: Cluster, permission: Permission): Promise<boolean | undefined> {
-  const [resource, subresource] = permission.resource.split('/');
+/** Also true if the server does not answer the question: then the request itself shows it. */
+async function mayBePermitted(cluster: Cluster, permission: Permission): Promise<boolean> {
   const { verb, group } = permission;
+  const [resource, subresource] = permission.resource.split('/');
   const body = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes: { namespace, verb, group, resource, subresource } },
+    spec: { resourceAttributes: { namespace: cluster.namespace, verb, group, resource, subresource } },
   };
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-  const answer = await request({ method: 'POST', path, body }).catch(unlessFailed);
-  const { allowed } = asObject(asObject(answer?.body)['status']);
-  return typeof allowed === 'boolean' ? allowed : undefined;
-}
-
-/** A failed connection counts as no answer; throws every other error. */
-function unlessFailed(error: unknown): undefined {
-  if (error instanceof TransportFailure) return undefined;
-  throw error;
+  const answer = await requestWithRetries(cluster, { method: 'POST', path, body });
+  return asObject(asObject(answer.body)['status'])['allowed'] !== false;
 }
 
 /**
@@ -74,31 +62,25 @@ export async function create(cluster: Cluster, object: KubernetesObject): Promis
   const path = pathOf(cluster, object.kind);
   const name = object.metadata?.name ?? '';
   const posted = await requestWithRetries(cluster, { method: 'POST', path, body: object });
-  if (posted.status < 300) return asObject(posted.body);
-  const found = posted.status === 409 ? await getObject(cluster, `${path}/${encodeURIComponent(name)}`) : posted;
-  if (found.status < 300) return asObject(found.body);
+  const made = posted.status === 409 ? await getObject(cluster, `${path}/${encodeURIComponent(name)}`) : posted;
+  if (made.status < 300) return asObject(made.body);
   throw new PodexitError(
     'try.not-created',
-    `${object.kind} ${name} could not be created (${posted.status}: ${refusalOf(cluster, posted).message})`,
+    `${object.kind} ${name} could not be created (${made.status}: ${refusalOf(cluster, made).message})`,
     'What was created until then is removed again.',
   );
 }
 
-function pathOf({ namespace }: Cluster, kind = '', name?: string): string {
+function pathOf({ namespace }: Cluster, kind: unknown): string {
   const { root = '', resource = '' } = kinds.find((one) => one.kind === kind) ?? {};
-  const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
-  return name === undefined ? path : `${path}/${encodeURIComponent(name)}`;
+  return `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
 }
 
 /** The ConfigMaps of tries that were not removed: they were killed, or still run elsewhere. */
 export const ownersLeft = (cluster: Cluster): Promise<JsonObject[]> => labelled(cluster, 'ConfigMap', tryLabel);
 
-/** The pods of one copy. */
-export const podsOf = (cluster: Cluster, labels: Readonly<Record<string, string>>): Promise<JsonObject[]> =>
-  labelled(cluster, 'Pod', printLabels({ matchLabels: { ...labels } }));
-
 /** Throws what listOnce throws, and `try.unread` if the server refuses. */
-async function labelled(cluster: Cluster, kind: string, labelSelector: string): Promise<JsonObject[]> {
+export async function labelled(cluster: Cluster, kind: string, labelSelector: string): Promise<JsonObject[]> {
   const target = { stream: 'owner', path: pathOf(cluster, kind), labelSelector } as const;
   const result = await listOnce(cluster, target, { signal: cluster.closed });
   if (result.kind === 'listed') return result.objects.map((one) => ({ ...asObject(one), kind }));
@@ -119,9 +101,8 @@ const lookMs = 500;
 export async function remove(cluster: Cluster, ids: readonly string[], patienceMs: number): Promise<void> {
   const { env } = cluster;
   const until = env.now() + patienceMs;
-  const selector = `${tryLabel} in (${ids.join(',')})`;
   for (let left: string[] | undefined; ;) {
-    left = await removeOnce(cluster, selector).catch((error: unknown) => {
+    left = await removeOnce(cluster, `${tryLabel} in (${ids.join(',')})`).catch((error: unknown) => {
       if (error instanceof PodexitError || error instanceof TransportFailure) return left;
       throw error;
     });
@@ -132,29 +113,24 @@ export async function remove(cluster: Cluster, ids: readonly string[], patienceM
 
 /**
  * Asks for the deletion of what is still there, and returns its names. The owner is last: as long as it exists, a later
- * start finds what is left.
+ * start finds what is left. A refusal is seen at the next look.
  */
 async function removeOnce(cluster: Cluster, selector: string): Promise<string[]> {
   const left: JsonObject[] = [];
-  for (const kind of ['Deployment', 'Service']) left.push(...(await labelled(cluster, kind, selector)));
   // The garbage collector deletes the pods of a Deployment that is gone.
-  left.push(...(await labelled(cluster, 'Pod', selector)));
+  for (const kind of ['Deployment', 'Service', 'Pod']) left.push(...(await labelled(cluster, kind, selector)));
   if (left.length === 0) left.push(...(await labelled(cluster, 'ConfigMap', selector)));
   for (const object of left) if (object['kind'] !== 'Pod') await deleteObject(cluster, object);
-  return left.map(nameOf);
+  return left.map((one) => `${asString(one['kind'])?.toLowerCase()}/${asString(metadataOf(one)['name'])}`);
 }
 
-const nameOf = (object: JsonObject): string =>
-  `${(asString(object['kind']) ?? '').toLowerCase()}/${asString(metadataOf(object)['name'])}`;
-
-/** Only this very object: a later one of the same name has another uid. A refusal is seen at the next look. */
+/** Only this very object: a later one of the same name has another uid. */
 async function deleteObject(cluster: Cluster, object: JsonObject): Promise<void> {
   const { name, uid, deletionTimestamp } = metadataOf(object);
   if (deletionTimestamp !== undefined) return;
   const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
-  const body = { ...options, propagationPolicy: 'Background' };
-  const path = pathOf(cluster, asString(object['kind']), asString(name));
-  await cluster.request({ method: 'DELETE', path, body }).catch(unlessFailed);
+  const path = `${pathOf(cluster, object['kind'])}/${encodeURIComponent(asString(name) ?? '')}`;
+  await cluster.request({ method: 'DELETE', path, body: { ...options, propagationPolicy: 'Background' } });
 }
 
 /** Removes what a try left. */
@@ -172,9 +148,9 @@ const notRemoved = (cluster: Cluster, left: readonly string[] | undefined): Pode
 
 /** One sentence about each try that is left: whose copies they are, and since when. */
 export const leftText = (owner: JsonObject): string => {
-  const { workload, startedAt } = asObject(owner['data']);
-  return `${asString(workload) ?? 'an unknown workload'} (id ${tryIdOf(owner)}, started ${asString(startedAt) ?? 'at an unknown time'})`;
+  const { startedAt } = asObject(owner['data']);
+  return `${workloadOf(owner) ?? 'an unknown workload'} (id ${tryIdOf(owner)}, started ${asString(startedAt) ?? 'at an unknown time'})`;
 };
 
 /** The workload whose copies an owner has. */
-export const workloadOf = (owner: JsonObject): string => asString(asObject(owner['data'])['workload']) ?? '';
+export const workloadOf = (owner: JsonObject): string | undefined => asString(asObject(owner['data'])['workload']);

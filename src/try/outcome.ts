@@ -2,7 +2,7 @@
  * What the exits of the two copies show: lost requests, lengths, and whether the patch helps. Only differences that are
  * hardly chance are claimed. Pure.
  */
-import { lengthRow, lengthText, median, outcomeRow, type ComparedRow } from '../advice/history/compare.ts';
+import { lengthRow, lengthText, median, outcomeRow, shareRow, type ComparedRow } from '../advice/history/compare.ts';
 import { middle, type ExitSample, type Seconds } from '../advice/history/reports.ts';
 import { sumOf } from '../model/probe-numbers.ts';
 import type { ProbeTally } from '../model/probe-observation.ts';
@@ -13,10 +13,14 @@ import type { CopyName } from './copies.ts';
 export interface TriedExit {
   readonly copy: CopyName;
   readonly sample: ExitSample;
-  /** From one second before the deletion until the copy answered for a second without a failure. */
+  /** From the deletion until the copy was ready and answered for a second without a failure. */
   readonly requests: ProbeTally;
-  /** How they failed, such as `refused` or `HTTP 500`; only those that were sent during the exit. */
+  /** Those to the other copy meanwhile, of which no pod was deleted: what is lost there is lost without an exit. */
+  readonly control: ProbeTally;
+  /** How they failed, such as `refused` or `HTTP 500`. */
   readonly failures: readonly (readonly [how: string, count: number])[];
+  /** Requests that no answer says anything about: the API server itself did not answer, or this machine stood still. */
+  readonly notMeasured: number;
   /** Seconds in which the copy's Service had no ready endpoint. */
   readonly outage: Seconds;
 }
@@ -35,10 +39,12 @@ export function resultOf(exits: readonly TriedExit[]) {
     exits: exits.length,
     outcomes: samples.map(({ outcome }) => outcome),
     requests,
-    /** Lost in one exit: the mean, and where it is with 95 % confidence. */
-    lostPerExit: lostPerExit(exits.map((one) => one.requests)),
+    control: sumOf(exits.map((one) => one.control)),
+    /** Lost in one exit, beyond what is lost without one: the mean, and where it is with 95 % confidence. */
+    lostPerExit: lostPerExit(exits),
     failures: byFrequency(exits.flatMap(({ failures }) => failures)).map(([how, count]) => ({ how, count })),
-    exitsWithLoss: exits.filter((one) => one.requests.failed > 0).length,
+    notMeasured: exits.reduce((sum, one) => sum + one.notMeasured, 0),
+    exitsWithLoss: exits.filter((one) => lossOf(one) > 0).length,
     outage: median(exits.map(({ outage }) => outage)),
     hook: lengthOf(({ hook }) => hook),
     drain: lengthOf(({ drain }) => drain),
@@ -52,28 +58,28 @@ export function resultOf(exits: readonly TriedExit[]) {
 /** 95 % of a normal distribution are within so many standard deviations. */
 const z = 1.96;
 
-/**
- * Requests of one exit fail together, so fewer of them are independent than were sent: the interval is as wide as the
- * differences between the exits demand (Kish's design effect).
- */
-function lostPerExit(exits: readonly ProbeTally[]): Seconds & { mean: number } {
-  const { sent, failed } = sumOf(exits);
-  const share = failed / Math.max(1, sent);
-  const spread = exits.reduce((sum, one) => sum + (one.failed - share * one.sent) ** 2, 0);
-  const betweenExits = exits.length > 1 ? (spread * exits.length) / (exits.length - 1) / sent ** 2 : 0;
-  const alone = (share * (1 - share)) / Math.max(1, sent);
-  const designEffect = alone > 0 ? Math.max(1, betweenExits / alone) : 1;
-  const { min, max } = wilson(share, Math.max(1, sent) / designEffect);
-  const perExit = sent / exits.length;
-  return { mean: failed / exits.length, min: min * perExit, max: max * perExit };
+/** Requests that the exit lost: more than were lost to the copy that had none. Below 0 by chance. */
+const lossOf = ({ requests, control }: TriedExit): number => requests.failed - control.failed;
+
+/** The score interval of a Poisson count, as much wider as the differences between the exits show. */
+function lostPerExit(exits: readonly TriedExit[]): Seconds & { mean: number } {
+  const { mean, error, together } = lossesOf(exits);
+  const middle = mean + (z ** 2 * together) / (2 * exits.length);
+  const half = z * Math.sqrt(error + ((z * together) / (2 * exits.length)) ** 2);
+  return { mean: Math.max(0, mean), min: Math.max(0, middle - half), max: Math.max(0, middle + half) };
 }
 
-/** Wilson's score interval for a share of `count` trials. */
-function wilson(share: number, count: number): Seconds {
-  const center = share + z ** 2 / (2 * count);
-  const half = z * Math.sqrt((share * (1 - share)) / count + z ** 2 / (4 * count ** 2));
-  const scale = 1 + z ** 2 / count;
-  return { min: Math.max(0, (center - half) / scale), max: Math.min(1, (center + half) / scale) };
+/**
+ * Lost requests in one exit. `error`: the variance of the mean, at least that of Poisson's law. `together`: how many are
+ * lost at once, since requests of one exit fail together.
+ */
+function lossesOf(exits: readonly TriedExit[]): { mean: number; error: number; together: number } {
+  const meanOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0) / exits.length;
+  const mean = meanOf(exits.map(lossOf));
+  const variance = meanOf(exits.map(({ requests, control }) => requests.failed + control.failed));
+  const spread = (meanOf(exits.map((one) => (lossOf(one) - mean) ** 2)) * exits.length) / Math.max(1, exits.length - 1);
+  const together = Math.max(1, spread / Math.max(1e-9, variance));
+  return { mean, error: (variance * together) / exits.length, together };
 }
 
 /** What the patch changes. A longer exit is a cost, and no harm by itself. */
@@ -100,20 +106,15 @@ export function judgePatch(before: readonly TriedExit[], after: readonly TriedEx
   return { change, better, worse, costs: textsOf(total, 1) };
 }
 
-/** The difference of the means is at least two standard errors; a count varies at least as Poisson's law says. */
+/** The difference of the means is at least two standard errors; else whether an exit loses anything may still differ. */
 function lostRow(before: readonly TriedExit[], after: readonly TriedExit[]): ComparedRow[] {
-  const [was, is] = [before, after].map((exits) => meanOf(exits.map(({ requests }) => requests.failed)));
-  if (!was || !is) return [];
-  const difference = is.mean - was.mean;
-  if (difference === 0 || Math.abs(difference) < 2 * Math.sqrt(was.error + is.error)) return [];
-  return [{ sign: difference, text: `requests lost in an exit: ${countText(was.mean)} → ${countText(is.mean)}` }];
-}
-
-/** `error`: the variance of the mean. */
-function meanOf(counts: readonly number[]): { mean: number; error: number } {
-  const mean = counts.reduce((sum, one) => sum + one, 0) / counts.length;
-  const spread = counts.reduce((sum, one) => sum + (one - mean) ** 2, 0) / Math.max(1, counts.length - 1);
-  return { mean, error: Math.max(mean, spread) / counts.length };
+  const [was, is] = [lossesOf(before), lossesOf(after)];
+  const sign = is.mean - was.mean;
+  const losing = (exits: readonly TriedExit[]) =>
+    [exits.filter((one) => lossOf(one) > 0).length, exits.length] as const;
+  if (sign === 0 || Math.abs(sign) < 2 * Math.sqrt(was.error + is.error))
+    return shareRow('exits that lose requests', losing(before), losing(after));
+  return [{ sign, text: `requests lost in an exit: ${countText(was.mean)} → ${countText(is.mean)}` }];
 }
 
 /** `3.2`, `12`. */

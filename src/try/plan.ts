@@ -3,23 +3,20 @@ import { readFile } from 'node:fs/promises';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { editedValue } from '../advice/fix/edit.ts';
-import { objectWithTemplate } from '../advice/fix/fix.ts';
+import { objectWithTemplate, planFor } from '../advice/fix/fix.ts';
 import { readManifests, type ManifestInput } from '../advice/manifest-input.ts';
 import { neighboursIn, type Neighbours } from '../advice/neighbours.ts';
-import { problemsOf } from '../advice/check-report.ts';
 import { listAll, readNamespace } from '../advice/read-cluster.ts';
-import { editsOf, remediesFor } from '../advice/remedies.ts';
 import { othersServe } from '../advice/roles.ts';
 import { hasPods, situationOf } from '../advice/situation.ts';
 import { jsonPatch, strategicMerge } from '../demo/verbs/merge.ts';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { asArray, asObject, asString, isObject } from '../model/observe/read.ts';
+import { asArray, asObject, asString, isObject, type JsonObject } from '../model/observe/read.ts';
 import type { Target } from '../run/choosing/target.ts';
 import type { Ports } from '../run/ports.ts';
 import { copyLabels, copyNames, leftOutOf, targetPortOf, type CopyName, type CopyOptions } from './copies.ts';
-import { quotaRefusals } from './quota.ts';
-import { kindRefusal, podSpecIn, refusalsOf, selectorRefusals } from './refusals.ts';
+import { podSpecIn, quotaRefusals, refusalsOf, selectorRefusals } from './refusals.ts';
 import { touchesOf } from './touches.ts';
 
 /** What changes: a patch in a file or as text, other images, or (neither) what `fix` proposes. */
@@ -62,8 +59,6 @@ export async function planOf(cluster: Cluster, options: PlanOptions, ports: Port
   const refuse = (reasons: readonly string[]): void => {
     if (reasons.length > 0) throw refused(subject, `a copy of it ${reasons.join('; it ')}`);
   };
-  const otherKind = kindRefusal(situation.subject.kind);
-  if (otherKind !== undefined) throw refused(subject, otherKind);
   refuse(refusalsOf(workload, situation));
   const { patched, change } = await proposed(workload, neighbours, options.proposal);
   const after = situationOf(patched, neighbours);
@@ -75,11 +70,11 @@ export async function planOf(cluster: Cluster, options: PlanOptions, ports: Port
   const replicas = answer === 'no' ? 1 : 2;
   const quotas = await listAll(cluster, '/api/v1', 'resourcequotas');
   const workloads = { today: workload, patched };
-  const podSpecs = copyNames.flatMap((name) => Array<object>(replicas).fill(podSpecIn(workloads[name])));
+  const podSpecs = copyNames.flatMap((name) => Array<JsonObject>(replicas).fill(podSpecIn(workloads[name])));
   refuse([
     ...copyNames.flatMap((name) => selectorRefusals(around, copyLabels(options.id, name))).slice(0, 1),
     // While a pod terminates, its replacement exists too.
-    ...(Array.isArray(quotas) ? quotaRefusals(quotas, [...podSpecs, podSpecIn(patched)].map(asObject)) : []),
+    ...(Array.isArray(quotas) ? quotaRefusals(quotas, [...podSpecs, podSpecIn(patched)]) : []),
   ]);
   return {
     subject,
@@ -166,10 +161,9 @@ async function proposed(
 const isFix = ({ patch, image }: Proposal): boolean => patch === undefined && image === undefined;
 
 function fixOf(workload: KubernetesObject, neighbours: Neighbours): { patched: KubernetesObject; change: string } {
-  const situation = situationOf(workload, neighbours);
-  const remedies = remediesFor(situation, problemsOf(situation)).filter((one) => editsOf([one]).length > 0);
-  if (remedies.length > 0)
-    return { patched: editedValue(workload, editsOf(remedies)), change: remedies.map(({ text }) => text).join('; ') };
+  const { remedies, edits } = planFor(situationOf(workload, neighbours), { allowed: [] });
+  if (edits.length > 0)
+    return { patched: editedValue(workload, edits), change: remedies.map(({ text }) => text).join('; ') };
   throw new PodexitError(
     'try.nothing',
     'fix proposes no patch for it, so there is nothing to try',
@@ -219,6 +213,5 @@ function withImage(workload: KubernetesObject, text: string): KubernetesObject {
       name === undefined ? 'it has several containers' : `it has no container "${name}"`,
       `Write --image CONTAINER=IMAGE; its containers: ${names.join(', ')}`,
     );
-  const path = ['spec', 'template', 'spec', 'containers', name, 'image'];
-  return editedValue(workload, [{ kind: 'set', path, value: image, why: '--image' }]);
+  return withPatch(workload, { spec: { template: { spec: { containers: [{ name, image }] } } } });
 }

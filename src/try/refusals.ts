@@ -3,24 +3,25 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import type { SingleReason } from '../advice/capacity.ts';
 import type { Neighbours } from '../advice/neighbours.ts';
 import type { Situation } from '../advice/situation.ts';
-import { asArray, asObject, isPresent, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
 import { matches } from '../run/streams/selectors.ts';
 
 /** Kinds whose pods are alike, and that replace a deleted pod. */
 const copiedKinds: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet']);
 
-/** Why other kinds are not copied, as a whole sentence. */
+/** Why other kinds are not copied. */
 const kindRefusals: Readonly<Record<string, string>> = {
-  StatefulSet: 'each pod of a StatefulSet has a name and data of its own, which a copy would not have',
-  DaemonSet: 'a pod of a DaemonSet does the work of its node, which a copy would do a second time',
-  Job: 'a copy would do the work of the Job a second time',
-  CronJob: 'a copy would do the work of the CronJob a second time',
-  Pod: 'no controller replaces the pod, so one exit is all that could be measured',
+  StatefulSet: 'would have neither the name nor the data that each pod of a StatefulSet has of its own',
+  DaemonSet: 'would do the work of a node a second time',
+  Job: 'would do its work a second time',
+  CronJob: 'would do its work a second time',
+  Pod: 'would show one exit only: no controller replaces the pod',
 };
 
-/** For kinds that are not copied the reason, else undefined. */
-export const kindRefusal = (kind: string): string | undefined =>
-  copiedKinds.has(kind) ? undefined : (kindRefusals[kind] ?? `how the controller of a ${kind} makes pods is not known`);
+function kindRefusal({ subject: { kind } }: Situation): string[] {
+  if (copiedKinds.has(kind)) return [];
+  return [kindRefusals[kind] ?? `would not be made as the controller of a ${kind} makes its pods`];
+}
 
 const singleRefusals: Readonly<Record<SingleReason, string>> = {
   'data volume': 'would use its volume beside it, which keeps data or cannot be shared',
@@ -34,6 +35,7 @@ const singleRefusals: Readonly<Record<SingleReason, string>> = {
 /** The reasons not to copy it. Empty: it can be copied. */
 export const refusalsOf = (workload: KubernetesObject, situation: Situation): string[] => [
   ...new Set([
+    ...kindRefusal(situation),
     ...situation.capacity.single.map((why) => singleRefusals[why]),
     ...podRefusals.flatMap(([applies, because]) => (applies(podSpecIn(workload), situation) ? [because] : [])),
   ]),
@@ -73,4 +75,71 @@ export function selectorRefusals(
       .filter(({ selector }) => selector !== undefined && matches(selector, labels))
       .map(({ name }) => `would be selected by ${kind} ${name}, which selects every pod: try it in another namespace`);
   return [...selecting('Service', services), ...selecting('PodDisruptionBudget', budgets)];
+}
+
+/** What is created, beside the pods, by the names that quotas have for it. */
+const createdObjects: Readonly<Record<string, number>> = {
+  'count/deployments.apps': 2,
+  'count/replicasets.apps': 2,
+  services: 2,
+  'count/services': 2,
+  configmaps: 1,
+  'count/configmaps': 1,
+};
+
+/**
+ * What of the copies would not fit into the quotas (core/v1 ResourceQuota). `podSpecs`: one for each pod that runs at the same time. A quota with scopes
+ * may not count these pods; the API server decides.
+ */
+export function quotaRefusals(quotas: readonly unknown[], podSpecs: readonly JsonObject[]): string[] {
+  return quotas.map(asObject).flatMap(({ metadata, spec, status }) => {
+    const { scopes, scopeSelector, hard: wanted } = asObject(spec);
+    if (asArray(scopes).length > 0 || isPresent(scopeSelector)) return [];
+    const { hard = wanted, used } = asObject(status);
+    return Object.entries(asObject(hard)).flatMap(([resource, limit]) => {
+      const needed = neededOf(resource, podSpecs);
+      const [most, taken] = [quantityOf(limit), quantityOf(asObject(used)[resource]) ?? 0];
+      if (needed === 0 || most === undefined || taken + needed <= most) return [];
+      const name = asString(asObject(metadata)['name']) ?? '';
+      return [`would not fit into ResourceQuota ${name}: ${resource} ${most - taken} free, ${needed} needed`];
+    });
+  });
+}
+
+function neededOf(resource: string, podSpecs: readonly JsonObject[]): number {
+  if (resource === 'pods' || resource === 'count/pods') return podSpecs.length;
+  if (Object.hasOwn(createdObjects, resource)) return createdObjects[resource] ?? 0;
+  const [, list = 'requests', name] = /^(?:(requests|limits)\.)?(cpu|memory|ephemeral-storage)$/.exec(resource) ?? [];
+  return name === undefined ? 0 : podSpecs.reduce((sum, podSpec) => sum + askedBy(podSpec, list, name), 0);
+}
+
+/** Containers and sidecars run together, init containers before them; a request is by default the limit. */
+function askedBy(podSpec: JsonObject, list: string, name: string): number {
+  const amounts = (field: string, isWanted: (container: JsonObject) => boolean): number[] =>
+    asArray(podSpec[field])
+      .map(asObject)
+      .filter(isWanted)
+      .map(({ resources }) => {
+        const { requests, limits } = asObject(resources);
+        const own = list === 'limits' ? undefined : asObject(requests)[name];
+        return quantityOf(own ?? asObject(limits)[name]) ?? 0;
+      });
+  const isSidecar = ({ restartPolicy }: JsonObject): boolean => restartPolicy === 'Always';
+  const together = [...amounts('containers', () => true), ...amounts('initContainers', isSidecar)];
+  return Math.max(
+    together.reduce((sum, one) => sum + one, 0),
+    ...amounts('initContainers', (one) => !isSidecar(one)),
+  );
+}
+
+const decimals: Readonly<Record<string, number>> = { n: -3, u: -2, m: -1, '': 0, k: 1, M: 2, G: 3, T: 4, P: 5, E: 6 };
+
+/** A quantity as Kubernetes writes it: `250m`, `1.5Gi`, `2e3` (apimachinery pkg/api/resource). */
+function quantityOf(raw: unknown): number | undefined {
+  const text = asString(raw) ?? asNumber(raw)?.toString() ?? '';
+  const [, digits, suffix = ''] =
+    /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const power = decimals[suffix.replace('K', 'k').replace('i', '')] ?? 0;
+  return Number(digits) * (suffix.endsWith('i') ? 1024 : 1000) ** power;
 }

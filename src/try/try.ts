@@ -10,10 +10,10 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Interrupted } from '../model/observation.ts';
 import { asNumber, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
-import { sentenceOn } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
+import { isYes } from '../run/choosing/confirm-delete.ts';
 import { targetText, type Target } from '../run/choosing/target.ts';
-import { unlessAborted } from '../run/ending/leaving.ts';
+import { unlessInterrupted } from '../run/ending/leaving.ts';
 import { runLive } from '../run/group/run-live.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
 import { connectCluster, warnOn, type Ports } from '../run/ports.ts';
@@ -21,11 +21,12 @@ import { canAsk, type Session } from '../run/session.ts';
 import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
 import { tryViews, type TryReport } from './card.ts';
-import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';
-import { isInside, measureExit, settled, type Measuring } from './measure.ts';
+import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy } from './copies.ts';
+import { isInside, measureExit, type Measuring } from './measure.ts';
 import { assertPermitted, create, leftText, cleanupCommand, ownersLeft, remove, workloadOf } from './objects.ts';
 import { adviceOf, judgePatch, resultOf, patchSummary, unseenLossShare, type TriedExit } from './outcome.ts';
 import { planOf, type Plan, type Proposal } from './plan.ts';
+import { untilReady } from './ready.ts';
 import { podSpecIn } from './refusals.ts';
 
 export interface TryOptions extends OutputOptions {
@@ -62,34 +63,25 @@ export async function tryPatch(options: TryOptions, ports: Ports): Promise<numbe
     const session = { cluster, ports, deadline: createDeadline(ports.clock, null) };
     return await tryIn(session, options, leaving.signal);
   } catch (error) {
-    throw leaving.signal.aborted ? interrupted(leaving.signal) : error;
+    if (!leaving.signal.aborted) throw error;
+    const signal = leaving.signal.reason as Interrupted['signal'];
+    const hint = 'The copies, if there were any, are removed.';
+    throw new PodexitError('run.left', `${signal}: interrupted`, hint, { exitCode: signalCodes[signal] });
   } finally {
     unsubscribe();
     cluster.close();
   }
 }
 
-function interrupted({ reason }: AbortSignal): PodexitError {
-  const signal = reason as Interrupted['signal'];
-  return new PodexitError('run.left', `${signal}: interrupted`, 'The copies, if there were any, are removed.', {
-    exitCode: signalCodes[signal],
-  });
-}
-
-const orLeave = <T>(left: AbortSignal, work: () => Promise<T>): Promise<T> =>
-  unlessAborted(left, work, () => interrupted(left));
-
-/** Ids need no more: they differ among the tries of one namespace. */
-const idLength = 6;
-const newId = ({ random }: Ports): string =>
-  Array.from({ length: idLength }, () => Math.floor(random() * 36).toString(36)).join('');
+/** Six letters and digits: ids differ only among the tries of one namespace. */
+const newId = ({ random }: Ports): string => random().toString(36).slice(2, 8).padEnd(6, '0');
 
 async function tryIn(session: Session, options: TryOptions, left: AbortSignal): Promise<number> {
   const { cluster, ports } = session;
   const warn = warnOn(ports);
   const { target, manifests, proposal } = options;
   const planning = { target, manifests, proposal, id: newId(ports) };
-  const plan = await orLeave(left, () => planOf(cluster, planning, ports));
+  const plan = await unlessInterrupted(ports, () => planOf(cluster, planning, ports));
   if (options.dryRun) {
     ports.stdout.write(manifestsOf(plan));
     return 0;
@@ -99,7 +91,7 @@ async function tryIn(session: Session, options: TryOptions, left: AbortSignal): 
     warn(
       `there are copies of an earlier try, or of one that still runs: ${leftText(owner)}; remove them with: ${cleanupCommand(cluster)}`,
     );
-  if (!(await isAllowed(plan, session, options, left))) return 0;
+  if (!(await isAllowed(plan, session, options))) return 0;
   left.throwIfAborted();
   const { exits, failure } = await onCopies(session, plan, options, left);
   const code = await printed(session, plan, options, exits);
@@ -109,22 +101,22 @@ async function tryIn(session: Session, options: TryOptions, left: AbortSignal): 
 
 /** The manifests in the order in which they are created. The uid of their owner is known only then. */
 const manifestsOf = (plan: Plan): string =>
-  [
-    ownerOf(plan),
-    ...copiesOf(plan, 'the uid of the ConfigMap').flatMap(({ deployment, service }) => [deployment, service]),
-  ]
-    .map(yamlOf)
-    .join('---\n');
+  [ownerOf(plan), ...objectsOf(copiesOf(plan, 'the uid of the ConfigMap'))].map(yamlOf).join('---\n');
+
+const objectsOf = (copies: readonly Copy[]) => copies.flatMap(({ deployment, service }) => [deployment, service]);
 
 const ownerOf = ({ options, subject, change }: Plan, startedAt = 'when it is created') =>
   ownerManifest(options, { workload: subject, change, startedAt });
 
-const copiesOf = ({ workloads, options }: Plan, ownerUid: string): Copy[] =>
-  copyNames.map((name) => copyOf(workloads[name], name, options, ownerUid));
+const copiesOf = ({ workloads, options }: Plan, ownerUid: string): [Copy, Copy] => [
+  copyOf(workloads.today, 'today', options, ownerUid),
+  copyOf(workloads.patched, 'patched', options, ownerUid),
+];
 
 /** Throws `try.consent` if nobody can be asked. */
-async function isAllowed(plan: Plan, { cluster, ports }: Session, { yes, runs }: TryOptions, left: AbortSignal) {
+async function isAllowed(plan: Plan, session: Session, { yes, runs }: TryOptions): Promise<boolean> {
   if (yes) return true;
+  const { cluster, ports } = session;
   const { replicas } = plan.options;
   const does = ['do whatever the application does when it starts', ...plan.touches];
   const where = cluster.contextName === undefined ? cluster.server : `context ${cluster.contextName}`;
@@ -132,10 +124,7 @@ async function isAllowed(plan: Plan, { cluster, ports }: Session, { yes, runs }:
   if (!canAsk(ports))
     throw new PodexitError('try.consent', `nobody can be asked. ${facts}`, 'If that is fine, add --yes.');
   const question = `${forTerminal(`Try: ${plan.change}. ${facts} Create them?`, 4000)} [y/N] `;
-  const answer = await orLeave(left, async () => ports.ask?.(sentenceOn(ports.stderr, question), left));
-  const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
-  if (!isYes) ports.stderr.write('podexit: nothing was created\n');
-  return isYes;
+  return isYes(session, question, 'nothing was created');
 }
 
 /** Creates the copies, measures, and removes them. `failure`: they could not be removed, though all was measured. */
@@ -168,27 +157,25 @@ async function measured(session: Session, plan: Plan, options: TryOptions, left:
   const say = sayingOnce(warnOn(ports));
   const owner = await create(cluster, ownerOf(plan, new Date(ports.clock.now()).toISOString()));
   const copies = copiesOf(plan, asString(metadataOf(owner)['uid']) ?? '');
-  for (const { deployment, service } of copies)
-    for (const object of [deployment, service]) {
-      left.throwIfAborted();
-      await create(cluster, object);
-    }
+  for (const object of objectsOf(copies)) {
+    left.throwIfAborted();
+    await create(cluster, object);
+  }
   say(`created two copies of ${plan.subject}, which nothing else selects; waiting until they are ready`);
   const { probe, path, timeoutMs } = options;
   const { targetPort } = plan.options;
   const measuring: Measuring = { session, probe, path, targetPort, timeoutMs, left, say, follow: runLive };
+  for (const copy of copies) await untilReady(copy, measuring);
+  const turns = [copies, copies.toReversed() as typeof copies];
   const exits: TriedExit[] = [];
-  const pods = new Map<Copy, readonly JsonObject[]>();
-  for (const copy of copies) pods.set(copy, (await settled(measuring, copy)).pods);
   for (let run = 1; run <= options.runs; run++)
     // In turns, so that what changes in the cluster meanwhile does not favour one of them.
-    for (const copy of run % 2 === 1 ? copies : copies.toReversed()) {
-      const { exit, pods: next } = await measureExit(measuring, copy, pods.get(copy) ?? []);
-      pods.set(copy, next);
+    for (const [copy, other] of run % 2 === 1 ? turns : turns.toReversed()) {
+      const exit = await measureExit(measuring, copy, other);
       exits.push(exit);
       const { requests, sample } = exit;
       say(
-        `exit ${run} of ${options.runs}, ${names[copy.name]}: ${sample.outcome}, ${requests.failed} of ${requests.sent} requests lost`,
+        `exit ${run} of ${options.runs}, ${copy.name}: ${sample.outcome}, ${requests.failed} of ${requests.sent} requests lost`,
       );
     }
   return exits;
@@ -203,8 +190,6 @@ function sayingOnce(say: (sentence: string) => void): (sentence: string) => void
   };
 }
 
-const names: Readonly<Record<CopyName, string>> = { today: 'as it is today', patched: 'with the patch' };
-
 async function printed(
   session: Session,
   plan: Plan,
@@ -216,7 +201,7 @@ async function printed(
   const [before, after] = [resultOf(was), resultOf(is)];
   const judged = judgePatch(was, is);
   const isWorse = judged.change === 'worse' || judged.change === 'mixed';
-  const fails = { worse: isWorse, lost: after.requests.failed > 0 };
+  const fails = { worse: isWorse, lost: after.exitsWithLoss > 0 };
   const { kind = '', metadata } = plan.workloads.today;
   const content: Omit<TryReport, 'apiVersion' | 'run'> = {
     kind: 'TryReport',
@@ -229,15 +214,22 @@ async function printed(
     after,
     ratePerSecond: options.probe.ratePerSecond,
     via: isInside(session) ? 'url' : 'service-proxy',
-    notShown: notShown(plan, options, isInside(session)),
+    notShown: notShown(plan, options, before.notMeasured + after.notMeasured, isInside(session)),
     verdict: { exitCode: options.failOn.some((word) => fails[word]) ? gateFailed : 0 },
   };
   return publish<TryReport>(content, { command: 'try', context: cluster.contextName }, tryViews, options, ports);
 }
 
-function notShown({ leftOut, options: { replicas }, because }: Plan, { runs }: TryOptions, inside: boolean): string[] {
+function notShown(
+  { leftOut, options: { replicas }, because }: Plan,
+  { runs }: TryOptions,
+  unmeasured: number,
+  inside: boolean,
+): string[] {
   const share = Math.round(100 * unseenLossShare(runs));
+  const silent = `what became of ${plural(unmeasured, 'request')}: the API server did not answer, or this machine stood still`;
   return [
+    ...(unmeasured > 0 ? [silent] : []),
     inside
       ? 'load balancers outside of the cluster, which learn later that a pod leaves'
       : 'kube-proxy, Ingresses and load balancers, which learn later than the API server that a pod leaves; connections that clients keep open',

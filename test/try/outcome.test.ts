@@ -6,13 +6,21 @@ import { seeded } from '../helpers/seeded.ts';
 
 interface Made {
   lost?: number;
+  lostAnyway?: number;
   sent?: number;
   outage?: number;
   total?: number;
   outcome?: string;
 }
 
-const exitOf = ({ lost = 0, sent = 200, outage = 0, total = 1, outcome = 'graceful' }: Made): TriedExit => ({
+const exitOf = ({
+  lost = 0,
+  lostAnyway = 0,
+  sent = 200,
+  outage = 0,
+  total = 1,
+  outcome = 'graceful',
+}: Made): TriedExit => ({
   copy: 'today',
   sample: sampleOf({
     pod: { name: 'web' },
@@ -21,7 +29,9 @@ const exitOf = ({ lost = 0, sent = 200, outage = 0, total = 1, outcome = 'gracef
     verdict: { outcome },
   }),
   requests: { sent, failed: lost },
+  control: { sent, failed: lostAnyway },
   failures: [],
+  notMeasured: 0,
   outage: { min: outage, max: outage },
 });
 
@@ -44,6 +54,11 @@ describe('the patch', () => {
     expect(found.summary).toBe(
       'the patch helps: requests lost in an exit: 4 → 0; it costs time: length of an exit: 1.0s → 11.0s',
     );
+  });
+
+  it('helps if every exit lost requests, however many, and none does any more', () => {
+    const found = judged(exitsOf({}, [18, 3, 3]), exitsOf({}, [0, 0, 0]));
+    expect(found).toMatchObject({ change: 'better', better: ['exits that lose requests: 3 of 3 → 0 of 3'] });
   });
 
   it('harms if exits lose more requests, even if they are faster', () => {
@@ -82,6 +97,16 @@ describe('the patch', () => {
     expect(found.advice).toBe(
       'nothing here speaks for it: no request was lost without it either, and each exit takes longer',
     );
+  });
+
+  it('is not blamed for what is lost without an exit, however long its exits are', () => {
+    const [short, long] = [
+      exitsOf({ sent: 100 }, [1, 0, 2, 1, 1]),
+      exitsOf({ sent: 700, lostAnyway: 8 }, [9, 6, 8, 7, 9]),
+    ];
+    expect(judged(short, long).change).toBe('same');
+    expect(judged(short, exitsOf({ lostAnyway: 8 }, [29, 32, 28, 30, 31])).change).toBe('worse');
+    expect(resultOf(long).lostPerExit).toMatchObject({ mean: 0, min: 0 });
   });
 
   it('is not judged by a larger share of a shorter time', () => {

@@ -38,11 +38,16 @@ const budget = (selector: object): Objects => [
 const cases: [what: string, because: string, objects: Objects, target?: string][] = [
   [
     'a StatefulSet',
-    'each pod of a StatefulSet has a name and data of its own',
+    'would have neither the name nor the data that each pod of a StatefulSet has of its own',
     changed(() => ({ kind: 'StatefulSet' }), 'statefulsets'),
     'statefulset/web',
   ],
-  ['a DaemonSet', 'does the work of its node', changed(() => ({ kind: 'DaemonSet' }), 'daemonsets'), 'daemonset/web'],
+  [
+    'a DaemonSet',
+    'would do the work of a node a second time',
+    changed(() => ({ kind: 'DaemonSet' }), 'daemonsets'),
+    'daemonset/web',
+  ],
   [
     'a volume that one node can use',
     'would use its volume beside it',

@@ -57,10 +57,11 @@ describe.concurrent('an application that exits at once, behind a Service that dr
 describe.concurrent('the copies are removed', () => {
   it('at a signal, and the command says which', { timeout: 60_000 }, () =>
     withCluster(webApp(), {}, async (cluster) => {
-      let leave = (_signal: 'SIGTERM'): void => {};
+      const listeners = new Set<(signal: 'SIGTERM') => void>();
+      const leave = (): void => listeners.forEach((listener) => listener('SIGTERM'));
       const printed = await tryWeb(cluster, ['--patch', patch, '--yes'], {
-        onSignal: (listener) => ((leave = listener), () => {}),
-        onStderr: (text) => void (text.includes('created two copies') && setTimeout(1500).then(() => leave('SIGTERM'))),
+        onSignal: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+        onStderr: (text) => void (text.includes('created two copies') && setTimeout(1500).then(leave)),
       });
       expect(printed.code).toBe(143);
       expect(printed.stderr).toContain('SIGTERM: removing the copies');

@@ -62,9 +62,8 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
       ? await fromFiles(source.input, options, ports)
       : { found: await fromCluster(source.target, options, ports), broken: [] };
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
-  for (const one of found)
-    for (const line of linesAbout(one))
-      ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
+  for (const line of found.flatMap(linesAbout))
+    ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
   const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.
   const isFile = source.kind === 'files' && (options.diff || options.format === 'yaml') && !ports.stdout.isTty;
@@ -93,9 +92,9 @@ function linesAbout({ object, remedies, edits, byHand }: Fixable): string[] {
 
 type Plan = Pick<Fixable, 'remedies' | 'edits'>;
 
-function planFor(situation: Situation, { allowed }: Pick<FixOptions, 'allowed'>): Plan {
-  const all = remediesFor(situation, problemsOf(situation));
-  const applied = all.filter((remedy) => editsOf([remedy], allowed).length > 0);
+/** What a patch of `fix` changes, and why. */
+export function planFor(situation: Situation, { allowed }: Pick<FixOptions, 'allowed'>): Plan {
+  const applied = remediesFor(situation, problemsOf(situation)).filter((one) => editsOf([one], allowed).length > 0);
   return { remedies: applied, edits: editsOf(applied, allowed) };
 }
 

@@ -167,7 +167,8 @@ function isProven(was: Share, is: Share): boolean {
 
 const shareText = (name: string, was: Share, is: Share): string => `${name}: ${was.join(' of ')} → ${is.join(' of ')}`;
 
-function shareRow(name: string, was: Share, is: Share): ComparedRow[] {
+/** A proven change of how many exits have something; else none. */
+export function shareRow(name: string, was: Share, is: Share): ComparedRow[] {
   const sign = is[0] / is[1] - was[0] / was[1];
   return isProven(was, is) ? [{ sign, text: shareText(name, was, is) }] : [];
 }

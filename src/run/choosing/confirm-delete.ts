@@ -45,15 +45,15 @@ export async function confirmDelete(
   return (await isYes(session, question)) ? [{ ...only, uid }] : [];
 }
 
-/** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */
-async function isYes(session: Session, question: string): Promise<boolean> {
+/** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. Throws `run.left` on a signal. */
+export async function isYes(session: Session, question: string, no = 'deletion is cancelled'): Promise<boolean> {
   const { ports } = session;
   // Loaded only to ask: most runs send the DELETE without a question.
   const { sentenceOn } = await import('../../output/prose.ts');
   const shown = sentenceOn(ports.stderr, question);
   const answer = await unlessInterrupted(ports, (left) => ask(session, shown, left));
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
-  if (!isYes) ports.stderr.write('podexit: deletion is cancelled\n');
+  if (!isYes) ports.stderr.write(`podexit: ${no}\n`);
   return isYes;
 }
 

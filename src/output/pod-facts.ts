@@ -29,7 +29,7 @@ export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
 /** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
 export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
 
-/** `gone after 6.9s: 3.7s by the kubelet on node1 (Eviction API)`; undefined for a check, which deletes nothing. */
+/** `gone after 6.9s: 3.7s waiting for the kubelet on node1 (Eviction API)`; undefined for a check, which deletes nothing. */
 export function deletedText({ timeline, answer, ledger }: Report): string | undefined {
   const { total, trigger, deleted, mode } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
@@ -42,7 +42,7 @@ export function deletedText({ timeline, answer, ledger }: Report): string | unde
 const heldBy: Partial<Record<LedgerOwner, { by: string; saidBy?: readonly FindingCode[] }>> = {
   'api-server': { by: 'waiting for the API server', saidBy: ['api-server-silent'] },
   admission: { by: 'waiting for an admission webhook or the API server', saidBy: ['api-server-silent'] },
-  kubelet: { by: 'by the kubelet on ', saidBy: ['node-silent', 'slow-start', 'slow-cleanup'] },
+  kubelet: { by: 'waiting for the kubelet on ', saidBy: ['node-silent', 'slow-start', 'slow-cleanup'] },
   runtime: { by: 'by the container runtime for ', saidBy: ['runtime-unavailable'] },
   'post-start': { by: 'by the postStart hook of ', saidBy: ['slow-start'] },
   finalizers: { by: 'by finalizers ', saidBy: ['finalizer-held'] },
@@ -56,10 +56,14 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     if (own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
     const isRough = own.some(({ approximate }) => approximate);
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
-    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${own[0]?.subject ?? ''}`];
+    const orApi = owner === 'kubelet' && own.some(isSlowReport) ? ' or the API server' : '';
+    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${own[0]?.subject ?? ''}${orApi}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
+
+/** After the exits the kubelet writes to the API server, and on a node that is well this takes less. */
+const isSlowReport = ({ what, seconds }: LedgerEntry): boolean => what !== 'began to stop the pod' && seconds > 3;
 
 /**
  * The pods of one Deployment, of all its ReplicaSets, else those of one controller: `NAMESPACE/KIND/NAME`. A Deployment

@@ -83,7 +83,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
   return [
     { at: at('accepted'), owner: apiOwner(admission), what: 'accepted the deletion', isProved: true },
-    startOf(input, main ?? side, codes),
+    startOf(input, main ?? side),
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
     kubeletStep(timeline, 'ended the sandbox and reported the exits', at('containers-done'), (side ?? main)?.exit?.at),
@@ -116,22 +116,14 @@ function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | u
   );
 }
 
-/** Until the kubelet began to stop the container. */
-function startOf(input: RuleInput, container: ContainerTimeline | undefined, codes: ReadonlySet<FindingCode>): Stretch {
+/** Until the kubelet began to stop the container: nobody else acts between the API server's acceptance and that (SIGNALS.md §2 S2). */
+function startOf(input: RuleInput, container: ContainerTimeline | undefined): Stretch {
   const { timeline } = input;
   const at = container?.stopping ?? markOf(timeline, 'acknowledged')?.at;
   const starting = containerInPostStart(input);
   if (starting !== undefined)
     return { at, owner: 'post-start', subject: starting, what: 'its postStart hook still ran', isProved: true };
-  const node = timeline.pod.spec.nodeName;
-  const isSilent = codes.has('node-silent');
-  return {
-    at,
-    owner: 'kubelet',
-    subject: node,
-    what: isSilent ? 'did not respond' : 'began to stop the pod',
-    isProved: isSilent,
-  };
+  return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: 'began to stop the pod', isProved: true };
 }
 
 /** From there to the exit of the container. */

@@ -140,15 +140,16 @@ describe.concurrent('--evict', () => {
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('--retry-evict waits for the budget, and the report has only the accepted request', () =>
+  it('--retry-evict waits for the budget, and the report counts from the accepted request and says how long it was refused', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       setTimeout(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)), 4000);
       const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags]);
       expect(ran.stderr).toMatch(/allows 0 disruptions now.*; waiting/);
-      const report = JSON.parse(ran.stdout) as { mode: string; marks: { name: string }[] };
+      const report = JSON.parse(ran.stdout) as { mode: string; marks: { name: string }[]; trigger: { note?: string } };
       expect(report.mode).toBe('evict');
       expect(report.marks.filter((mark) => mark.name === 'requested')).toHaveLength(1);
+      expect(report.trigger.note).toMatch(/^refused for \d+\.\ds before by a PodDisruptionBudget/);
       expect(ran.code).toBe(0);
       expect(server.deletesAccepted).toBe(1);
     }));

@@ -86,7 +86,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   ];
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s by the kubelet on node1; its drain 2.0s` */
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; its drain 2.0s` */
 const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
   `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${drain === undefined ? '' : `; its drain ${lengthText(drain)}`}`;
 

@@ -29,38 +29,19 @@ export async function* askDeletion(
   pod: JsonObject,
   asking: AskOptions,
 ): AsyncGenerator<RawObservation, void> {
-  for (;;) {
-    // A dry run comes first, so that refused attempts are not part of the trace.
-    if (target.evict && asking.retryEvict) await awaitBudget(cluster, target, pod, asking);
-    if (asking.signal.aborted || asking.beforeRequest?.() === false) return;
+  for (let refusals = 0; !asking.signal.aborted && asking.beforeRequest?.() !== false; refusals++) {
     try {
       return yield* deletePod(cluster, target, asking);
     } catch (error) {
       if (!isBudgetRefusal(error)) throw error;
       if (!asking.retryEvict) throw explainRefusal(error, await budgetsOf(cluster, pod, asking.signal));
-    }
-    await delay(cluster.env, evictionRetryMs, asking.signal);
-  }
-}
-
-async function awaitBudget(cluster: Cluster, target: DeleteTarget, pod: JsonObject, asking: AskOptions): Promise<void> {
-  for (let warned = false; !asking.signal.aborted && asking.beforeRequest?.() !== false; warned = true) {
-    try {
-      for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
-      return;
-    } catch (error) {
-      if (isDryRunUnsupported(error)) return;
-      if (!isBudgetRefusal(error)) throw error;
-      if (!warned)
+      yield { kind: 'answered', at: cluster.env.now(), verb: 'evict', status: 429, message: error.message };
+      if (refusals === 0)
         asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
     }
     await delay(cluster.env, evictionRetryMs, asking.signal);
   }
 }
-
-/** A dry run is rejected if a webhook has side effects (apiserver `NewDryRunUnsupportedErr`). */
-const isDryRunUnsupported = (error: unknown): boolean =>
-  error instanceof PodexitError && /does not support dry run/.test(error.message);
 
 const isBudgetRefusal = (error: unknown): error is PodexitError =>
   error instanceof PodexitError && error.code === 'evict.disruption-budget';

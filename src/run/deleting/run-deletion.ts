@@ -162,8 +162,9 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, beforeRequest };
   try {
     for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
-      // Only now: before it, an eviction may wait for its budget.
       if (rawObservation.kind === 'requested') run.requested = true;
+      // A budget or a busy API server refused it, so it deleted nothing.
+      if (rawObservation.kind === 'answered' && rawObservation.status === 429) run.requested = false;
       const isAnswer = rawObservation.kind === 'answered' || rawObservation.kind === 'looked';
       deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
       if (isAnswer) onAnswer();

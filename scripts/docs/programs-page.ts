@@ -48,10 +48,10 @@ function wrapperCells(row: ProgramRow): string[] {
 const nameOf = ({ match }: ProgramRow): string => match.map((name) => `\`${name}\``).join(', ');
 const reactionText = ({ does, note }: Partial<Reaction> = {}): string =>
   `${does ?? 'unknown'}${note === undefined ? '' : `: ${note}`}`;
-const limitText = ({ limit, from }: Partial<Reaction> = {}): string =>
+const limitText = ({ limitSeconds: limit, limitFrom: from }: Partial<Reaction> = {}): string =>
   limit === undefined ? '' : `${limit} s${from === undefined ? '' : ` (\`${from}\`)`}`;
-const sourceOf = ({ source, varies, isGuess }: ProgramRow): string =>
-  `${varies || isGuess ? 'probably; ' : ''}${source}`;
+const sourceOf = ({ source, isGuess }: ProgramRow): string =>
+  `${isGuess ? 'probably; ' : ''}${source}`;
 const join = (codes: readonly (number | undefined)[]): string =>
   [...new Set(codes)].filter((code) => code !== undefined).join(', ');
 

@@ -13,14 +13,19 @@ export interface ProgramContainer {
   scripts?: ReadonlyMap<string, string>;
 }
 
+/** What a program does with a signal; data/schema.json says what each word means. Wrappers: the second line too. */
+export type Does =
+  | ('drains' | 'waits' | 'cuts' | 'ends' | 'drops' | 'ignores' | 'reloads' | 'unknown')
+  | ('execs' | 'forwards' | 'leaves');
+
 /** One part of PID 1's command line: what starts the next one, or the application itself (the last). */
 export interface Link {
   /** `shell-with-trap`: its trap for the signal runs as soon as the signal comes. */
   kind: 'shell' | 'shell-with-trap' | 'init' | 'wrapper' | 'manager' | 'runtime' | 'program' | 'unknown';
   /** The name of the program, without its folder and arguments. */
   name: string;
-  /** What it does with the signal, as a clause: "drops SIGTERM". */
-  does: string;
+  /** With the signal. */
+  does: Does;
   /** Where that is known from: the versions measured, or a page of its documentation. */
   source?: string;
 }

@@ -7,7 +7,7 @@ import { agreed, endsByItself, linkEffect, scriptUnknown, unknownApp, type Conte
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
 import { readScript, type Script } from './shell-script.ts';
-import { isSleep, shellReaction, standingsOf, type Standing } from './shell.ts';
+import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
 const maxLinks = 24;
@@ -21,8 +21,7 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
   const context = { ...outer, depth: outer.depth + 1 };
   const [first] = words;
   const name = nameOf(first);
-  const isReadable = first !== undefined && first.text.length < maxLength && context.depth <= maxLinks;
-  if (!isReadable) return unknownApp('the application', context);
+  if (!first || first.text.length > maxLength || context.depth > maxLinks) return unknownApp('', context);
   const shells = shellsNamed(name, box === undefined ? context.sh : ['ash']);
   if (shells.length > 0) return ofShells(name, shells, words, context);
   const script = context.scripts.get(first.text);
@@ -46,8 +45,8 @@ const nameOf = (word: Word | undefined): string => {
 /** `sh` is another shell on each base system. Empty: not a shell. */
 function shellsNamed(name: string, sh: readonly string[]): Shell[] {
   const named = name.replace(/^-/, '');
-  const others = { sh, login: ['bash', ...sh], ksh: ['ksh93', 'mksh'], busybox: ['ash'], hush: ['ash'] };
-  return (new Map(Object.entries(others)).get(named) ?? [named]).flatMap((one) => shellsByName.get(one) ?? []);
+  const others = new Map(Object.entries({ sh, login: ['bash', ...sh], ksh: ['ksh93', 'mksh'] }));
+  return (others.get(named) ?? [named]).flatMap((one) => shellsByName.get(one) ?? []);
 }
 
 const shellText = (name: string, shell: Shell): string =>
@@ -57,20 +56,17 @@ type Start = ReturnType<typeof shellArguments>;
 
 function ofShells(name: string, shells: readonly Shell[], words: readonly Word[], context: Context): Effect {
   const start = shellArguments(words.slice(1));
-  const { line, file } = start;
+  const { line, file, isInteractive } = start;
   const text = file ? context.scripts.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
-  const script = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
+  // What an interactive shell does depends on its terminal.
+  const isHidden = isInteractive || (line?.isDynamic && text?.startsWith('$'));
+  const script = isHidden ? undefined : readScript(text ?? '');
   return agreed(shells.map((shell) => [shellText(name, shell), ofShell(shell, script, start, context)]));
 }
 
 function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): Effect {
   const context = shell.name === 'ash' ? { ...outer, sh: ['ash'] } : outer;
-  const row = { ...shell, kind: 'shell' as const };
-  const ends = () => endsByItself(shell.name);
-  const note = `what ${shell.name} does when it is interactive depends on its terminal`;
-  if (start.isInteractive) return linkEffect(row, { does: 'unknown', note }, context, ends);
-  if (!start.line && !start.file) return linkEffect(row, shellReaction(shell, undefined, context), context, ends);
   const ways = script ? standingsOf(script, shell) : [];
   const because = 'its script is not understood here';
   if (ways.length === 0) return { ...scriptUnknown('its script', context), because };
@@ -78,15 +74,18 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
 }
 
 function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
-  const { job, kind, isGuess } = one;
+  const { job, isGuess } = one;
+  const kind = start.line || start.file ? one.kind : 'input';
   const words = expanded(one.words, start.args);
   const forms = new Set([...one.forms, ...(start.file ? ['file'] : [])]);
-  const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
-  const row = { ...shell, kind: 'shell' as const, isGuess };
-  if (kind === 'over') return linkEffect(row, { does: 'execs' }, context, () => endsByItself(shell.name));
+  const standing = { ...one, kind, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
-  const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || isSleep(words));
-  const next = (inner: Context) => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
+  const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
+  const next = (inner: Context): Effect =>
+    kind === 'over' || kind === 'input'
+      ? endsByItself(shell.name)
+      : effectOf(isJob ? expanded(job.words, start.args) : words, inner);
+  const row = { ...shell, kind: 'shell' as const, isGuess };
   const effect = linkEffect(row, reaction, context, reaction.does === 'cuts' ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
   const isKeeper = reaction.does === 'execs' && job !== undefined && effect.handles === 'no';
@@ -115,18 +114,14 @@ function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effec
 
 /** The command that a wrapper starts. Empty: it is not visible here. */
 function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): readonly Word[] {
-  const { hidden, script, line, after } = next;
+  const { hidden, script, line } = next;
   const texts = words.map(({ text }) => text);
   if (hidden) return [];
   if (script !== undefined) return [script, '-c', 'script-of-package.json'].map(plainWord);
-  if (after) return words.slice(texts.findIndex((_, index) => after.includes(texts[index - 1] ?? '')));
   const end = afterOptions({ next }, texts);
   const option = line === undefined ? -1 : texts.findIndex((text) => /^(-c|--command|--session-command)$/.test(text));
   if (option < 0 || option >= end) return words.slice(end);
   const chosen = texts.findIndex((text) => /^(-s|--shell)$/.test(text));
-  return [
-    plainWord((chosen < 0 ? line : texts[chosen + 1]) ?? 'sh'),
-    plainWord('-c'),
-    ...words.slice(option + 1, option + 2),
-  ];
+  const shell = (chosen < 0 ? line : texts[chosen + 1]) ?? 'sh';
+  return [plainWord(shell), plainWord('-c'), ...words.slice(option + 1, option + 2)];
 }

@@ -35,10 +35,18 @@ export interface LinkReaction extends Reaction {
 }
 
 type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy'>;
-/** An effect but for what is the same for all links. */
-type Own = Omit<Effect, 'chain' | 'probably'>;
+type Next = (context: Context) => Effect;
+type Links = { row: LinkRow; reaction: LinkReaction; context: Context; inner: Effect | undefined };
 
-const noCodes = { good: [], cut: [] };
+/** What most effects have in common. */
+const plain: Omit<Effect, 'because'> = {
+  reachesApp: 'yes',
+  handles: 'yes',
+  drains: 'unknown',
+  probably: false,
+  exitCodes: { good: [], cut: [] },
+  chain: [],
+};
 const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
@@ -55,19 +63,16 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context,
   const called = reaction ? `${app} in ${name}` : app;
   const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0 } = reaction ?? {};
   const stays = does === 'drops' && (isPid1 || isIgnored);
-  const why = isIgnored ? ', as its shell made the signal ignored' : '';
-  const otherwise = stays ? `only SIGKILL ends it${why}` : `it ends at once with exit code ${code}`;
+  const killed = `only SIGKILL ends it${isIgnored ? ', as its shell made the signal ignored' : ''}`;
   const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
-    reachesApp: 'yes',
+    ...plain,
     handles: stays ? 'unknown' : 'yes',
-    drains: 'unknown',
-    probably: false,
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
-    decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`,
+    decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${stays ? killed : `it ends at once with exit code ${code}`}`,
     remedy: stays && reaction ? { kind: 'trap', text } : undefined,
-    chain: [{ kind: 'unknown', name: called, does: 'is not known here' }],
+    chain: [{ kind: 'unknown', name: called, does: 'unknown' }],
   };
 }
 
@@ -81,86 +86,61 @@ export const scriptUnknown = (name: string, context: Context): Effect => ({
 
 /** A script whose commands end without being stopped. */
 export const endsByItself = (name: string): Effect => ({
-  reachesApp: 'yes',
-  handles: 'yes',
+  ...plain,
   drains: 'yes',
-  exitCodes: noCodes,
-  probably: false,
-  chain: [],
   because: `the commands of ${name}'s script end by themselves within moments`,
 });
 
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
-export function linkEffect(
-  row: LinkRow,
-  reaction: LinkReaction,
-  context: Context,
-  next?: (context: Context) => Effect,
-): Effect {
-  const { kind = 'program', name, source, right } = row;
-  const isIgnored = context.isIgnored || reaction.makesIgnored === true;
-  const { sends = context.signal, toGroup = false } = reaction;
-  const child = { ...context, isPid1: false, isIgnored, signal: sends, toGroup };
-  const inner = next?.(reaction.does === 'execs' ? { ...context, isIgnored } : child);
-  const isOpen = kind === 'runtime' && !/^(unknown|ignores)$/.test(reaction.does);
-  const own = isOpen ? unknownApp(name, context, reaction) : effectOf(row, reaction, context, inner);
-  const better = right && right !== context.signal && !inner ? right : undefined;
-  const text = `Stop it with SIG${better} (lifecycle.stopSignal, or STOPSIGNAL of its image)`;
+export function linkEffect(row: LinkRow, reaction: LinkReaction, context: Context, next?: Next): Effect {
+  const { kind = 'program', name, source, right, isGuess = false } = row;
+  const { does, sends = context.signal, toGroup = false, makesIgnored = false } = reaction;
+  const isIgnored = context.isIgnored || makesIgnored;
+  const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
+  const inner = next?.({ ...context, ...child, isIgnored });
+  const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
+  const text = `Stop it with ${better} (lifecycle.stopSignal, or STOPSIGNAL of its image)`;
   return {
-    ...own,
-    ...(better && { rightSignal: `SIG${better}` }),
-    ...(better && reaction.does !== 'unknown' && { remedy: { kind: 'stop-signal', text } }),
-    probably: row.isGuess === true || inner?.probably === true,
-    chain: [
-      { kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does: clauseOf(reaction, context, own), source },
-      ...(inner?.chain ?? []),
-    ],
+    ...ownEffect({ row, reaction, context, inner }),
+    ...(better && { rightSignal: better }),
+    ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal', text } }),
+    probably: isGuess || inner?.probably === true,
+    chain: [{ kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does, source }, ...(inner?.chain ?? [])],
   };
 }
 
-function effectOf(row: LinkRow, reaction: LinkReaction, context: Context, inner: Effect | undefined): Own {
-  const { name, remedy } = row;
-  const { does, because, note, decidedBy } = reaction;
-  const unknown = unknownApp(name, context);
-  switch (does) {
-    case 'execs':
-      return inner ?? unknown;
-    case 'drops':
-      return withoutHandler(name, context, inner, because);
-    case 'ignores':
-    case 'reloads':
-      return {
-        reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
-        handles: 'no',
-        drains: 'no',
-        exitCodes: noCodes,
-        because: because ?? `${name} goes on at SIG${context.signal}${noteOf(reaction)}`,
-        remedy: reaction.remedy ?? (inner && execRemedy),
-      };
-    case 'unknown': {
-      const why = note ?? `what ${name} does with SIG${context.signal} here is not known`;
-      const answers = { reachesApp: 'unknown', handles: 'unknown', exitCodes: noCodes } as const;
-      return inner ? { ...unknown, ...answers, because: why, decidedBy: decidedBy ?? why, remedy } : unknown;
-    }
-    case 'leaves':
-    case 'forwards':
-      return throughWrapper(row, reaction, context, inner ?? unknown);
-    default:
-      return ofProgram(name, reaction, context);
-  }
+/** The effect but for what is the same for all links. */
+function ownEffect(link: Links): Effect {
+  const { row, reaction, context, inner } = link;
+  const { does, note } = reaction;
+  const unknown = unknownApp(row.name, context);
+  if (row.kind === 'runtime' && !/^(unknown|ignores)$/.test(does)) return unknownApp(row.name, context, reaction);
+  if (does === 'drops') return withoutHandler(link);
+  if (/^(ignores|reloads)$/.test(does))
+    return {
+      ...plain,
+      reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
+      handles: 'no',
+      drains: 'no',
+      because: reaction.because ?? `${row.name} goes on at SIG${context.signal}${noteOf(reaction)}`,
+      remedy: reaction.remedy ?? (inner && execRemedy),
+    };
+  if (does === 'leaves' || does === 'forwards') return throughWrapper(link, inner ?? unknown);
+  if (does !== 'unknown' && does !== 'execs') return ofProgram(link);
+  if (!inner || does === 'execs') return inner ?? unknown;
+  const because = note ?? `what ${row.name} does with SIG${context.signal} here is not known`;
+  const { decidedBy = because } = reaction;
+  return { ...plain, reachesApp: 'unknown', handles: 'unknown', because, decidedBy, remedy: row.remedy };
 }
 
 /** A process whose default action the signal is: PID 1 drops it, another process ends. */
-function withoutHandler(
-  name: string,
-  { signal, isPid1, isIgnored, toGroup }: Context,
-  inner?: Effect,
-  because?: string,
-): Own {
+function withoutHandler({ row: { name }, reaction, context, inner }: Links): Effect {
+  const { signal, isPid1, isIgnored, toGroup } = context;
   const drops = isPid1 || isIgnored;
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
-  const stays = because ?? `${name} has no handler for SIG${signal}, and ${why}`;
+  const stays = reaction.because ?? `${name} has no handler for SIG${signal}, and ${why}`;
   return {
+    ...plain,
     reachesApp: !inner || (toGroup && !drops) ? 'yes' : 'no',
     handles: drops ? 'no' : 'yes',
     drains: 'no',
@@ -170,93 +150,60 @@ function withoutHandler(
   };
 }
 
-function throughWrapper({ name, remedy }: LinkRow, rule: LinkReaction, context: Context, inner: Effect): Own {
-  const { does, code, cutCode, childCode, limit = Infinity, from, because } = rule;
+function throughWrapper({ row, reaction, context }: Links, inner: Effect): Effect {
+  const { code, cutCode, childCode, limitSeconds: limit = Infinity, limitFrom, codes } = reaction;
   const ownCut = (context.isPid1 ? undefined : childCode) ?? cutCode;
   const killed = limit === Infinity || code !== undefined ? [] : inner.exitCodes.cut;
-  const cut = rule.codes ?? (ownCut === undefined ? inner.exitCodes.cut : [ownCut, ...killed]);
-  const advice = { remedy: rule.remedy ?? remedy };
-  if (does === 'leaves')
-    return {
-      reachesApp: rule.isSent === false ? 'no' : inner.reachesApp,
-      handles: 'yes',
-      drains: 'no',
-      ...advice,
-      exitCodes: { good: [], cut },
-      because: because ?? `${name} ends at once at SIG${context.signal}, and the application with it`,
-    };
-  const good = rule.codes ?? (code === undefined ? inner.exitCodes.good : [code]);
-  const passed = { ...inner, because: because ?? inner.because, exitCodes: { good, cut } };
+  const cut = codes ?? (ownCut === undefined ? inner.exitCodes.cut : [ownCut, ...killed]);
+  const { remedy = row.remedy } = reaction;
+  if (reaction.does === 'leaves') {
+    const { because = `${row.name} ends at once at SIG${context.signal}, and the application with it` } = reaction;
+    const reachesApp = reaction.isSent === false ? 'no' : inner.reachesApp;
+    return { ...plain, reachesApp, drains: 'no', remedy, exitCodes: { good: [], cut }, because };
+  }
+  const good = codes ?? (code === undefined ? inner.exitCodes.good : [code]);
+  const passed = { ...inner, because: reaction.because ?? inner.because, exitCodes: { good, cut } };
   const { limitSeconds: innerLimit = Infinity, drains } = inner;
   if (limit === Infinity || limit > innerLimit) return passed;
-  return {
-    ...passed,
-    ...advice,
-    limitSeconds: limit,
-    limitFrom: from,
-    because: `${name} kills the application ${limit}s after the signal`,
-    drains: limit < innerLimit && drains === 'yes' ? 'unknown' : drains,
-  };
+  const because = `${row.name} kills the application ${limit}s after the signal`;
+  const isSure = limit === innerLimit || drains !== 'yes';
+  return { ...passed, remedy, limitSeconds: limit, limitFrom, because, drains: isSure ? drains : 'unknown' };
 }
 
-function ofProgram(name: string, reaction: LinkReaction, { signal, isPid1, graceSeconds }: Context): Own {
-  const { does, limit, from, code = 0, childCode = code, cutCode, because } = reaction;
-  const isOver = limit !== undefined && limit >= graceSeconds;
-  const codes = reaction.codes ?? [isPid1 ? code : childCode];
-  const cut = cutCode === undefined ? [] : [cutCode];
-  const lower = from === undefined ? '' : `, or lower ${from}`;
-  const text = `Its own limit is ${limit}s: give it a longer grace period${lower}`;
-  const decidedBy = reaction.decidedBy ?? `what ${name} is doing when the signal comes`;
+/** A program that ends by the signal. */
+function ofProgram({ row: { name }, reaction, context }: Links): Effect {
+  const { does, limitSeconds, limitFrom, code = 0, childCode = code, cutCode } = reaction;
+  const isOver = limitSeconds !== undefined && limitSeconds >= context.graceSeconds;
+  const codes = reaction.codes ?? [context.isPid1 ? code : childCode];
+  const text = `Its own limit is ${limitSeconds}s: give it a longer grace period${limitFrom ? `, or lower ${limitFrom}` : ''}`;
+  const { decidedBy = `what ${name} is doing when the signal comes` } = reaction;
+  const within = limitSeconds === undefined ? '' : `${does === 'ends' ? ' within' : ' for up to'} ${limitSeconds}s`;
+  const ends = { drains: `finishes its work${within}`, waits: `waits for its clients${within}`, ends: `ends${within}` };
+  const how = { ...ends, cuts: 'ends at once' }[does as keyof typeof ends | 'cuts'];
   return {
-    reachesApp: 'yes',
-    handles: 'yes',
-    limitSeconds: limit,
-    limitFrom: from,
+    ...plain,
+    limitSeconds,
+    limitFrom,
     drains: does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown',
-    exitCodes: { good: codes, cut: does === 'cuts' ? [...codes, ...cut] : cut },
-    because: because ?? `${name} ${doesText(reaction)} on SIG${signal}${noteOf(reaction)}`,
-    ...(does !== 'drains' && does !== 'cuts' && { decidedBy }),
-    ...(isOver && { remedy: { kind: from === undefined ? 'longer-grace' : 'setting', text } }),
+    exitCodes: { good: codes, cut: [...(does === 'cuts' ? codes : []), cutCode ?? []].flat() },
+    because: reaction.because ?? `${name} ${how} on SIG${context.signal}${noteOf(reaction)}`,
+    decidedBy: /drains|cuts/.test(does) ? undefined : decidedBy,
+    remedy: isOver ? { kind: limitFrom === undefined ? 'longer-grace' : 'setting', text } : undefined,
   };
 }
 
 const noteOf = ({ note }: Partial<LinkReaction> = {}): string => (note === undefined ? '' : ` (${note})`);
 
-function doesText({ does, limit }: LinkReaction): string {
-  const within = limit === undefined ? '' : ` for up to ${limit}s`;
-  const texts: Partial<Record<LinkReaction['does'], string>> = {
-    drains: `finishes its work${within}`,
-    waits: `waits for its clients${within}`,
-    ends: `ends${limit === undefined ? '' : ` within ${limit}s`}`,
-    ignores: 'goes on',
-    reloads: 'reloads and goes on',
-  };
-  return texts[does] ?? 'ends at once';
-}
-
-/** What the link does, for the list of links. */
-function clauseOf(reaction: LinkReaction, { signal }: Context, { handles }: Own): string {
-  const { does, isTrap, sends = signal } = reaction;
-  if (isTrap) return `runs its trap for SIG${signal}`;
-  const texts: Partial<Record<LinkReaction['does'], string>> = {
-    drops: handles === 'yes' ? `ends by SIG${signal}` : `drops SIG${signal}`,
-    unknown: `is not known for SIG${signal}`,
-    forwards: `passes SIG${sends} on`,
-    execs: 'replaces itself by the command',
-  };
-  return texts[does] ?? `${handles === 'no' ? 'goes on' : doesText(reaction)} on SIG${signal}`;
-}
-
 /** Several ways that cannot be told apart here: what they agree on is the answer. */
 export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
-  const [[, first] = ['', undefined], ...others] = ways;
-  if (first === undefined) throw new Error('no way to agree on');
-  if (others.length === 0) return first;
   const effects = ways.map(([, effect]) => effect);
+  const [first] = effects;
+  if (first === undefined) throw new Error('no way to agree on');
   const same = (key: 'reachesApp' | 'handles' | 'drains'): Answer =>
     effects.every((one) => one[key] === first[key]) ? first[key] : 'unknown';
   const codes = (key: 'good' | 'cut') => [...new Set(effects.flatMap(({ exitCodes }) => exitCodes[key]))];
   const isSame = effects.every((one) => answerText(one) === answerText(first));
+  const decidedBy = ways.map(([label, effect]) => `${label}: ${answerText(effect)}`).join('; ');
   return {
     ...first,
     reachesApp: same('reachesApp'),
@@ -264,8 +211,7 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
     drains: same('drains'),
     exitCodes: { good: codes('good'), cut: codes('cut') },
     probably: effects.some(({ probably }) => probably),
-    because: isSame ? first.because : 'it depends on what is not visible here',
-    decidedBy: isSame ? first.decidedBy : ways.map(([label, effect]) => `${label}: ${answerText(effect)}`).join('; '),
+    ...(!isSame && { because: 'it depends on what is not visible here', decidedBy }),
     remedy: effects.find(({ remedy }) => remedy)?.remedy,
   };
 }

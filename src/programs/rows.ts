@@ -1,19 +1,17 @@
 /** What is known of programs, as data: the rows of data/*.json, and which row a command line means. */
-import type { Link, StopRemedy } from './behaviour.ts';
+import type { Does, Link, StopRemedy } from './behaviour.ts';
 import programRows from './data/programs.json' with { type: 'json' };
 import shellRows from './data/shells.json' with { type: 'json' };
 import wrapperRows from './data/wrappers.json' with { type: 'json' };
 
 /** What a program does with one signal. data/schema.json describes the fields, also of the other types here. */
 export interface Reaction {
-  does:
-    | ('drains' | 'waits' | 'cuts' | 'ends' | 'drops' | 'ignores' | 'reloads' | 'unknown')
-    | ('execs' | 'forwards' | 'leaves');
+  does: Does;
   code?: number;
   childCode?: number;
   cutCode?: number;
-  limit?: number;
-  from?: string;
+  limitSeconds?: number;
+  limitFrom?: string;
   sends?: string;
   toGroup?: boolean;
   note?: string;
@@ -31,7 +29,6 @@ export interface ProgramRow {
     values?: readonly string[];
     operands?: number;
     line?: string;
-    after?: readonly string[];
     script?: string;
     hidden?: boolean;
   };
@@ -41,7 +38,6 @@ export interface ProgramRow {
   right?: string | null;
   remedy?: StopRemedy;
   variants?: readonly (Partial<ProgramRow> & { when: string })[];
-  varies?: boolean;
   isGuess?: boolean;
   catchesByItself?: boolean;
   source: string;
@@ -63,50 +59,37 @@ export const shellsByName: ReadonlyMap<string, Shell> = new Map(
 /** All rows but those of shells, in the order of the documentation. */
 export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 
-/** By the first word; those that need more words come first. */
-const byName = new Map<string, { row: ProgramRow; more: readonly string[] }[]>();
-for (const row of rows)
-  for (const match of row.match) {
-    const [, first = '', rest = ''] = /^((?:(?:busy|toy)box )?\S+) ?(.*)$/.exec(match) ?? [];
-    const more = rest === '' ? [] : rest.split(' ');
-    const found = [...(byName.get(first) ?? []), { row, more }];
-    byName.set(
-      first,
-      found.sort((one, other) => other.more.length - one.more.length),
-    );
-  }
+/** By one word or two. */
+const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));
+const longestWord = 100;
 
 /**
  * The row that the words of a command line mean; for a runtime that of the program it runs, if it has one. `box`: a program
  * of busybox or toybox if it has such a one.
  */
 export function rowOf(words: readonly string[], box?: string): ProgramRow | undefined {
-  const [path = ''] = words;
+  const [path = '', second = ''] = words;
   const name = path.split('/').at(-1) ?? '';
   const names = [...(box === undefined ? [] : [`${box} ${name}`]), path, name, name.replace(/-?\d+(\.\d+)*$/, '')];
-  const entry = names.flatMap((one) => byName.get(one)?.find(({ more }) => isStart(more, words)) ?? [])[0];
-  if (entry === undefined) return undefined;
-  const { row, more } = entry;
+  const matches = names.flatMap((one) => [`${one} ${second.slice(0, longestWord)}`, one]);
+  const [row] = matches.flatMap((one) => byMatch.get(one) ?? []);
+  if (!row) return undefined;
   const own = words.slice(1, row.next?.hidden || row.next?.script || !row.next ? undefined : afterOptions(row, words));
   const found = configured(row, [name, ...own].join(' '));
-  const args = words.slice(more.length);
   // `python -m gunicorn`, `node node_modules/.bin/next start`, `ruby bin/puma`.
-  const script = found.runs && args.slice(afterOptions({ next: { values: found.runs } }, args));
+  const script = found.runs && words.slice(afterOptions({ next: { values: found.runs } }, words));
   return (script && rowOf(script.map((word) => word.replace(/\.__main__$/, '')))) ?? found;
 }
 
-const isStart = (more: readonly string[], words: readonly string[]): boolean =>
-  more.every((word, index) => words[index + 1] === word);
-
 /** With what the arguments change: by `variants`, and the limit that an option sets. */
 function configured(row: ProgramRow, args: string): ProgramRow {
-  let found = row.varies ? { ...row, isGuess: true } : row;
+  let found = row;
   for (const { when, ...rest } of row.variants ?? []) if (new RegExp(when).test(args)) found = { ...found, ...rest };
   const signals = Object.entries(found.signals ?? {}).map(([name, reaction]) => {
-    const { from = '' } = reaction;
-    const option = from.startsWith('-') ? from : '$^';
+    const { limitFrom = '' } = reaction;
+    const option = limitFrom.startsWith('-') ? limitFrom : '$^';
     const [, seconds] = new RegExp(`(?:^| )${option}[ =]?(\\d+(?:\\.\\d+)?)s?(?: |$)`).exec(args) ?? [];
-    return [name, seconds === undefined ? reaction : { ...reaction, limit: Number(seconds) }] as const;
+    return [name, seconds === undefined ? reaction : { ...reaction, limitSeconds: Number(seconds) }] as const;
   });
   return { ...found, signals: Object.fromEntries(signals) };
 }

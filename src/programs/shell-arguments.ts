@@ -11,14 +11,14 @@ export function shellArguments(words: readonly Word[]) {
     at += isLong ? Number(/^--(rcfile|init-file)$/.test(option)) : option.replace(/[^oO]/g, '').length;
   }
   if (/^--?$/.test(words[at]?.text ?? '')) at += 1;
-  const operands = words.slice(at);
-  const options = { isInteractive: letters.includes('i'), stopsOnError: letters.includes('e') };
-  if (letters.includes('c')) return { ...options, line: operands[0], file: undefined, args: operands.slice(2) };
+  const [first, ...rest] = words.slice(at);
+  const isLine = letters.includes('c');
   return {
-    ...options,
-    line: undefined,
-    file: letters.includes('s') ? undefined : operands[0],
-    args: operands.slice(1),
+    isInteractive: letters.includes('i'),
+    stopsOnError: letters.includes('e'),
+    line: isLine ? first : undefined,
+    file: isLine || letters.includes('s') ? undefined : first,
+    args: isLine ? rest.slice(1) : rest,
   };
 }
 

@@ -3,7 +3,7 @@
  * as that decides which process gets a signal (POSIX.1-2017, Shell Command Language, 2.9 and 2.10). What it cannot read
  * makes the whole script unreadable: half a script would give wrong answers.
  */
-import commandNames from './data/commands.json' with { type: 'json' };
+import shellWords from './data/commands.json' with { type: 'json' };
 import { tokensOf, type Token, type Word } from './shell-words.ts';
 
 export interface ShellCommand {
@@ -17,17 +17,13 @@ export interface ShellCommand {
   isJob: boolean;
 }
 
-export interface Script {
-  commands: readonly ShellCommand[];
-  functions: ReadonlyMap<string, readonly ShellCommand[]>;
-}
+export type Script = Pick<Reader, 'commands' | 'functions'>;
 
 /** Undefined: not readable, or too long to answer at once. */
 export function readScript(text: string): Script | undefined {
   const tokens = tokensOf(text);
   const reader = tokens && new Reader(tokens);
   if (reader?.list('', []) !== '') return undefined;
-  for (const { forms } of reader.commands.slice(0, -1)) forms.add('not-last');
   // With these, some shells do not notice that the last command is the last.
   const last = reader.commands.at(-1)?.forms;
   if (/\n\s*$/.test(text.slice(-200))) last?.add('newline');
@@ -44,21 +40,16 @@ export function commandsIn(text: string): { commands: readonly (readonly string[
   return { commands: atTop.map(({ words }) => words.map((word) => word.text)), isPlain };
 }
 
-const instant = new Set(commandNames.instant);
-const waitForInput = new Set(commandNames.waitForInput);
+const instant = new Set(shellWords.instant);
+const waitForInput = new Set(shellWords.waitForInput);
 /** It ends by itself within moments. */
 export const isInstant = (words: readonly Word[]): boolean =>
   words[0] === undefined || (instant.has(words[0].text) && !(words.length === 1 && waitForInput.has(words[0].text)));
 
 /** What closes the commands after a keyword, or divides them from the next ones. */
-const endsAfter = new Map(
-  Object.entries({
-    ...{ '{': '}', '(': ')', if: 'then', elif: 'then', then: 'elif else fi', else: 'fi' },
-    ...{ while: 'do', until: 'do', do: 'done', in: ';; ;& ;;& esac', ';;': ';; ;& ;;& esac' },
-  }),
-);
+const endsAfter = new Map<string | undefined, string>(Object.entries(shellWords.endsAfter));
 
-class Reader implements Script {
+class Reader {
   readonly commands: ShellCommand[] = [];
   readonly functions = new Map<string, readonly ShellCommand[]>();
   private readonly tokens: readonly Token[];
@@ -74,7 +65,7 @@ class Reader implements Script {
     // Of the commands that `&&`, `||` and `|` join: the first, and whether one is a program that runs for long.
     let [unit, operator, runs] = [this.commands.length, ';', false];
     for (;;) {
-      this.skip('\n');
+      while (this.key() === '\n') this.at += 1;
       if (ends.split(' ').includes(this.key())) return this.take();
       const start = this.commands.length;
       const forms = new Set([...outer, ...this.formsAfter(operator, runs)]);
@@ -103,14 +94,7 @@ class Reader implements Script {
     return typeof token === 'string' ? token : token.isQuoted ? '"' : token.text;
   }
 
-  private take(): string {
-    this.at += 1;
-    return this.key(this.at - 1);
-  }
-
-  private skip(key: string): void {
-    while (this.key() === key) this.at += 1;
-  }
+  private readonly take = (): string => this.key(this.at++);
 
   private skipTo(end: string): string {
     while (this.key() !== end && this.at < this.tokens.length) this.at += 1;
@@ -142,7 +126,7 @@ class Reader implements Script {
     if (this.key() === 'function') this.at += 1;
     const [name, first] = [this.take(), this.commands.length];
     if (this.key() === '(') this.at += 2;
-    this.skip('\n');
+    while (this.key() === '\n') this.at += 1;
     const isReadable = this.command(new Set());
     this.functions.set(name, this.commands.splice(first));
     return isReadable;
@@ -153,9 +137,9 @@ class Reader implements Script {
     const form = { '{': 'brace', '(': 'subshell', until: 'while' }[word] ?? word;
     const forms = new Set([...outer, form, ...(/brace|subshell/.test(form) ? [] : ['?'])]);
     if (/for|case/.test(form)) word = this.skipTo(form === 'for' ? 'do' : 'in');
-    for (let ends = endsAfter.get(word); ends !== undefined; ends = endsAfter.get(word ?? '')) {
+    for (let ends = endsAfter.get(word); ends !== undefined; ends = endsAfter.get(word)) {
       if (ends.endsWith('esac')) {
-        this.skip('\n');
+        while (this.key() === '\n') this.at += 1;
         if (this.key() === 'esac') return this.take() !== '';
         if (this.skipTo(')') === '') return false;
       }

@@ -26,6 +26,10 @@ const quoted = String.raw`'[^']*'|"(?:\\[^]|\$${inside}|${braces}|[^"\\$])*"|\x6
 /** An escaped character, a quoted part, an expansion, or plain characters. */
 const unit = new RegExp(String.raw`\\[^]|${quoted}|[$<>]${inside}|${braces}|[^\s;&|()<>'"\\$\x60]+`, 'y');
 
+/** Its lines, up to the one that is its end. */
+const hereDoc = (end: string): RegExp =>
+  new RegExp(String.raw`(?:.*\n)*?\t*${end.replace(/\W/g, String.raw`\$&`)}(?:\n|$)`, 'y');
+
 /** Undefined: a quote or parenthesis that is not closed, syntax of one shell alone, or more than can be read at once. */
 export function tokensOf(text: string): Token[] | undefined {
   const tokens: Token[] = [];
@@ -45,7 +49,7 @@ export function tokensOf(text: string): Token[] | undefined {
     if (token === undefined) return undefined;
     if (typeof token === 'object' && (before === '<<' || before === '<<-')) hereDocs.push(token.text);
     tokens.push(token);
-    if (token === '\n') for (const end of hereDocs.splice(0)) at = afterHereDoc(text, at, end);
+    if (token === '\n') for (const end of hereDocs.splice(0)) if (!take(hereDoc(end))) at = text.length;
   }
   return tokens;
 }
@@ -62,15 +66,4 @@ function wordFrom(take: (pattern: RegExp) => string): Word | undefined {
     word.text += quote === '"' ? inner.replace(/\\(["\\$`\n])/g, '$1') : inner;
   }
   return word;
-}
-
-function afterHereDoc(text: string, start: number, end: string): number {
-  for (let at = start; at < text.length;) {
-    const found = text.indexOf('\n', at);
-    const stop = found === -1 ? text.length : found;
-    const line = text.slice(at, stop).replace(/^\t+/, '');
-    at = stop + 1;
-    if (line === end) return at;
-  }
-  return text.length;
 }

@@ -3,26 +3,28 @@
  * for a command or for its jobs, it became the command (exec), or the script is over.
  */
 import { ignoredRemedy, type Context, type LinkReaction } from './links.ts';
-import type { Shell } from './rows.ts';
+import { afterOptions, type Shell } from './rows.ts';
 import { isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
 import type { Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
 
-interface Place {
-  kind: 'became' | 'foreground' | 'wait' | 'over';
+interface Spot {
+  /** `over`: its script has ended; `input`: it has none, and reads its commands from its input. */
+  kind: 'became' | 'foreground' | 'wait' | 'over' | 'input';
   /** The command that it became or waits for in the foreground. */
   words: readonly Word[];
+}
+
+interface Place extends Spot {
   forms: ReadonlySet<string>;
   /** Another command of the script could be the application instead. */
   isGuess: boolean;
-  /** Its index in the script. */
-  index: number;
+  /** What comes after it. */
+  rest: readonly ShellCommand[];
 }
 
 /** One way in which the script may stand. */
 export interface Standing extends Place {
-  /** What comes after it. */
-  rest: readonly ShellCommand[];
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
@@ -53,23 +55,21 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
     if (name === 'exit' && !forms.has('?') && !isInChild) break;
     const isRepeated = forms.has('while') && !forms.has('while condition');
     if (isJob && (isRepeated || !isInstant(words))) jobs.push(command);
-    const place = isJob ? undefined : placeOf(command, isInChild, jobs.at(-1));
+    const place = isJob ? undefined : spotOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && place !== undefined);
-    if (place === undefined || forms.has('if condition') || isPassing({ ...place, forms }, places)) continue;
-    const isBranch = isInBranch(command);
-    const isKept = (one: Place) => one.kind === 'became' || (isBranch && isInBranch(one));
+    if (place === undefined || forms.has('if condition') || isPassing(place, forms, places)) continue;
+    const isKept = (one: Place) => one.kind === 'became' || (isInBranch(command) && isInBranch(one));
     const isGuess = places.some(
       (one) => !isKept(one) && one.kind === 'foreground' && (one.isGuess || !forms.has('&&')),
     );
-    places = [...places.filter(isKept), { ...place, forms, isGuess, index }];
+    places = [...places.filter(isKept), { ...place, forms, isGuess, rest: commands.slice(index + 1) }];
     if (places.length > mostPlaces) return [];
     if (place.kind === 'became' && !forms.has('?')) break;
   }
   if (places.length === 0 && isOpen) return [];
-  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, index: commands.length };
-  const common = { job: jobs.findLast((one) => !isSleep(one.words)), traps, stopsOnError, functions };
-  const all = places.length > 0 ? places : [nothing];
-  return all.map((place) => ({ ...place, ...common, rest: commands.slice(place.index + 1) }));
+  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, rest: [] };
+  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), traps, stopsOnError, functions };
+  return (places.length > 0 ? places : [nothing]).map((place) => ({ ...place, ...common }));
 }
 
 const mostPlaces = 8;
@@ -77,32 +77,32 @@ const isInBranch = ({ forms }: Pick<Place, 'forms'>): boolean => forms.has('if')
 const isInLoop = ({ forms }: Pick<Place, 'forms'>): boolean => forms.has('while') || forms.has('for');
 
 /** The shell does not stand there: it runs beside what was found before, or takes a moment. */
-function isPassing({ kind, words, forms }: Pick<Place, 'kind' | 'words' | 'forms'>, places: readonly Place[]): boolean {
-  const isBrief =
-    kind === 'wait' || (isSleep(words) && !isInLoop({ forms }) && /^[\d.]+[sm]?$/.test(words[1]?.text ?? ''));
+function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {
+  const isBrief = kind === 'wait' || (!isInLoop({ forms }) && (sleepOf(words) ?? Infinity) < Infinity);
   return kind !== 'became' && (forms.has('||') || places.some((one) => kind === one.kind && isBrief));
 }
 
-function placeOf(
-  { words }: ShellCommand,
-  isInChild: boolean,
-  job: ShellCommand | undefined,
-): Pick<Place, 'kind' | 'words'> | undefined {
+/** Undefined: it takes a moment. */
+function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand | undefined): Spot | undefined {
   const run = /^(command|builtin)$/.test(words[0]?.text ?? '') ? words.slice(1) : words;
   const name = run[0]?.text;
-  if (name === 'wait' && !isInChild) return job && { kind: 'wait', words: [] };
-  if (name === 'wait') return job && { kind: 'foreground', words: job.words };
+  if (name === 'wait')
+    return job && (isInChild ? { kind: 'foreground', words: job.words } : { kind: 'wait', words: [] });
   if (name !== 'exec') return isInstant(run) ? undefined : { kind: 'foreground', words: run };
-  const command = afterOptions(run.slice(1));
+  const start = afterOptions(
+    { next: { values: ['-a'] } },
+    run.map(({ text }) => text),
+  );
+  const command = run.slice(start);
   return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
 
-export const isSleep = (words: readonly Word[]): boolean => /(^|\/)sleep$/.test(words[0]?.text ?? '');
-
-const afterOptions = (words: readonly Word[]): readonly Word[] => {
-  const from = words.findIndex(({ text }) => !text.startsWith('-'));
-  return from === -1 ? [] : words.slice(words[from - 1]?.text === '-a' ? from + 1 : from);
-};
+/** The seconds that a `sleep` takes; undefined if it is another command. */
+export function sleepOf([name, time]: readonly Word[]): number | undefined {
+  if (!/(^|\/)sleep$/.test(name?.text ?? '')) return undefined;
+  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(time?.text ?? '') ?? [];
+  return count === undefined ? Infinity : Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1);
+}
 
 function setTraps(words: readonly Word[], traps: Map<string, string>, knowsSigPrefix: boolean): void {
   const [action, ...names] = words.filter(({ text }, index) => index > 0 || text !== '--');
@@ -115,34 +115,38 @@ function setTraps(words: readonly Word[], traps: Map<string, string>, knowsSigPr
   }
 }
 
-/** `standing` undefined: a shell without a script, which reads its commands from its input. */
-export function shellReaction(shell: Shell, standing: Standing | undefined, context: Context): LinkReaction {
+export function shellReaction(shell: Shell, standing: Standing, context: Context): LinkReaction {
   const { name, unsure = [], handsOver } = shell;
-  const { kind, traps = new Map<string, string>(), forms = new Set<string>() } = standing ?? {};
+  const { kind, traps, forms, rest } = standing;
+  const isLast = rest.length === 0;
   const trap = traps.get(context.signal);
   const makesIgnored = trap === '';
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
   const all = [...forms, ...ofTraps].filter((form) => !/^[?&|]/.test(form));
-  const becomes = kind === 'foreground' && handsOver !== undefined && all.every((form) => handsOver.includes(form));
-  if (kind === 'became' || becomes) return { does: 'execs', makesIgnored };
+  const becomes =
+    kind === 'foreground' && isLast && handsOver !== undefined && all.every((form) => handsOver.includes(form));
+  if (kind === 'became' || kind === 'over' || becomes) return { does: 'execs', makesIgnored };
   const because = `${name} ignores SIG${context.signal}, and does not pass it on`;
-  if ((makesIgnored || context.isIgnored) && !unsure.includes(kind ?? ''))
+  if ((makesIgnored || context.isIgnored) && !unsure.includes(kind))
     return { does: 'ignores', makesIgnored, because, remedy: ignoredRemedy };
   // The last command of a branch may be the last of the script.
-  const mayBecome = isInBranch({ forms }) && forms.has('not-last') && handsOver?.includes('if');
+  const mayBecome = isInBranch(standing) && !isLast && handsOver?.includes('if');
   const isTrap = trap !== undefined;
   const here = [context.signal, kind, traps.has('EXIT') && 'EXIT', isTrap && 'trap', !context.isPid1 && 'child'];
   if (mayBecome || unsure.some((one) => here.includes(one)))
     return { does: 'unknown', note: `what ${name} does with SIG${context.signal} here is not known` };
-  return standing && isTrap ? trapReaction(name, standing, trap, context) : { does: 'drops' };
+  return isTrap ? trapReaction(name, standing, trap, context) : { does: 'drops' };
 }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
 function trapReaction(name: string, standing: Standing, trap: string, context: Context): LinkReaction {
   const { kind, words, job } = standing;
-  const sleep = isSleep(words) ? secondsOf(words[1]?.text ?? '') : undefined;
+  const sleep = sleepOf(words);
   const says = (does: LinkReaction['does'], what: string, advice?: string): LinkReaction => ({
-    ...{ does, note: `${name} ${what}`, because: `${name} ${what}`, isTrap: true },
+    does,
+    note: `${name} ${what}`,
+    because: `${name} ${what}`,
+    isTrap: true,
     remedy: advice === undefined ? undefined : { kind: 'trap', text: advice },
   });
   if (kind === 'foreground' && (sleep ?? Infinity) >= context.graceSeconds) {
@@ -156,7 +160,7 @@ function trapReaction(name: string, standing: Standing, trap: string, context: C
     );
   }
   const of = `a trap for SIG${context.signal}`;
-  const { signals, kills, waits, exits, codes } = runOf(trap, standing) ?? { signals: true };
+  const { signals, waits, exits, codes } = runOf(trap, standing) ?? { signals: true };
   const goesOn = !exits && (isInLoop(standing) || codes === undefined || (waits && !signals));
   if (goesOn && signals) return says('unknown', `has ${of} that runs commands of its own`);
   if (goesOn)
@@ -165,8 +169,8 @@ function trapReaction(name: string, standing: Standing, trap: string, context: C
       `has ${of} that does not end it`,
       'Let the trap stop the application, wait for it, and exit',
     );
-  if (signals && waits && !kills) return { ...says('forwards', 'passes the signal on with a trap, and waits'), codes };
-  if (!job) return { ...says('cuts', `ends by its trap for SIG${context.signal}`), codes, limit: sleep };
+  if (signals && waits) return { ...says('forwards', 'passes the signal on with a trap, and waits'), codes };
+  if (!job) return { ...says('cuts', `ends by its trap for SIG${context.signal}`), codes, limitSeconds: sleep };
   const advice = 'Wait for the application in the trap, before the shell ends';
   const ends = says('leaves', 'ends as soon as its trap has run, and the application with it', advice);
   return { ...ends, codes, isSent: signals };
@@ -178,7 +182,7 @@ const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
 
 /**
  * Follows the action of a trap, and then what comes after the `wait` that it interrupted: whether the application gets a
- * signal, SIGKILL if `kills`; whether the shell waits until it has ended, and ends then. Undefined: not known.
+ * signal; whether the shell waits until it has ended, and ends then. Undefined: not known.
  */
 function runOf(action: string, standing: Standing) {
   const { kind, job, traps, rest, stopsOnError, functions } = standing;
@@ -193,23 +197,15 @@ function runOf(action: string, standing: Standing) {
   const lines = all.map(({ words }) => words.map(({ text }) => text).join(' '));
   const kills = lines.filter((line) => /^kill (?!-0)/.test(line));
   // A process group has the shell in it; jobs ignore SIGINT and SIGQUIT from their start (POSIX, 2.11); `%1` is a shell's.
-  const isOpen = / (0|%\S*|-\S*)$/.test(kills[0] ?? '') || kills.some((line) => /\b(SIG)?(INT|QUIT|2|3)\b/.test(line));
+  const isOpen =
+    / (0|%\S*|-\S*)$/.test(kills[0] ?? '') || kills.some((line) => /\b(SIG)?(INT|QUIT|KILL|2|3|9)\b/.test(line));
   const isPiped = job?.forms.has('pipeline') && kills.length > 0;
   if (isOpen || isPiped || ![...own, ...atExit].every((one) => harmless.test(nameOf(one)))) return undefined;
   const [, code] = /^exit (\d+)$/m.exec(lines.join('\n')) ?? [];
   return {
-    ...{
-      signals: kills.length > 0,
-      kills: kills.some((line) => /-(SIG)?(KILL|9)\b|-s (SIG)?KILL\b/.test(line)),
-      exits,
-    },
+    signals: kills.length > 0,
     waits: lines.some((line) => /^wait\b/.test(line)),
+    exits,
     codes: code === undefined ? [] : [Number(code)],
   };
-}
-
-/** Of the argument of `sleep`. */
-function secondsOf(text: string): number {
-  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(text) ?? [];
-  return count === undefined ? Infinity : Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1);
 }

@@ -15,24 +15,20 @@ import { plainWord } from './shell-words.ts';
  */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
   const { command = [], args = [], image = '', scripts = new Map<string, string>() } = container;
-  const place = { isPid1: true, isIgnored: false, toGroup: false, depth: 0 };
-  const context: Context = {
-    ...place,
-    signal: signal.replace(/^SIG/, '').toUpperCase(),
-    graceSeconds,
-    sh: shellsOf(image),
-    scripts,
-  };
+  const name = signal.replace(/^SIG/, '').toUpperCase();
+  const context: Context = { ...pid1, signal: name, graceSeconds, sh: shellsOf(image), scripts };
   const words = wordsOf(command, args, image);
   if (words) return effectOf(words.slice(0, maxWords).map(plainWord), context);
-  const name = "the image's ENTRYPOINT";
+  const entry = "the image's ENTRYPOINT";
   return {
-    ...scriptUnknown(name, context),
-    because: `${name} is not visible here${args.length > 0 ? ', and it comes before the arguments' : ''}`,
+    ...scriptUnknown(entry, context),
+    because: `${entry} is not visible here${args.length > 0 ? ', and it comes before the arguments' : ''}`,
     remedy: undefined,
-    decidedBy: `${name}: an init or a program that handles SIG${context.signal} can stop in time, a shell that stays PID 1 cannot`,
+    decidedBy: `${entry}: an init or a program that handles SIG${name} can stop in time, a shell that stays PID 1 cannot`,
   };
 }
+
+const pid1 = { isPid1: true, isIgnored: false, toGroup: false, depth: 0 };
 
 /** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
 function wordsOf(command: readonly string[], args: readonly string[], image: string): readonly string[] | undefined {
@@ -44,15 +40,14 @@ function wordsOf(command: readonly string[], args: readonly string[], image: str
   return row && !row.next && row.kind !== 'runtime' ? [imageName(image)] : undefined;
 }
 
+type Ended = { program?: string; image?: string };
+type KnownEnd = { isNormal: boolean; because: string };
+
 /**
  * How a container ended by its stop signal, by its exit code and the name of its program. `isNormal`: certainly as this
  * program does when it stops; else something in front of the application probably ended and cut it off.
  */
-export function knownEnd(
-  { program = '', image }: { program?: string; image?: string },
-  signal = 'SIGTERM',
-  code = 0,
-): { isNormal: boolean; because: string } | undefined {
+export function knownEnd({ program = '', image }: Ended, signal = 'SIGTERM', code = 0): KnownEnd | undefined {
   // Its arguments are not known; a manager of scripts needs one.
   const command = [program, 'start'];
   const { reachesApp, handles, exitCodes, probably, because, chain } = stopBehaviour({ command, image }, signal, 30);

@@ -17,6 +17,8 @@ it('says of a program that it does not know what decides, and quotes no argument
 it('knows /bin/sh by the base system of the image', () => {
   const line = { command: ['sh', '-c', 'node app.js'] };
   expect(answers(of({ ...line, image: 'node:20' }))).toBe('no no no');
+  expect(of({ ...line, image: 'python:3.12-slim' }).reachesApp).toBe('no');
+  expect(of({ ...line, image: 'oraclelinux:9-slim' }).reachesApp).toBe('yes');
   expect(of({ ...line, image: 'node:20-alpine' })).toMatchObject({ reachesApp: 'yes', handles: 'unknown' });
   expect(of({ ...line, image: 'registry.example/app:1' })).toMatchObject({
     reachesApp: 'unknown',

@@ -108,7 +108,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
     return [...sentences, { solves: solved, text, edits: [] }];
   }
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
-  const adjust = added.size === 0 ? '' : isForClients ? adjustText(situation) : ', as long as what needs them';
+  const isCutOff = graceProblems.some(({ code }) => code === 'prestop-cut-off');
+  const shorter = isCutOff ? '; or shorten that hook, if what it waits for allows' : '';
+  const adjust = added.size === 0 ? shorter : isForClients ? adjustText(situation) : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}${longer || !grace?.limit ? '' : `; ${limitText(grace)}`}`,

@@ -34,11 +34,10 @@ export function resultOf(exits: readonly TriedExit[]) {
   const samples = exits.map(({ sample }) => sample);
   const lengthOf = (pick: (sample: ExitSample) => Seconds | undefined): Seconds | undefined =>
     median(samples.flatMap((sample) => pick(sample) ?? []));
-  const requests = sumOf(exits.map((one) => one.requests));
   return {
     exits: exits.length,
     outcomes: samples.map(({ outcome }) => outcome),
-    requests,
+    requests: sumOf(exits.map((one) => one.requests)),
     control: sumOf(exits.map((one) => one.control)),
     /** Lost in one exit, beyond what is lost without one: the mean, and where it is with 95 % confidence. */
     lostPerExit: lostPerExit(exits),
@@ -101,8 +100,9 @@ export function judgePatch(before: readonly TriedExit[], after: readonly TriedEx
   const textsOf = (all: readonly ComparedRow[], sign: number): string[] =>
     all.filter((row) => Math.sign(row.sign) === sign).map(({ text }) => text);
   const worse = textsOf(rows, 1);
-  // A faster exit that loses more requests is no gain.
-  const better = [...textsOf(rows, -1), ...(worse.length > 0 ? [] : textsOf(total, -1))];
+  // A faster exit that loses more requests is no gain, and neither is an earlier kill.
+  const isGain = worse.length === 0 && is.every(({ killed }) => !killed);
+  const better = [...textsOf(rows, -1), ...(isGain ? textsOf(total, -1) : [])];
   const change: PatchEffect =
     worse.length > 0 ? (better.length > 0 ? 'mixed' : 'worse') : better.length > 0 ? 'better' : 'same';
   return { change, better, worse, costs: textsOf(total, 1) };

@@ -194,8 +194,7 @@ async function printed(
   const [was, is] = copyNames.map((name) => exits.filter(({ copy }) => copy === name)) as [TriedExit[], TriedExit[]];
   const [before, after] = [resultOf(was), resultOf(is)];
   const judged = judgePatch(was, is);
-  const isWorse = judged.change === 'worse' || judged.change === 'mixed';
-  const fails = { worse: isWorse, lost: after.exitsWithLoss > 0 };
+  const fails = { worse: judged.worse.length > 0, lost: after.exitsWithLoss > 0 };
   const { kind = '', metadata } = plan.workloads.today;
   const content: Omit<TryReport, 'apiVersion' | 'run'> = {
     kind: 'TryReport',

@@ -99,6 +99,11 @@ describe('the patch', () => {
     );
   });
 
+  it('does not help where every pod is killed earlier', () => {
+    const found = judged(exitsOf({ outcome: 'killed', total: 7 }), exitsOf({ outcome: 'killed', total: 3 }));
+    expect(found).toMatchObject({ change: 'same', better: [], costs: [] });
+  });
+
   it.each([1, 2])('is not judged by %i exits of each copy that ended in another way by chance', (exits) => {
     const [none, some] = [Array<number>(exits).fill(0), Array<number>(exits).fill(1)];
     expect(judged(exitsOf({}, none), exitsOf({}, some)).change).toBe('same');

@@ -50,6 +50,8 @@ export async function measureExit(measuring: Measuring, copy: Copy, other: Copy)
     left.throwIfAborted();
     await untilReady(copy, measuring);
     await requests.untilQuiet();
+    // Both at once, so that they are about the same time.
+    const [own, others] = await Promise.all([requests.stop(), control.stop()]);
     const services = asArray(asObject(report['traffic'])['services']).map(asObject);
     const outage = (end: 'min' | 'max'): number =>
       Math.max(0, ...services.map(({ noReadySeconds }) => asNumber(asObject(noReadySeconds)[end]) ?? 0));
@@ -57,8 +59,8 @@ export async function measureExit(measuring: Measuring, copy: Copy, other: Copy)
       copy: copy.name,
       sample: sampleOf(report),
       outage: { min: outage('min'), max: outage('max') },
-      control: (await control.stop()).requests,
-      ...(await requests.stop()),
+      control: others.requests,
+      ...own,
     };
   } finally {
     requests.close();

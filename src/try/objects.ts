@@ -95,10 +95,10 @@ export async function labelled(cluster: Cluster, kind: string, labelSelector: st
 const lookMs = 500;
 
 /**
- * Deletes everything of these tries, and waits until their pods are gone too, for at most `patienceMs`. A lost
- * connection is retried. Throws `try.left` with what is left.
+ * Deletes everything of these tries, and waits until their pods are gone too, for at most `patienceMs`: most grace
+ * periods are shorter. A lost connection is retried. Throws `try.left` with what is left.
  */
-export async function remove(cluster: Cluster, ids: readonly string[], patienceMs: number): Promise<void> {
+export async function remove(cluster: Cluster, ids: readonly string[], patienceMs = 180_000): Promise<void> {
   const { env } = cluster;
   const until = env.now() + patienceMs;
   for (let left: string[] | undefined; ;) {

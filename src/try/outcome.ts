@@ -34,17 +34,16 @@ export function resultOf(exits: readonly TriedExit[]) {
   const samples = exits.map(({ sample }) => sample);
   const lengthOf = (pick: (sample: ExitSample) => Seconds | undefined): Seconds | undefined =>
     median(samples.flatMap((sample) => pick(sample) ?? []));
-  const requests = sumOf(exits.map((one) => one.requests));
   return {
     exits: exits.length,
     outcomes: samples.map(({ outcome }) => outcome),
-    requests,
+    requests: sumOf(exits.map((one) => one.requests)),
     control: sumOf(exits.map((one) => one.control)),
     /** Lost in one exit, beyond what is lost without one: the mean, and where it is with 95 % confidence. */
     lostPerExit: lostPerExit(exits),
     failures: byFrequency(exits.flatMap(({ failures }) => failures)).map(([how, count]) => ({ how, count })),
     notMeasured: exits.reduce((sum, one) => sum + one.notMeasured, 0),
-    exitsWithLoss: exits.filter((one) => lossOf(one) > 0).length,
+    exitsWithLoss: losing(exits),
     outage: median(exits.map(({ outage }) => outage)),
     hook: lengthOf(({ hook }) => hook),
     drain: lengthOf(({ drain }) => drain),
@@ -60,6 +59,8 @@ const z = 1.96;
 
 /** Requests that the exit lost: more than were lost to the copy that had none. Below 0 by chance. */
 const lossOf = ({ requests, control }: TriedExit): number => requests.failed - control.failed;
+
+const losing = (exits: readonly TriedExit[]): number => exits.filter((one) => lossOf(one) > 0).length;
 
 /** The score interval of a Poisson count, as much wider as the differences between the exits show. */
 function lostPerExit(exits: readonly TriedExit[]): Seconds & { mean: number } {
@@ -82,25 +83,26 @@ function lossesOf(exits: readonly TriedExit[]): { mean: number; error: number; t
   return { mean, error: (variance * together) / exits.length, together };
 }
 
+/** Exits of each copy. With two, all of one copy and none of the other is chance in 1 of 6 tries; with three, in 1 of 20. */
+const fewestExits = 3;
+
 /** What the patch changes. A longer exit is a cost, and no harm by itself. */
 export function judgePatch(before: readonly TriedExit[], after: readonly TriedExit[]) {
   const [was, is] = [before.map(({ sample }) => sample), after.map(({ sample }) => sample)];
+  const outages = (exits: readonly TriedExit[]): Seconds[] => exits.map(({ outage }) => outage);
   const rows = [
-    ...outcomeRow(was, is),
+    ...(before.length < fewestExits ? [] : outcomeRow(was, is)),
     ...lostRow(before, after),
-    ...lengthRow(
-      'outage',
-      before.map(({ outage }) => outage),
-      after.map(({ outage }) => outage),
-    ),
+    ...lengthRow('outage', outages(before), outages(after)),
   ];
   const totals = (samples: readonly ExitSample[]): Seconds[] => samples.flatMap(({ total }) => total ?? []);
   const total = lengthRow('length of an exit', totals(was), totals(is));
   const textsOf = (all: readonly ComparedRow[], sign: number): string[] =>
     all.filter((row) => Math.sign(row.sign) === sign).map(({ text }) => text);
   const worse = textsOf(rows, 1);
-  // A faster exit that loses more requests is no gain.
-  const better = [...textsOf(rows, -1), ...(worse.length > 0 ? [] : textsOf(total, -1))];
+  // A faster exit that loses more requests is no gain, and neither is an earlier kill.
+  const isGain = worse.length === 0 && is.every(({ killed }) => !killed);
+  const better = [...textsOf(rows, -1), ...(isGain ? textsOf(total, -1) : [])];
   const change: PatchEffect =
     worse.length > 0 ? (better.length > 0 ? 'mixed' : 'worse') : better.length > 0 ? 'better' : 'same';
   return { change, better, worse, costs: textsOf(total, 1) };
@@ -110,10 +112,10 @@ export function judgePatch(before: readonly TriedExit[], after: readonly TriedEx
 function lostRow(before: readonly TriedExit[], after: readonly TriedExit[]): ComparedRow[] {
   const [was, is] = [lossesOf(before), lossesOf(after)];
   const sign = is.mean - was.mean;
-  const losing = (exits: readonly TriedExit[]) =>
-    [exits.filter((one) => lossOf(one) > 0).length, exits.length] as const;
   if (sign === 0 || Math.abs(sign) < 2 * Math.sqrt(was.error + is.error))
-    return shareRow('exits that lose requests', losing(before), losing(after));
+    return before.length < fewestExits
+      ? []
+      : shareRow('exits that lose requests', [losing(before), before.length], [losing(after), after.length]);
   return [{ sign, text: `requests lost in an exit: ${countText(was.mean)} → ${countText(is.mean)}` }];
 }
 
@@ -124,17 +126,14 @@ type Judged = ReturnType<typeof judgePatch>;
 
 /** The answer in one sentence. */
 export function patchSummary({ change, better, worse, costs }: Judged, after: CopyResult): string {
-  const cost = costs.length > 0 ? `; it costs time: ${costs.join('; ')}` : '';
-  switch (change) {
-    case 'better':
-      return `the patch helps: ${better.join('; ')}${cost}`;
-    case 'worse':
-      return `the patch harms: ${worse.join('; ')}${cost}`;
-    case 'mixed':
-      return `the patch helps and harms: ${better.join('; ')}, but ${worse.join('; ')}${cost}`;
-    case 'same':
-      return `no proven difference in ${plural(after.exits, 'exit')} of each copy${cost}`;
-  }
+  const [gains, harms] = [better.join('; '), worse.join('; ')];
+  const answers: Readonly<Record<PatchEffect, string>> = {
+    better: `the patch helps: ${gains}`,
+    worse: `the patch harms: ${harms}`,
+    mixed: `the patch helps and harms: ${gains}, but ${harms}`,
+    same: `no proven difference in ${plural(after.exits, 'exit')} of each copy`,
+  };
+  return `${answers[change]}${costs.length > 0 ? `; it costs time: ${costs.join('; ')}` : ''}`;
 }
 
 /** Whether to apply the patch, as far as the sample shows it. */
@@ -144,8 +143,10 @@ export function adviceOf({ change, costs }: Judged, before: CopyResult, after: C
   if (change === 'mixed') return 'weigh what it gains against what it costs';
   if (before.exitsWithLoss + after.exitsWithLoss > 0)
     return `not proven: ${before.exitsWithLoss} of ${before.exits} exits lost requests without it and ${after.exitsWithLoss} of ${after.exits} with it; more exits show more (--runs)`;
+  if (before.exits < fewestExits) return 'not proven: so few exits show little (--runs)';
+  const kills = after.outcomes.every((outcome) => outcome === 'killed') ? ', its pods are killed as before' : '';
   const price = costs.length > 0 ? ', and each exit takes longer' : '';
-  return `nothing here speaks for it: no request was lost without it either${price}`;
+  return `nothing here speaks for it: no request was lost without it either${kills}${price}`;
 }
 
 /** The largest share of exits with a loss that so many exits without one leave possible, with 95 % confidence. */

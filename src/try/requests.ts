@@ -17,7 +17,11 @@ const lookMs = 250;
 export function startRequests({ cluster, ports }: Session, settings: ProbeSettings, left: AbortSignal) {
   let counts: ProbeCounts[] = [];
   let quiet = 0;
-  let failure = new PodexitError('try.not-answering', `${settings.target.shown} answered no request for a second`, '');
+  let failure = new PodexitError(
+    'try.not-answering',
+    `${settings.target.shown} did not answer for a second without a failure, though its pods are ready`,
+    'Name a path that answers (--path), or say what is expected (--probe-expect).',
+  );
   const stopped = new AbortController();
   const probes = startProbes(
     {
@@ -37,7 +41,7 @@ export function startRequests({ cluster, ports }: Session, settings: ProbeSettin
   );
   probes.ready.catch((error: unknown) => void (failure = error as PodexitError));
   return {
-    /** Waits until a second has passed without a failure. Throws `probe.not-answering`, and the reason of `left`. */
+    /** Waits until a second has passed without a failure. Throws `probe.not-answering`, `try.not-answering`, and the reason of `left`. */
     async untilQuiet(): Promise<void> {
       quiet = 0;
       for (const until = cluster.env.now() + answerMs; quiet < quietMs;) {

@@ -79,9 +79,7 @@ const newId = ({ random }: Ports): string => random().toString(36).slice(2, 8).p
 async function tryIn(session: Session, options: TryOptions, left: AbortSignal): Promise<number> {
   const { cluster, ports } = session;
   const warn = warnOn(ports);
-  const { target, manifests, proposal } = options;
-  const planning = { target, manifests, proposal, id: newId(ports) };
-  const plan = await unlessInterrupted(ports, () => planOf(cluster, planning, ports));
+  const plan = await unlessInterrupted(ports, () => planOf(cluster, { ...options, id: newId(ports) }, ports));
   if (options.dryRun) {
     ports.stdout.write(manifestsOf(plan));
     return 0;
@@ -154,7 +152,12 @@ function patienceMs({ workloads }: Plan): number {
 
 async function measured(session: Session, plan: Plan, options: TryOptions, left: AbortSignal): Promise<TriedExit[]> {
   const { cluster, ports } = session;
-  const say = sayingOnce(warnOn(ports));
+  const said = new Set<string>();
+  // The same streams may be refused in each exit.
+  const say = (sentence: string): void => {
+    if (!said.has(sentence)) warnOn(ports)(sentence);
+    said.add(sentence);
+  };
   const owner = await create(cluster, ownerOf(plan, new Date(ports.clock.now()).toISOString()));
   const copies = copiesOf(plan, asString(metadataOf(owner)['uid']) ?? '');
   for (const object of objectsOf(copies)) {
@@ -181,15 +184,6 @@ async function measured(session: Session, plan: Plan, options: TryOptions, left:
   return exits;
 }
 
-/** The same streams may be refused in each exit. */
-function sayingOnce(say: (sentence: string) => void): (sentence: string) => void {
-  const said = new Set<string>();
-  return (sentence) => {
-    if (!said.has(sentence)) say(sentence);
-    said.add(sentence);
-  };
-}
-
 async function printed(
   session: Session,
   plan: Plan,
@@ -200,8 +194,7 @@ async function printed(
   const [was, is] = copyNames.map((name) => exits.filter(({ copy }) => copy === name)) as [TriedExit[], TriedExit[]];
   const [before, after] = [resultOf(was), resultOf(is)];
   const judged = judgePatch(was, is);
-  const isWorse = judged.change === 'worse' || judged.change === 'mixed';
-  const fails = { worse: isWorse, lost: after.exitsWithLoss > 0 };
+  const fails = { worse: judged.worse.length > 0, lost: after.exitsWithLoss > 0 };
   const { kind = '', metadata } = plan.workloads.today;
   const content: Omit<TryReport, 'apiVersion' | 'run'> = {
     kind: 'TryReport',
@@ -245,12 +238,9 @@ async function cleanUp(cluster: Cluster, { target }: TryOptions, ports: Ports): 
   const owners = (await ownersLeft(cluster)).filter(isMeant);
   for (const owner of owners) ports.stderr.write(`podexit: removing the copies of ${forTerminal(leftText(owner))}\n`);
   const ids = owners.flatMap((one) => tryIdOf(one) ?? []);
-  if (ids.length > 0) await remove(cluster, ids, cleanupMs);
+  if (ids.length > 0) await remove(cluster, ids);
   ports.stdout.write(
     ids.length === 0 ? 'no copies of a try are left\n' : `removed ${plural(ids.length, 'try', 'tries')}\n`,
   );
   return 0;
 }
-
-/** Most grace periods are shorter. */
-const cleanupMs = 180_000;

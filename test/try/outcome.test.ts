@@ -99,6 +99,25 @@ describe('the patch', () => {
     );
   });
 
+  it('does not help where every pod is killed earlier', () => {
+    const found = judged(exitsOf({ outcome: 'killed', total: 7 }), exitsOf({ outcome: 'killed', total: 3 }));
+    expect(found).toMatchObject({ change: 'same', better: [], costs: [] });
+  });
+
+  it.each([1, 2])('is not judged by %i exits of each copy that ended in another way by chance', (exits) => {
+    const [none, some] = [Array<number>(exits).fill(0), Array<number>(exits).fill(1)];
+    expect(judged(exitsOf({}, none), exitsOf({}, some)).change).toBe('same');
+    const killed = judged(exitsOf({ outcome: 'killed' }, none), exitsOf({}, none));
+    expect(killed).toMatchObject({ change: 'same', advice: 'not proven: so few exits show little (--runs)' });
+  });
+
+  it('does not help where every pod is still killed, only later', () => {
+    const found = judged(exitsOf({ outcome: 'killed', total: 7 }), exitsOf({ outcome: 'killed', total: 27 }));
+    expect(found.advice).toBe(
+      'nothing here speaks for it: no request was lost without it either, its pods are killed as before, and each exit takes longer',
+    );
+  });
+
   it('is not blamed for what is lost without an exit, however long its exits are', () => {
     const [short, long] = [
       exitsOf({ sent: 100 }, [1, 0, 2, 1, 1]),

@@ -50,8 +50,7 @@ const reactionText = ({ does, note }: Partial<Reaction> = {}): string =>
   `${does ?? 'unknown'}${note === undefined ? '' : `: ${note}`}`;
 const limitText = ({ limitSeconds: limit, limitFrom: from }: Partial<Reaction> = {}): string =>
   limit === undefined ? '' : `${limit} s${from === undefined ? '' : ` (\`${from}\`)`}`;
-const sourceOf = ({ source, isGuess }: ProgramRow): string =>
-  `${isGuess ? 'probably; ' : ''}${source}`;
+const sourceOf = ({ source, isGuess }: ProgramRow): string => `${isGuess ? 'probably; ' : ''}${source}`;
 const join = (codes: readonly (number | undefined)[]): string =>
   [...new Set(codes)].filter((code) => code !== undefined).join(', ');
 

@@ -108,7 +108,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
     return [...sentences, { solves: solved, text, edits: [] }];
   }
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
-  const adjust = added.size === 0 ? '' : isForClients ? adjustText(situation) : ', as long as what needs them';
+  const isCutOff = graceProblems.some(({ code }) => code === 'prestop-cut-off');
+  const shorter = isCutOff ? '; or shorten that hook, if what it waits for allows' : '';
+  const adjust = added.size === 0 ? shorter : isForClients ? adjustText(situation) : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}${longer || !grace?.limit ? '' : `; ${limitText(grace)}`}`,
@@ -184,7 +186,8 @@ function hooksFor(plan: Plan): Hooks {
     solves.some((one) => late.includes(one) && one.container === name),
   );
   const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
-  const longest = Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0));
+  // The API takes whole seconds; a measured hook has others.
+  const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const stuck = missing.find((one) => !canSetSleep(one));

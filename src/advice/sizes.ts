@@ -48,11 +48,11 @@ export function graceSize(
 const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 
 /**
- * What an application has today to stop, after its hook: a new hook must not take it away. It is enough to keep the new
- * hook below half of the grace period.
+ * What an application has today to stop, after its hook: a new hook must not take it away. At least as much as
+ * `isHeavyHook` asks for.
  */
 export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number =>
-  Math.max(today.graceSeconds - today.hookSeconds, 0.65 * newHookSeconds, 2);
+  Math.max(today.graceSeconds - today.hookSeconds, Math.min(0.65 * newHookSeconds, defaultGraceSeconds), 2);
 
 /** It takes half of the grace period, and leaves less than the API's default, for which applications are written. */
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>

@@ -1,10 +1,10 @@
 /** The trace of an exit → its Situation, with what was measured, and its Problems, which are the verdict's findings. Pure. */
 import type { V1Service } from '@kubernetes/client-node';
-import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
 import { statusOf } from '../model/pod.ts';
 import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
-import { isVague } from '../verdict/length-text.ts';
+import { boundOf } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
@@ -68,18 +68,15 @@ function otherReadyOf({ endpoints }: Timeline): number | undefined {
   return ready.length > 0 ? Math.min(...ready) : undefined;
 }
 
-/** An exit by a crash shows nothing about the time that a shutdown needs. */
-function measuredOf({ preStop, drain, outcome }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
-  const hookSeconds = preStop?.sleepSeconds ?? (preStop?.length && longest(preStop.length) / 1000);
+/** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */
+function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
+  const hookSeconds = preStop?.sleepSeconds ?? (preStop?.length && boundOf(preStop.length) / 1000);
   if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, wasKilled: false };
   const wasKilled = outcome === 'killed';
-  const drained = drain && longest(drain) / 1000;
+  const whole = exit && preStop ? (exit.at.latest - preStop.start.earliest) / 1000 : Infinity;
+  const drained = drain && Math.min(boundOf(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)));
   return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
 }
-
-/** If it is not known well, its upper bound counts: a grace period that is too short would kill the container. */
-const longest = (length: Length): number =>
-  isVague(length) && Number.isFinite(length.max) ? length.max : length.shown;
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
 export function problemsOfExit(exit: Exit): Problem[] {

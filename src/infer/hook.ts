@@ -44,7 +44,7 @@ export function hookFacts(stop: Stop): HookFacts | undefined {
     // Only the end of a failed hook is observed: by its Event.
     end: network.read(end, outcome === 'failed' ? 'observed' : 'inferred'),
     outcome: mayHaveBeenSkipped ? 'unknown' : outcome,
-    inert: kind === 'sleep' || kind === 'tcpSocket' || handler.exec?.inert === true,
+    inert: kind !== 'exec' || handler.exec?.inert === true,
     mayHaveDied,
     failure,
     mayStillFail: !failure && kind !== 'sleep' && mayEventArrive(stop),

@@ -102,7 +102,6 @@ function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boole
 
 /** On a log that was already followed, a line that names the signal and arrives live after the deletion is about it. */
 const isAboutThisSignal = ({ trace, deletion, facts: { log } }: Stop, line: Fact<number>): boolean =>
-  isRefused(trace, 'events') &&
   deletion.isWitnessed &&
   log.opened !== undefined &&
   log.opened.at + millisecondsOf('log-end') <= deletion.facts.seenAt &&

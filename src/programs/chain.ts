@@ -10,18 +10,16 @@ import { readScript, type Script } from './shell-script.ts';
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
-const maxLinks = 24;
 /** Of a longer command line the rest is not read. */
-export const maxWords = 256;
-const maxLength = 4096;
+const most = { links: 24, words: 256, characters: 4096 };
 
 export function effectOf(all: readonly Word[], outer: Context): Effect {
   const box = /^(busy|toy)box$/.exec(nameOf(all[0]))?.[0];
-  const words = all.length > 1 && box !== undefined ? all.slice(1, maxWords) : all.slice(0, maxWords);
+  const words = all.slice(all.length > 1 && box !== undefined ? 1 : 0, most.words);
   const context = { ...outer, depth: outer.depth + 1 };
   const [first] = words;
   const name = nameOf(first);
-  if (!first || first.text.length > maxLength || context.depth > maxLinks) return unknownApp('', context);
+  if (!first || first.text.length > most.characters || context.depth > most.links) return unknownApp('', context);
   const shells = shellsNamed(name, box === undefined ? context.sh : ['ash']);
   if (shells.length > 0) return ofShells(name, shells, words, context);
   const script = context.scripts.get(first.text);

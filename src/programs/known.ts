@@ -5,10 +5,7 @@ import { commandsIn } from './shell-script.ts';
 import { stopBehaviour } from './stop-behaviour.ts';
 
 /** What a container runs as PID 1, or the image that decides it: one of them is set. */
-export interface Asked {
-  command?: readonly string[];
-  image?: string;
-}
+export type Asked = { command?: readonly string[]; image?: string };
 export type KnownStop = ReturnType<typeof knownStop>;
 export type KnownProgram = ReturnType<typeof allPrograms>[number];
 

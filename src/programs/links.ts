@@ -201,7 +201,8 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   if (first === undefined) throw new Error('no way to agree on');
   const same = (key: 'reachesApp' | 'handles' | 'drains'): Answer =>
     effects.every((one) => one[key] === first[key]) ? first[key] : 'unknown';
-  const codes = (key: 'good' | 'cut') => [...new Set(effects.flatMap(({ exitCodes }) => exitCodes[key]))];
+  const isOpen = effects.some(({ handles, exitCodes: { good, cut } }) => handles !== 'no' && ![...good, ...cut].length);
+  const codes = (key: 'good' | 'cut') => [...new Set(isOpen ? [] : effects.flatMap((one) => one.exitCodes[key]))];
   const isSame = effects.every((one) => answerText(one) === answerText(first));
   const decidedBy = ways.map(([label, effect]) => `${label}: ${answerText(effect)}`).join('; ');
   return {

@@ -61,7 +61,6 @@ export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 
 /** By one word or two. */
 const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));
-const longestWord = 100;
 
 /**
  * The row that the words of a command line mean; for a runtime that of the program it runs, if it has one. `box`: a program
@@ -71,7 +70,7 @@ export function rowOf(words: readonly string[], box?: string): ProgramRow | unde
   const [path = '', second = ''] = words;
   const name = path.split('/').at(-1) ?? '';
   const names = [...(box === undefined ? [] : [`${box} ${name}`]), path, name, name.replace(/-?\d+(\.\d+)*$/, '')];
-  const matches = names.flatMap((one) => [`${one} ${second.slice(0, longestWord)}`, one]);
+  const matches = names.flatMap((one) => [`${one} ${second.slice(0, 100)}`, one]);
   const [row] = matches.flatMap((one) => byMatch.get(one) ?? []);
   if (!row) return undefined;
   const own = words.slice(1, row.next?.hidden || row.next?.script || !row.next ? undefined : afterOptions(row, words));

@@ -52,13 +52,10 @@ const endsAfter = new Map<string | undefined, string>(Object.entries(shellWords.
 class Reader {
   readonly commands: ShellCommand[] = [];
   readonly functions = new Map<string, readonly ShellCommand[]>();
-  private readonly tokens: readonly Token[];
   private at = 0;
   private hasJobs = false;
 
-  constructor(tokens: readonly Token[]) {
-    this.tokens = tokens;
-  }
+  constructor(private readonly tokens: readonly Token[]) {}
 
   /** Reads commands up to one of the words `ends`, and returns it; '' is the end of the script. Undefined: not readable. */
   list(ends: string, outer: Iterable<string>): string | undefined {
@@ -110,10 +107,12 @@ class Reader {
     const isSimple = !/^(if|case|while|until|for|[{(])$/.test(key);
     if (isSimple) this.commands.push({ forms, words, isJob: false });
     else if (!this.compound(forms)) return false;
+    const isOwn = isSimple || key === '(';
     for (; ; this.at += 1) {
       const token = this.tokens[this.at];
       if (typeof token === 'string' && /^(<|>|&>)/.test(token)) {
-        for (const one of this.commands.slice(first)) one.forms.add(token.startsWith('<<') ? 'here-doc' : 'redirect');
+        for (const one of this.commands.slice(first))
+          one.forms.add(token.startsWith('<<') ? 'here-doc' : isOwn ? 'redirect' : 'group-redirect');
         this.at += 1;
         if (typeof this.tokens[this.at] !== 'object') return false;
       } else if (!isSimple || typeof token !== 'object') return this.at > from;

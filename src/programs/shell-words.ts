@@ -24,7 +24,7 @@ const inside = String.raw`\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`;
 const braces = String.raw`\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|\$(?![({])`;
 const quoted = String.raw`'[^']*'|"(?:\\[^]|\$${inside}|${braces}|[^"\\$])*"|\x60[^\x60]*\x60`;
 /** An escaped character, a quoted part, an expansion, or plain characters. */
-const unit = new RegExp(String.raw`\\[^]|${quoted}|[$<>]${inside}|${braces}|[^\s;&|()<>'"\\$\x60]+`, 'y');
+const unit = new RegExp(String.raw`\\[^]|${quoted}|(?:[$<>]|(?<==))${inside}|${braces}|[^\s;&|()<>'"\\$\x60]+`, 'y');
 
 /** Its lines, up to the one that is its end. */
 const hereDoc = (end: string): RegExp =>

@@ -19,16 +19,18 @@ interface Place extends Spot {
   forms: ReadonlySet<string>;
   /** Another command of the script could be the application instead. */
   isGuess: boolean;
-  /** What comes after it. */
-  rest: readonly ShellCommand[];
+  /** Its index in the script. */
+  index: number;
+  /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
+  traps: Traps;
 }
 
 /** One way in which the script may stand. */
 export interface Standing extends Place {
+  /** What comes after it. */
+  rest: readonly ShellCommand[];
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
-  /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
-  traps: ReadonlyMap<string, string>;
   /** With `set -e`, a `wait` that a signal interrupts ends the script. */
   stopsOnError: boolean;
   functions: Script['functions'];
@@ -36,45 +38,48 @@ export interface Standing extends Place {
 
 /** Several: a condition decides between them. Empty: not known. */
 export function standingsOf({ commands, functions }: Script, shell: Shell): Standing[] {
-  const traps = new Map<string, string>();
   const jobs: ShellCommand[] = [];
-  let [places, isOpen, stopsOnError]: [Place[], boolean, boolean] = [[], false, false];
+  let [places, traps, isOpen, stopsOnError]: [Place[], Traps, boolean, boolean] = [[], new Map(), false, false];
   for (const [index, command] of commands.entries()) {
     const { words, forms, isJob } = command;
     const [name = '', first = ''] = [words[0]?.text, words[1]?.text];
     // A function that starts a program, a loop that asks whether a job still runs, and `trap "kill $!"` before the job.
     const startsProgram = functions.get(name)?.some((one) => !isInstant(one.words)) === true;
     const isTooEarly = name === 'trap' && jobs.length === 0 && words[1]?.isDynamic === true;
-    if (startsProgram || isTooEarly || (name === 'kill' && forms.has('while condition'))) return [];
     // `eval "$(…)"` sets variables; others may start anything.
-    if (name === 'eval' && words[1]?.isDynamic !== true) return [];
+    const isOpenEval = name === 'eval' && words[1]?.isDynamic !== true;
+    if (startsProgram || isTooEarly || isOpenEval || (name === 'kill' && forms.has('while condition'))) return [];
     const isBelow = forms.has('subshell') && !shell.handsOver?.includes('subshell');
     const isInChild = isJob || forms.has('pipeline') || isBelow;
-    if (name === 'trap' && !isInChild) setTraps(words.slice(1), traps, shell.knowsSigPrefix !== false);
+    if (name === 'trap' && !isInChild) traps = trapsAfter(words.slice(1), traps, shell.knowsSigPrefix !== false);
     stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
     if (name === 'exit' && !forms.has('?') && !isInChild) break;
-    const isRepeated = forms.has('while') && !forms.has('while condition');
-    if (isJob && (isRepeated || !isInstant(words))) jobs.push(command);
+    const isLoop = forms.has('while') && !forms.has('while condition');
+    if (isJob && (isLoop || !isInstant(words))) jobs.push(command);
     const place = isJob ? undefined : spotOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && place !== undefined);
-    if (place === undefined || forms.has('if condition') || isPassing(place, forms, places)) continue;
-    const isKept = (one: Place) => one.kind === 'became' || (isInBranch(command) && isInBranch(one));
-    const isGuess = places.some(
-      (one) => !isKept(one) && one.kind === 'foreground' && (one.isGuess || !forms.has('&&')),
-    );
-    places = [...places.filter(isKept), { ...place, forms, isGuess, rest: commands.slice(index + 1) }];
+    if (!place || forms.has('if condition') || isPassing(place, forms, places)) continue;
+    const kept = places.filter((one) => one.kind === 'became' || isBeside(one, command));
+    const others = places.filter((one) => one.kind === 'foreground' && !kept.includes(one));
+    const isGuess = others.some((one) => one.isGuess || !forms.has('&&'));
+    places = [...kept, { ...place, forms, isGuess, index, traps }];
     if (places.length > mostPlaces) return [];
     if (place.kind === 'became' && !forms.has('?')) break;
   }
   if (places.length === 0 && isOpen) return [];
-  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, rest: [] };
-  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), traps, stopsOnError, functions };
-  return (places.length > 0 ? places : [nothing]).map((place) => ({ ...place, ...common }));
+  const nothing: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, index: commands.length, traps };
+  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, functions };
+  const all = places.length > 0 ? places : [nothing];
+  return all.map((place) => ({ ...place, ...common, rest: commands.slice(place.index + 1) }));
 }
 
 const mostPlaces = 8;
-const isInBranch = ({ forms }: Pick<Place, 'forms'>): boolean => forms.has('if') || forms.has('case');
-const isInLoop = ({ forms }: Pick<Place, 'forms'>): boolean => forms.has('while') || forms.has('for');
+type Formed = Pick<Place, 'forms'>;
+const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has('case');
+const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
+/** Of the two, one may run and not the other, or both by turns. */
+const isBeside = (one: Formed, other: Formed): boolean =>
+  [isInBranch, isInLoop].some((isIn) => isIn(one) && isIn(other));
 
 /** The shell does not stand there: it runs beside what was found before, or takes a moment. */
 function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {
@@ -89,11 +94,8 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
   if (name === 'wait')
     return job && (isInChild ? { kind: 'foreground', words: job.words } : { kind: 'wait', words: [] });
   if (name !== 'exec') return isInstant(run) ? undefined : { kind: 'foreground', words: run };
-  const start = afterOptions(
-    { next: { values: ['-a'] } },
-    run.map(({ text }) => text),
-  );
-  const command = run.slice(start);
+  const texts = run.map(({ text }) => text);
+  const command = run.slice(afterOptions({ next: { values: ['-a'] } }, texts));
   return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
 
@@ -104,7 +106,10 @@ export function sleepOf([name, time]: readonly Word[]): number | undefined {
   return count === undefined ? Infinity : Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1);
 }
 
-function setTraps(words: readonly Word[], traps: Map<string, string>, knowsSigPrefix: boolean): void {
+type Traps = ReadonlyMap<string, string>;
+
+function trapsAfter(words: readonly Word[], before: Traps, knowsSigPrefix: boolean): Traps {
+  const traps = new Map(before);
   const [action, ...names] = words.filter(({ text }, index) => index > 0 || text !== '--');
   for (const { text } of names) {
     if (text.startsWith('SIG') && !knowsSigPrefix) continue;
@@ -113,28 +118,29 @@ function setTraps(words: readonly Word[], traps: Map<string, string>, knowsSigPr
     if (action?.text !== '-') traps.set(signal, action?.text.trim() ?? '');
     else if (traps.delete(signal)) traps.set('-', '');
   }
+  return traps;
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): LinkReaction {
   const { name, unsure = [], handsOver } = shell;
   const { kind, traps, forms, rest } = standing;
-  const isLast = rest.length === 0;
-  const trap = traps.get(context.signal);
+  const { signal, isPid1, isIgnored } = context;
+  const trap = traps.get(signal);
   const makesIgnored = trap === '';
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
   const all = [...forms, ...ofTraps].filter((form) => !/^[?&|]/.test(form));
-  const becomes =
-    kind === 'foreground' && isLast && handsOver !== undefined && all.every((form) => handsOver.includes(form));
+  const isLast = rest.length === 0 && kind === 'foreground';
+  const becomes = isLast && handsOver !== undefined && all.every((form) => handsOver.includes(form));
   if (kind === 'became' || kind === 'over' || becomes) return { does: 'execs', makesIgnored };
-  const because = `${name} ignores SIG${context.signal}, and does not pass it on`;
-  if ((makesIgnored || context.isIgnored) && !unsure.includes(kind))
+  const because = `${name} ignores SIG${signal}, and does not pass it on`;
+  if ((makesIgnored || isIgnored) && !unsure.includes(kind))
     return { does: 'ignores', makesIgnored, because, remedy: ignoredRemedy };
   // The last command of a branch may be the last of the script.
-  const mayBecome = isInBranch(standing) && !isLast && handsOver?.includes('if');
+  const mayBecome = isInBranch(standing) && rest.length > 0 && handsOver?.includes('if');
   const isTrap = trap !== undefined;
-  const here = [context.signal, kind, traps.has('EXIT') && 'EXIT', isTrap && 'trap', !context.isPid1 && 'child'];
+  const here = [...forms, signal, kind, traps.has('EXIT') && 'EXIT', isTrap && 'trap', !isPid1 && 'child'];
   if (mayBecome || unsure.some((one) => here.includes(one)))
-    return { does: 'unknown', note: `what ${name} does with SIG${context.signal} here is not known` };
+    return { does: 'unknown', note: `what ${name} does with SIG${signal} here is not known` };
   return isTrap ? trapReaction(name, standing, trap, context) : { does: 'drops' };
 }
 

@@ -3,7 +3,7 @@
  * to link: shell, wrapper, process manager, runtime, program.
  */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
-import { effectOf, maxWords } from './chain.ts';
+import { effectOf } from './chain.ts';
 import { commandOfImage, imageName, shellsOf } from './images.ts';
 import { scriptUnknown, type Context } from './links.ts';
 import { rowOf } from './rows.ts';
@@ -18,7 +18,7 @@ export function stopBehaviour(container: ProgramContainer, signal: string, grace
   const name = signal.replace(/^SIG/, '').toUpperCase();
   const context: Context = { ...pid1, signal: name, graceSeconds, sh: shellsOf(image), scripts };
   const words = wordsOf(command, args, image);
-  if (words) return effectOf(words.slice(0, maxWords).map(plainWord), context);
+  if (words) return effectOf(words.map(plainWord), context);
   const entry = "the image's ENTRYPOINT";
   return {
     ...scriptUnknown(entry, context),

@@ -24,6 +24,10 @@ export function lengthText({ min, max, shown, basis }: Length): string {
 /** No value between its bounds is printed. */
 export const isVague = (length: Length): boolean => mayBeNearZero(length.min, length.max) || isRange(length);
 
+/** The length that is shown, or its upper bound if no value between its bounds is printed; ms. */
+export const boundOf = (length: Length): number =>
+  isVague(length) && Number.isFinite(length.max) ? length.max : length.shown;
+
 /** The bounds are so far apart that a value between them would mean nothing. */
 const mayBeNearZero = (min: number, max: number): boolean => max - min > 20 && min < max / 10;
 

@@ -34,7 +34,7 @@ const floors: Record<InstantName, number> = {
   noticed: 0.94,
   'prestop-start': 0.93,
   'prestop-end': 0.65,
-  'stop-signal': 0.75,
+  'stop-signal': 0.72,
   // A kill has no time if the exit may also be the application's own 137, an OOM kill, the end of another grace period,
   // or if a clock was set. An application that still logs in the second in which its grace period ends leaves this
   // open.

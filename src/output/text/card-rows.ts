@@ -1,6 +1,6 @@
 /** The card's rows, labelled and wrapped at 80 columns (commands never), and the rows of containers with their bars. */
 import type { ContainerTimeline } from '../../infer/timeline.ts';
-import { graceUsedLength, lengthText, secondsText } from '../../verdict/length-text.ts';
+import { boundOf, graceUsedLength, isVague, lengthText, secondsText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { graceMs } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, shareInk } from '../mark-text.ts';
@@ -91,8 +91,9 @@ function usedText(container: ContainerTimeline, grace: number): string {
   const length = graceUsedLength(container);
   if (!length) return `grace period ${allowed}`;
   const used = lengthText(length);
-  const hook = preStop?.length && preStop.length.shown >= 50 ? `, preStop ${lengthText(preStop.length)}` : '';
-  return hook === '' ? `${used} of ${whole}` : `${used} of ${allowed}${hook}`;
+  // A bound that is longer than the whole would tell nothing.
+  const isPart = preStop?.length && preStop.length.shown >= 50 && boundOf(preStop.length) <= length.shown + 50;
+  return isPart ? `${used} of ${allowed}, preStop ${lengthText(preStop.length)}` : `${used} of ${whole}`;
 }
 
 /** The lines of at most `rows` containers, fewer if they need more than `room` lines, but always those of one. */
@@ -109,17 +110,12 @@ const exitPriority = ({ container, grace }: ExitRow): number =>
   (container?.kind === 'container' ? 10 : 0) +
   Math.min(9, (container?.graceUsed?.shown ?? 0) / Math.max(1, grace));
 
-/** The different ways in which the containers ended. */
-const distinctExits = (rows: readonly ExitRow[]): string[] => [
-  ...new Set(rows.map(({ container }) => (container ? endText(container) : ''))),
-];
-
 /** Keeps the rows of highest priority and counts the others. */
 function limitExitRows(rows: readonly ExitRow[], maxRows: number): ExitRow[] {
   if (rows.length <= maxRows) return [...rows];
   const kept = new Set([...rows].sort((a, b) => exitPriority(b) - exitPriority(a)).slice(0, maxRows - 1));
   const left = rows.filter((row) => !kept.has(row));
-  const texts = distinctExits(left);
+  const texts = [...new Set(left.map(({ container }) => (container ? endText(container) : '')))];
   const words = [dim(texts.length === 1 ? `each ${texts[0] ?? ''}` : texts.join(', '))];
   return [...rows.filter((row) => kept.has(row)), { label: `${left.length} more`, grace: 0, words }];
 }
@@ -142,13 +138,14 @@ function exitLines(row: ExitRow, cells: number, layout: CardLayout): string[] {
   return rowLines(layout, { label, pieces });
 }
 
-/** preStop and drain against the grace period. */
+/** preStop and drain against the grace period; one part if the split between them is not known. */
 function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, grace: number, cells: number): Piece[] {
   const used = (graceUsed?.shown ?? 0) / Math.max(1, grace);
   const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(used);
   const cellsOf = (share: number): number => Math.min(cells, Math.max(0, Math.round(share * cells)));
   const usedCells = Math.max(used > 0 ? 1 : 0, cellsOf(used));
-  const hookCells = Math.min(usedCells, cellsOf((preStop?.length?.shown ?? 0) / Math.max(1, grace)));
+  const hook = preStop?.length && !isVague(preStop.length) ? preStop.length.shown : 0;
+  const hookCells = Math.min(usedCells, cellsOf(hook / Math.max(1, grace)));
   return [
     piece(ink, pen.symbol('hook').repeat(hookCells)),
     piece(ink, pen.symbol('full').repeat(usedCells - hookCells)),

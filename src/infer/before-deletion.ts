@@ -148,12 +148,14 @@ function hadEndedForGood(trace: Trace, deletion: Deletion, spec: ContainerSpec, 
 /** Whether a container waits for its start, or has failed and will be restarted. Until then the pod's sidecars go on. */
 export function willStart({ pod }: Deletion, spec: ContainerSpec): boolean {
   const { state, restartCount = 0 } = statusOf(pod, spec.name) ?? {};
-  const isRestarted = pod.spec.restartPolicy === 'OnFailure' || restartCount > 0;
+  const own = spec.kind === 'container' ? spec.container.restartPolicy : undefined;
+  const isRestarted = (own ?? pod.spec.restartPolicy) === 'OnFailure' || restartCount > 0;
   return state?.waiting !== undefined || (isRestarted && (state?.terminated?.exitCode ?? 0) !== 0);
 }
 
-/** With restartPolicy Always, sidecars go on after main containers have ended. */
-const restartsAll = ({ pod }: Deletion): boolean => pod.spec.restartPolicy === 'Always';
+/** With restartPolicy Always, sidecars go on after main containers have ended. A container may have a policy of its own (1.35). */
+const restartsAll = ({ pod }: Deletion): boolean =>
+  pod.spec.containers.every(({ restartPolicy = pod.spec.restartPolicy }) => restartPolicy === 'Always');
 
 /** Whether the kubelet may have stopped it before. `noMainRunning`: then it stops sidecars (SIGNALS.md §2.2). */
 export function mayBeStopped(container: ContainerContext, noMainRunning: boolean): boolean {

@@ -1,7 +1,6 @@
 /** When and how a container ended: by its status or, before that, its log's end (SIGNALS.md §5 "Exit codes"). */
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { ContainerStatus } from '../model/kube.ts';
-import { isMadeUp, isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.ts';
+import { isMadeUp, isMirror, isRunning, statusOf } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -136,7 +135,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   if (end.exitCode === 0) return 'completed';
   // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
-  if (fitsStopSignal(end.exitCode, namedStopSignal(spec, status))) return 'signalled';
+  if (fitsStopSignal(end.exitCode, status?.stopSignal)) return 'signalled';
   if (knownEnd(spec.container, knownStopSignal({ spec, status }), end.exitCode)?.isNormal) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (!isLateEnough(killSince, ended)) return 'failed';
@@ -174,10 +173,9 @@ const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', '
 /** Whether 137 can come from the kill, and not only from another SIGKILL or the application (SIGNALS.md §5). */
 const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
-/** By name; undefined if the API names none. */
-const namedStopSignal = (spec: ContainerSpec, status: ContainerStatus | undefined): string | undefined =>
-  status?.stopSignal ?? spec.container.lifecycle?.stopSignal;
-
-/** The stop signal as the API names it, else that of a well-known image. Undefined: SIGTERM, as far as is known. */
+/**
+ * The stop signal that the runtime reports, else that of a well-known image. Undefined: SIGTERM, as far as is known. A
+ * runtime that ignores the spec's, such as containerd before 2.3.0, reports none (KEP-4960).
+ */
 export const knownStopSignal = ({ spec, status }: Pick<Stop, 'spec' | 'status'>): string | undefined =>
-  namedStopSignal(spec, status) ?? stopSignalOfImage(spec.container.image);
+  status?.stopSignal ?? stopSignalOfImage(spec.container.image);

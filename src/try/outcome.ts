@@ -141,12 +141,13 @@ export function adviceOf({ change, costs }: Judged, before: CopyResult, after: C
   if (change === 'better') return 'apply it';
   if (change === 'worse') return 'do not apply it';
   if (change === 'mixed') return 'weigh what it gains against what it costs';
-  if (before.exitsWithLoss + after.exitsWithLoss > 0)
-    return `not proven: ${before.exitsWithLoss} of ${before.exits} exits lost requests without it and ${after.exitsWithLoss} of ${after.exits} with it; more exits show more (--runs)`;
+  const counts = `${before.exitsWithLoss} of ${before.exits} exits lost requests without it and ${after.exitsWithLoss} of ${after.exits} with it`;
+  if (after.exitsWithLoss < before.exitsWithLoss) return `not proven: ${counts}; more exits show more (--runs)`;
   if (before.exits < fewestExits) return 'not proven: so few exits show little (--runs)';
   const kills = after.outcomes.every((outcome) => outcome === 'killed') ? ', its pods are killed as before' : '';
   const price = costs.length > 0 ? ', and each exit takes longer' : '';
-  return `nothing here speaks for it: no request was lost without it either${kills}${price}`;
+  const losses = after.exitsWithLoss > 0 ? counts : 'no request was lost without it either';
+  return `nothing here speaks for it: ${losses}${kills}${price}`;
 }
 
 /** The largest share of exits with a loss that so many exits without one leave possible, with 95 % confidence. */

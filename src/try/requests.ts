@@ -60,9 +60,7 @@ export function startRequests({ cluster, ports }: Session, settings: ProbeSettin
       await probes.stop();
       return {
         requests: sumOf(counts.flatMap((one) => [one.new, one.kept])),
-        failures: counts.flatMap(({ failures }) =>
-          failures.map((one): readonly [string, number] => [howText(one), one.count]),
-        ),
+        failures: counts.flatMap((one) => one.failures).map((one) => [howText(one), one.count] as const),
         notMeasured: counts.flatMap((one) => one.notMeasured ?? []).reduce((sum, { count }) => sum + count, 0),
       };
     },

@@ -9,7 +9,7 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Interrupted } from '../model/observation.ts';
-import { asNumber, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asNumber, asString, metadataOf } from '../model/observe/read.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { isYes } from '../run/choosing/confirm-delete.ts';
 import { targetText, type Target } from '../run/choosing/target.ts';
@@ -234,8 +234,7 @@ function notShown(
 
 /** Removes the copies of the target's tries, or of all tries in the namespace. */
 async function cleanUp(cluster: Cluster, { target }: TryOptions, ports: Ports): Promise<number> {
-  const isMeant = (owner: JsonObject): boolean => target === undefined || workloadOf(owner) === targetText(target);
-  const owners = (await ownersLeft(cluster)).filter(isMeant);
+  const owners = (await ownersLeft(cluster)).filter((one) => !target || workloadOf(one) === targetText(target));
   for (const owner of owners) ports.stderr.write(`podexit: removing the copies of ${forTerminal(leftText(owner))}\n`);
   const ids = owners.flatMap((one) => tryIdOf(one) ?? []);
   if (ids.length > 0) await remove(cluster, ids);

@@ -92,6 +92,11 @@ describe('the patch', () => {
     });
   });
 
+  it('does not help if as many exits lose requests as before', () => {
+    const found = judged(exitsOf({}, [3, 5, 2, 4, 3]), exitsOf({}, [2, 4, 3, 3, 2]));
+    expect(found.advice).toBe('nothing here speaks for it: 5 of 5 exits lost requests without it and 5 of 5 with it');
+  });
+
   it('has nothing to gain if nothing was lost before', () => {
     const found = judged(exitsOf({}), exitsOf({ total: 11 }));
     expect(found.advice).toBe(

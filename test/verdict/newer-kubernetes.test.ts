@@ -3,6 +3,8 @@
  * probes that are cancelled (1.35, 1.36.3): test/infer/cases/signs.ts.
  */
 import { expect, it } from 'vitest';
+import { willStart } from '../../src/infer/before-deletion.ts';
+import type { Deletion } from '../../src/infer/deletion.ts';
 import { refusedDelete } from '../../src/kube/refused.ts';
 import { alone, editing, judged, storyObservations, type Raw } from '../helpers/cases.ts';
 import type { AppStory } from '../sim/story.ts';
@@ -46,4 +48,31 @@ it.each([
   const error = refusedDelete(cluster, { namespace: 'shop', name: 'web-0', evict: true }, refusal);
   expect(error.code).toBe('evict.disruption-budget');
   expect(error.hint).toContain('kube-controller-manager');
+});
+
+it('states no stop signal of the spec that the runtime does not report (containerd before 2.3.0, KEP-4960)', () => {
+  const all = storyObservations(alone({ app: exits(0) }));
+  const named = editing(all, 'pod', (pod: Raw) => {
+    const containers = (pod.spec['containers'] ?? []) as Record<string, unknown>[];
+    const spec = {
+      ...pod.spec,
+      containers: containers.map((one) => ({ ...one, lifecycle: { stopSignal: 'SIGUSR1' } })),
+    };
+    return { ...pod, spec };
+  });
+  expect(judged(named).containers[0]?.stopSignal).toEqual(judged(all).containers[0]?.stopSignal);
+  const reported = withStatus(named, (status) => ({ ...status, stopSignal: 'SIGUSR1' }));
+  expect(judged(reported).containers[0]?.stopSignal?.signal).toBe('SIGUSR1');
+});
+
+it('starts a failed container again by its own restart policy, not by that of the pod (1.35, KEP-5307)', () => {
+  const state = { terminated: { exitCode: 1 } };
+  const status = { name: 'app', ready: false, restartCount: 0, state };
+  const willStartWith = (restartPolicy?: string): boolean => {
+    const container = { name: 'app', restartPolicy };
+    const spec = { restartPolicy: 'Never', containers: [container] };
+    const deletion = { pod: { metadata: { name: 'web' }, spec, status: { containerStatuses: [status] } } };
+    return willStart(deletion as unknown as Deletion, { name: 'app', kind: 'container', container });
+  };
+  expect([willStartWith(), willStartWith('Never'), willStartWith('OnFailure')]).toEqual([false, false, true]);
 });

@@ -1,0 +1,91 @@
+/**
+ * `npm run bench:watch -- [--seconds 600] [--pods 5000] [--changes 200] [--exits 20]`: `watch -A` beside
+ * `kubectl get pods -A -w -o json`, both on one embedded server in a process of its own. Prints CPU time, memory, missed
+ * and doubled exits, and how late the lines are. Linux only: it reads /proc.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import type { ChildProcess } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { ended, podexit, start, startServer } from './program.ts';
+import type { RemovedPod, WatchedCluster } from './watch-server.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '600' },
+    pods: { type: 'string', default: '5000' },
+    changes: { type: 'string', default: '200' },
+    exits: { type: 'string', default: '20' },
+  },
+});
+const { pods, changes, exits } = values;
+const seconds = Number(values.seconds);
+
+const cluster = await startServer<WatchedCluster>('watch-server.ts', [pods, changes, exits]);
+const [, , ...connection] = cluster.flags;
+const ours = start([...podexit, 'watch', '-A', '-o', 'ndjson', '--no-logs', ...connection], 'pipe');
+const theirs = start(['kubectl', 'get', 'pods', '-A', '-w', '-o', 'json', ...connection]);
+
+/** When each pod was removed, and when each of its lines came. */
+const removedAt = new Map<string, number>();
+const printedAt = new Map<string, number[]>();
+cluster.child.on('message', ({ uid, at }: RemovedPod) => removedAt.set(uid, at));
+let rest = '';
+ours.stdout?.setEncoding('utf8').on('data', (text: string) => {
+  const lines = (rest + text).split('\n');
+  rest = lines.pop() ?? '';
+  for (const line of lines) {
+    const [, uid] = /^\{"type":"report".*?"uid":"(uid-\d+)"/.exec(line) ?? [];
+    if (uid !== undefined) printedAt.set(uid, [...(printedAt.get(uid) ?? []), Date.now()]);
+  }
+});
+
+/** Both have read their first lists. */
+await setTimeout(10_000);
+const before = { ours: usageOf(ours), theirs: usageOf(theirs) };
+cluster.child.send('begin');
+const rss: number[] = [];
+for (let second = 0; second < seconds; second += 5) {
+  await setTimeout(5000);
+  rss.push(usageOf(ours).rssMiB);
+}
+const after = { ours: usageOf(ours), theirs: usageOf(theirs) };
+cluster.child.send('stop');
+await setTimeout(8000);
+for (const child of [ours, theirs]) child.kill('SIGTERM');
+await Promise.all([ended(ours), ended(theirs)]);
+await cluster.close();
+process.stdout.write(reportText());
+
+interface Usage {
+  cpuMs: number;
+  rssMiB: number;
+  peakMiB: number;
+}
+
+/** The name in parentheses may contain spaces; utime and stime, in hundredths of a second, are 12 and 13 fields after it. */
+function usageOf({ pid }: ChildProcess): Usage {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mib = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, rssMiB: mib('VmRSS'), peakMiB: mib('VmHWM') };
+}
+
+function reportText(): string {
+  const late = [...removedAt].flatMap(([uid, at]) => (printedAt.get(uid) ?? []).map((printed) => printed - at));
+  late.sort((a, b) => a - b);
+  const quantile = (share: number): string => `${late[Math.floor(late.length * share)] ?? '–'} ms`;
+  const missed = [...removedAt.keys()].filter((uid) => !printedAt.has(uid)).length;
+  const doubled = [...printedAt.values()].filter(({ length }) => length > 1).length;
+  const [own, other] = [after.ours.cpuMs - before.ours.cpuMs, after.theirs.cpuMs - before.theirs.cpuMs];
+  const ratio = (a: number, b: number): string => (a / b).toFixed(2);
+  const peaks = [after.ours.peakMiB, after.theirs.peakMiB] as const;
+  return [
+    `${pods} pods, ${changes} changes/s, ${exits} exits/s, ${seconds} s`,
+    `exits          ${removedAt.size}: ${missed} missed, ${doubled} twice; line after removal p50 ${quantile(0.5)}, p99 ${quantile(0.99)}`,
+    `CPU            watch ${own} ms (${(own / removedAt.size).toFixed(1)} ms an exit), kubectl ${other} ms: ratio ${ratio(own, other)}`,
+    `peak memory    watch ${peaks[0].toFixed(0)} MiB, kubectl ${peaks[1].toFixed(0)} MiB: ratio ${ratio(...peaks)}`,
+    `memory         ${rss.map((one) => one.toFixed(0)).join(' ')} MiB, every 5 s`,
+    '',
+  ].join('\n');
+}

@@ -30,7 +30,7 @@ interface OpenOptions extends Pick<Health, 'waitingFor'> {
 
 export type StreamHealth = ReturnType<typeof createStreamHealth>;
 
-/** `onChange` is called when a stream has delivered everything, reconnects or closes. */
+/** `onChange`: a lost stream is back or closed, or a needed one has delivered all or closed; others decide no end. */
 export function createStreamHealth(onChange: () => void) {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
@@ -51,22 +51,26 @@ export function createStreamHealth(onChange: () => void) {
           onAlive?.(false);
         },
         flows: () => {
+          const wasLost = one.lostSince !== undefined;
           one.lostSince = undefined;
           onAlive?.(true);
-          onChange();
+          if (wasLost) onChange();
         },
         sure: (at) => void (one.sureAt = at),
         whole: () => {
           one.whole = true;
           one.wasLost = false;
-          onChange();
+          if (isNeeded) onChange();
         },
       };
       states.set(health, one);
       return health;
     },
     /** The stream has ended for good: refused, or given up. */
-    close: (health: Health): void => void (states.delete(health) && onChange()),
+    close(health: Health): void {
+      const one = states.get(health);
+      if (states.delete(health) && (one?.isNeeded || one?.lostSince !== undefined)) onChange();
+    },
     /** Asks every stream to confirm that it has delivered everything. */
     doubt: (): void => doubt.abort(),
     /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */

@@ -26,7 +26,9 @@ const titles = ['program', 'SIGTERM', 'other signals', 'own limit', 'exit codes'
 function cells(row: ProgramRow): string[] {
   const { TERM, ...others } = row.signals ?? {};
   const other = Object.entries(others).map(([signal, { does }]) => `${signal} ${does}`);
-  const codes = [...new Set([TERM?.code ?? (endsItself.has(TERM?.does ?? '') ? 0 : undefined), TERM?.cutCode])];
+  const codes = [
+    ...new Set([TERM?.code ?? (endsItself.has(TERM?.does ?? '') && !row.isGuess ? 0 : undefined), TERM?.cutCode]),
+  ];
   const right = row.right && row.right !== 'TERM' ? row.right : '';
   return [nameOf(row), reactionText(TERM), other.join(', '), limitText(TERM), join(codes), right, sourceOf(row)];
 }

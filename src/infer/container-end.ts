@@ -1,7 +1,6 @@
 /** When and how a container ended: by its status or, before that, its log's end (SIGNALS.md §5 "Exit codes"). */
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { ContainerStatus } from '../model/kube.ts';
-import { isMadeUp, isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.ts';
+import { isMadeUp, isMirror, isRunning, statusOf } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';

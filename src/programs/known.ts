@@ -9,10 +9,7 @@ export type Asked = { command?: readonly string[]; image?: string };
 export type KnownStop = ReturnType<typeof knownStop>;
 export type KnownProgram = ReturnType<typeof allPrograms>[number];
 
-/**
- * `words`: of the command line of podexit. One word can be an image or a quoted command line; `isCommand`: it is neither
- * an image nor to be split.
- */
+/** One word can be an image or a quoted command line; `isCommand`: it is neither an image nor to be split. */
 export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   const [word = '', ...others] = words;
   if (isCommand || others.length > 0) return { command: words };

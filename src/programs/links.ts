@@ -171,10 +171,10 @@ function throughWrapper({ row, reaction, context }: Links, inner: Effect): Effec
 }
 
 /** A program that ends by the signal. */
-function ofProgram({ row: { name }, reaction, context }: Links): Effect {
-  const { does, limitSeconds, limitFrom, code = 0, childCode = code, cutCode } = reaction;
+function ofProgram({ row: { name, isGuess }, reaction, context }: Links): Effect {
+  const { does, limitSeconds, limitFrom, code = isGuess ? undefined : 0, childCode = code, cutCode } = reaction;
   const isOver = limitSeconds !== undefined && limitSeconds >= context.graceSeconds;
-  const codes = reaction.codes ?? [context.isPid1 ? code : childCode];
+  const codes = reaction.codes ?? [(context.isPid1 ? code : childCode) ?? []].flat();
   const text = `Its own limit is ${limitSeconds}s: give it a longer grace period${limitFrom ? `, or lower ${limitFrom}` : ''}`;
   const { decidedBy = `what ${name} is doing when the signal comes` } = reaction;
   const within = limitSeconds === undefined ? '' : `${does === 'ends' ? ' within' : ' for up to'} ${limitSeconds}s`;

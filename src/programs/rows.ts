@@ -40,6 +40,7 @@ export interface ProgramRow {
   variants?: readonly (Partial<ProgramRow> & { when: string })[];
   isGuess?: boolean;
   catchesByItself?: boolean;
+  isCommonName?: boolean;
   source: string;
 }
 
@@ -53,9 +54,8 @@ export interface Shell {
   source: string;
 }
 
-export const shellsByName: ReadonlyMap<string, Shell> = new Map(
-  (shellRows as Shell[]).map((shell) => [shell.name, shell]),
-);
+const shells: readonly Shell[] = shellRows;
+export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
 /** All rows but those of shells, in the order of the documentation. */
 export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 

@@ -62,7 +62,7 @@ export function standingsOf({ commands, functions }: Script, shell: Shell): Stan
     const kept = places.filter((one) => one.kind === 'became' || isBeside(one, command));
     const others = places.filter((one) => one.kind === 'foreground' && !kept.includes(one));
     const isGuess = others.some((one) => one.isGuess || !forms.has('&&'));
-    places = [...kept, { ...place, forms, isGuess, index, traps }];
+    places = [...kept, { kind: place.kind, words: place.words, forms, isGuess, index, traps }];
     if (places.length > mostPlaces) return [];
     if (place.kind === 'became' && !forms.has('?')) break;
   }
@@ -79,7 +79,7 @@ const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has(
 const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
 /** Of the two, one may run and not the other, or both by turns. */
 const isBeside = (one: Formed, other: Formed): boolean =>
-  [isInBranch, isInLoop].some((isIn) => isIn(one) && isIn(other));
+  (isInBranch(one) && isInBranch(other)) || (isInLoop(one) && isInLoop(other));
 
 /** The shell does not stand there: it runs beside what was found before, or takes a moment. */
 function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {

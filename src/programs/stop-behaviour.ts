@@ -35,9 +35,12 @@ function wordsOf(command: readonly string[], args: readonly string[], image: str
   if (command.length > 0) return [...command, ...args];
   const { entry, cmd } = commandOfImage(image);
   const ofImage = args.length > 0 ? args : cmd;
-  if (entry && ofImage) return [...entry, ...ofImage];
-  const row = args.length > 0 ? undefined : rowOf([imageName(image)]);
-  return row && !row.next && row.kind !== 'runtime' ? [imageName(image)] : undefined;
+  const isOption = args[0]?.startsWith('-');
+  // Before options, the entry points of official images put the name of their program.
+  if (entry && ofImage) return [...entry, ...(isOption && entry.length > 0 ? (cmd ?? []).slice(0, 1) : []), ...ofImage];
+  const words = [imageName(image), ...args];
+  const row = args.length === 0 || isOption ? rowOf(words) : undefined;
+  return row && !row.next && !row.isCommonName && row.kind !== 'runtime' ? words : undefined;
 }
 
 type Ended = { program?: string; image?: string };

@@ -80,13 +80,15 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const side = lastOf(ranContainers(timeline));
   const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
+  const report = 'ended the sandbox and reported the exits';
+  const reported = kubeletStep(timeline, report, done, (side ?? main)?.exit?.at);
   const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
   return [
     { at: at('accepted'), owner: apiOwner(admission), what: 'accepted the deletion', isProved: true },
     startOf(input, main ?? side),
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
-    kubeletStep(timeline, 'ended the sandbox and reported the exits', at('containers-done'), (side ?? main)?.exit?.at),
+    reported.isProved || admission === Infinity ? reported : { ...reported, ...kubeletsQueue },
     {
       at: abandoned && at('removed'),
       owner: 'application',
@@ -106,6 +108,14 @@ function kubeletStep({ pod }: Timeline, what: string, at: Interval | undefined, 
   const isProved = at !== undefined && since !== undefined && at.shown - since.shown < retryMs;
   return { at, owner: 'kubelet', subject: pod.spec.nodeName, what, isProved };
 }
+
+/** The kubelet writes statuses and sends its DELETEs one after the other, for all its pods (status_manager.go). */
+const kubeletsQueue = {
+  owner: 'admission',
+  subject: undefined,
+  what: "held up the kubelet's requests",
+  isProved: true,
+} as const;
 
 /** The container that ended last, if that is known of all. */
 function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | undefined {

@@ -41,6 +41,18 @@ it('names both outcomes where the version decides, which no spec shows', () => {
   expect(found.decidedBy).toMatch(/1 ends at once .* 2 and later pass the signal on and wait/);
 });
 
+it('takes an image for the program of its name, with the options that it gets, unless many have that name', () => {
+  expect(of({ image: 'quay.io/prometheus/prometheus:v3', args: ['--config.file=/p.yaml'] }).reachesApp).toBe('yes');
+  expect(of({ image: 'quay.io/prometheus/prometheus:v3', args: ['sh'] }).reachesApp).toBe('unknown');
+  expect(of({ image: 'acme/webhook:1' }).reachesApp).toBe('unknown');
+  expect(of({ image: 'redis:8', args: ['--save', ''] })).toMatchObject({ reachesApp: 'yes', handles: 'yes' });
+});
+
+it('knows no exit code of a program that is documented without one', () => {
+  expect(of({ command: ['loki'] }).exitCodes).toEqual({ good: [], cut: [] });
+  expect(of({ command: ['squid', '-N'] }).exitCodes.good).toEqual([0]);
+});
+
 it('says of a script in package.json only what is probable, as it may begin with exec', () => {
   expect(of({ command: ['npm', 'start'], image: 'node:22' }).probably).toBe(true);
 });

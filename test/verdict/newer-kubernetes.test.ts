@@ -5,7 +5,6 @@
 import { expect, it } from 'vitest';
 import { willStart } from '../../src/infer/before-deletion.ts';
 import type { Deletion } from '../../src/infer/deletion.ts';
-import type { ContainerSpec } from '../../src/model/pod.ts';
 import { refusedDelete } from '../../src/kube/refused.ts';
 import { alone, editing, judged, storyObservations, type Raw } from '../helpers/cases.ts';
 import type { AppStory } from '../sim/story.ts';
@@ -73,7 +72,7 @@ it('starts a failed container again by its own restart policy, not by that of th
     const container = { name: 'app', restartPolicy };
     const spec = { restartPolicy: 'Never', containers: [container] };
     const deletion = { pod: { metadata: { name: 'web' }, spec, status: { containerStatuses: [status] } } };
-    return willStart(deletion as unknown as Deletion, { name: 'app', kind: 'container', container } as ContainerSpec);
+    return willStart(deletion as unknown as Deletion, { name: 'app', kind: 'container', container });
   };
   expect([willStartWith(), willStartWith('Never'), willStartWith('OnFailure')]).toEqual([false, false, true]);
 });

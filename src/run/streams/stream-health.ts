@@ -16,12 +16,6 @@ interface StreamState {
   whole: boolean;
 }
 
-/** A stream, and since when (client ms) its changes may be missing. */
-interface Uncertain {
-  stream: StreamName;
-  since: number;
-}
-
 /** `waitingFor` receives why the stream's state has not arrived. */
 interface OpenOptions extends Pick<Health, 'waitingFor'> {
   onAlive?: ((isAlive: boolean) => void) | undefined;
@@ -51,10 +45,10 @@ export function createStreamHealth(onChange: () => void) {
           onAlive?.(false);
         },
         flows: () => {
-          const wasLost = one.lostSince !== undefined;
-          one.lostSince = undefined;
           onAlive?.(true);
-          if (wasLost) onChange();
+          if (one.lostSince === undefined) return;
+          one.lostSince = undefined;
+          onChange();
         },
         sure: (at) => void (one.sureAt = at),
         whole: () => {
@@ -84,10 +78,10 @@ export function createStreamHealth(onChange: () => void) {
     /** Whether a stream is lost, or has reconnected and still has to catch up: this takes longer than an answer. */
     isComingBack: (): boolean => all().some((one) => one.lostSince !== undefined || (one.isNeeded && one.wasLost)),
     /**
-     * Streams that may have undelivered changes: the lost streams, and the needed ones that were asked whether they
-     * have delivered everything and have not confirmed it.
+     * Streams that may have undelivered changes, and since when (client ms): the lost streams, and the needed ones that
+     * were asked whether they have delivered everything and have not confirmed it.
      */
-    unsure: (): Uncertain[] =>
+    unsure: (): { stream: StreamName; since: number }[] =>
       all().flatMap(({ stream, lostSince, isNeeded, whole, sureAt }) => {
         const since = lostSince ?? (doubt.signal.aborted && isNeeded && !whole ? sureAt : undefined);
         return since === undefined ? [] : [{ stream, since }];

@@ -163,8 +163,9 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
   try {
     for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
       if (rawObservation.kind === 'requested') run.requested = true;
-      // A budget or a busy API server refused it, so it deleted nothing.
-      if (rawObservation.kind === 'answered' && rawObservation.status === 429) run.requested = false;
+      // A budget refused it, and it is sent again only later.
+      if (rawObservation.kind === 'answered' && rawObservation.verb === 'evict' && rawObservation.status === 429)
+        run.requested = false;
       const isAnswer = rawObservation.kind === 'answered' || rawObservation.kind === 'looked';
       deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
       if (isAnswer) onAnswer();

@@ -94,7 +94,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   // The probe of a container that gets a longer hook is set with it.
   const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
   const solved = [...solves, ...graceProblems, ...probes];
-  const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added, graceProblems) : undefined;
+  if (graceProblems.length > 0 && added.size === 0 && isDecision(situation, graceProblems))
+    return [...sentences, ...inWords(graceProblems, decisionText)];
+  const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
   if (added.size === 0 && !longer) {
@@ -125,6 +127,12 @@ function hookAndGrace(plan: Plan): Remedy[] {
   };
   return [...sentences, remedy];
 }
+
+/** Nobody writes a grace period of 0 by accident. With a hook, which then never runs, the spec contradicts itself. */
+const isDecision = (situation: Situation, problems: readonly Problem[]): boolean =>
+  problems.every(({ code }) => code === 'force-deleted') && !signalled(situation).some(({ hook }) => hook);
+
+const decisionText = `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
 
 const limitText = (grace: Size | undefined): string | undefined =>
   grace?.limit &&
@@ -255,25 +263,9 @@ const graceCodes: readonly CheckCode[] = [
 ];
 
 /** All containers share one grace period: the one that needs the most decides. */
-function graceFor(
-  situation: Situation,
-  added: ReadonlyMap<string, number>,
-  problems: readonly Problem[],
-): Size | undefined {
+function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Size | undefined {
   const { limits } = situation;
   const today = situation.specGraceSeconds || defaultGraceSeconds;
-  const isReset = problems.length > 0 && problems.every(({ code }) => code === 'force-deleted');
-  const isHeavy = signalled(situation).some(
-    ({ hook, ownTimeout }) =>
-      isHeavyHook(hook?.minSeconds ?? 0, today) || (hook?.minSeconds ?? 0) + (ownTimeout?.seconds ?? 0) > today,
-  );
-  if (isReset && added.size === 0 && !isHeavy)
-    return {
-      seconds: Math.min(defaultGraceSeconds, limits[0]?.seconds ?? Infinity),
-      limit: limits.find(({ seconds }) => seconds < defaultGraceSeconds),
-      from: 'assumed',
-      sum: 'with 0 the object is removed before its containers have ended',
-    };
   let from: Size['from'] = 'assumed';
   const needs = signalled(situation).map((container) => {
     const { measured, ownTimeout } = container;
@@ -290,11 +282,11 @@ function graceFor(
       };
     }
     const own = ownTimeout && ownTimeout.seconds > drain ? ownTimeout : undefined;
-    const asToday = drain === today - hookToday ? 'to stop, as today' : 'to stop';
+    const isToday = situation.specGraceSeconds !== 0 && drain === today - hookToday;
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : asToday,
+      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop, as today' : 'to stop',
     };
   });
   return graceSize(needs, from, limits);

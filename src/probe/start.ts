@@ -76,15 +76,12 @@ function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSigna
       tally.add(settled);
       trial.settled(settled);
       if (settled.result.kind !== 'failed') return;
-      const isNews = settled.settledAt - lastFailure > failureNewsMs;
+      if (settled.settledAt - lastFailure > failureNewsMs) flush();
       lastFailure = settled.settledAt;
-      if (isNews) flush();
     },
   });
-  const send = (): void => {
-    const sentAt = sender.send();
-    if (sentAt !== undefined) trial.sent(sentAt);
-  };
+  // A request that is skipped is none of the trial's.
+  const send = (): void => trial.sent(sender.send() ?? Infinity);
   const schedule = startSchedule({ ratePerSecond, now, send, onStandstill: sender.stoodStill });
   const slices = setInterval(flush, sliceMs);
   const halt = (): void => {
@@ -98,6 +95,8 @@ function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSigna
     client.close();
   };
   signal.addEventListener('abort', abort, { once: true });
+  // The event has passed then.
+  if (signal.aborted) abort();
   return {
     ready: trial.passed,
     flush,

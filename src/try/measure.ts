@@ -56,7 +56,6 @@ export async function measureExit(measuring: Measuring, copy: Copy, other: Copy)
     const outage = (end: 'min' | 'max'): number =>
       Math.max(0, ...services.map(({ noReadySeconds }) => asNumber(asObject(noReadySeconds)[end]) ?? 0));
     return {
-      copy: copy.name,
       sample: sampleOf(report),
       outage: { min: outage('min'), max: outage('max') },
       control: others.requests,

@@ -41,9 +41,8 @@ export async function assertPermitted(cluster: Cluster): Promise<void> {
 }
 
 /** Also true if the server does not answer the question: then the request itself shows it. */
-async function mayBePermitted(cluster: Cluster, permission: Permission): Promise<boolean> {
-  const { verb, group } = permission;
-  const [resource, subresource] = permission.resource.split('/');
+async function mayBePermitted(cluster: Cluster, { verb, group, resource: whole }: Permission): Promise<boolean> {
+  const [resource, subresource] = whole.split('/');
   const body = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',

@@ -7,11 +7,9 @@ import { middle, type ExitSample, type Seconds } from '../advice/history/reports
 import { sumOf } from '../model/probe-numbers.ts';
 import type { ProbeTally } from '../model/probe-observation.ts';
 import { byFrequency, plural } from '../verdict/words.ts';
-import type { CopyName } from './copies.ts';
 
 /** One exit of a copy's pod. */
 export interface TriedExit {
-  readonly copy: CopyName;
   readonly sample: ExitSample;
   /** From the deletion until the copy was ready and answered for a second without a failure. */
   readonly requests: ProbeTally;

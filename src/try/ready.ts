@@ -30,7 +30,8 @@ export async function untilReady(
   for (;;) {
     const pods = (await labelled(cluster, 'Pod', selector)).filter((pod) => !isFinishedPod(pod));
     const ready = pods.filter((pod) => !isTerminatingPod(pod) && rawConditionOf(pod, 'Ready', 'True') !== undefined);
-    if (ready.length === copy.replicas && pods.length === copy.replicas) return ready.sort(byAge);
+    if (ready.length === copy.replicas && pods.length === copy.replicas)
+      return ready.sort((a, b) => createdAt(a).localeCompare(createdAt(b)));
     pods.forEach((pod) => obstacles.pod(uidOf(pod), pod));
     left.throwIfAborted();
     if (cluster.env.now() >= until) throw notReady(copy, ready.length, timeoutMs, obstacles.text());
@@ -38,7 +39,6 @@ export async function untilReady(
   }
 }
 
-const byAge = (a: JsonObject, b: JsonObject): number => (createdAt(a) < createdAt(b) ? -1 : 1);
 const createdAt = (pod: JsonObject): string => asString(metadataOf(pod)['creationTimestamp']) ?? '';
 
 function notReady(

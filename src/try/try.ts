@@ -21,7 +21,7 @@ import { canAsk, type Session } from '../run/session.ts';
 import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
 import { tryViews, type TryReport } from './card.ts';
-import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy } from './copies.ts';
+import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';
 import { isInside, measureExit, type Measuring } from './measure.ts';
 import { assertPermitted, create, leftText, cleanupCommand, ownersLeft, remove, workloadOf } from './objects.ts';
 import { adviceOf, judgePatch, resultOf, patchSummary, unseenLossShare, type TriedExit } from './outcome.ts';
@@ -150,7 +150,9 @@ function patienceMs({ workloads }: Plan): number {
   return (Math.max(...graces) + 90) * 1000;
 }
 
-async function measured(session: Session, plan: Plan, options: TryOptions, left: AbortSignal): Promise<TriedExit[]> {
+type Exits = Record<CopyName, TriedExit[]>;
+
+async function measured(session: Session, plan: Plan, options: TryOptions, left: AbortSignal): Promise<Exits> {
   const { cluster, ports } = session;
   const said = new Set<string>();
   // The same streams may be refused in each exit.
@@ -170,12 +172,12 @@ async function measured(session: Session, plan: Plan, options: TryOptions, left:
   const measuring: Measuring = { session, probe, path, targetPort, timeoutMs, left, say, follow: runLive };
   for (const copy of copies) await untilReady(copy, measuring);
   const turns = [copies, copies.toReversed() as typeof copies];
-  const exits: TriedExit[] = [];
+  const exits: Exits = { today: [], patched: [] };
   for (let run = 1; run <= options.runs; run++)
     // In turns, so that what changes in the cluster meanwhile does not favour one of them.
     for (const [copy, other] of run % 2 === 1 ? turns : turns.toReversed()) {
       const exit = await measureExit(measuring, copy, other);
-      exits.push(exit);
+      exits[copy.name].push(exit);
       const { requests, sample } = exit;
       say(
         `exit ${run} of ${options.runs}, ${copy.name}: ${sample.outcome}, ${requests.failed} of ${requests.sent} requests lost`,
@@ -188,10 +190,9 @@ async function printed(
   session: Session,
   plan: Plan,
   options: TryOptions,
-  exits: readonly TriedExit[],
+  { today: was, patched: is }: Exits,
 ): Promise<number> {
   const { cluster, ports } = session;
-  const [was, is] = copyNames.map((name) => exits.filter(({ copy }) => copy === name)) as [TriedExit[], TriedExit[]];
   const [before, after] = [resultOf(was), resultOf(is)];
   const judged = judgePatch(was, is);
   const fails = { worse: judged.worse.length > 0, lost: after.exitsWithLoss > 0 };

@@ -80,8 +80,7 @@ export function createExitCounts() {
   };
 }
 
-export type ExitCounts = ReturnType<typeof createExitCounts>;
-export type ExitNumbers = ReturnType<ExitCounts['numbers']>;
+export type ExitNumbers = ReturnType<ReturnType<typeof createExitCounts>['numbers']>;
 
 /** `312 exits of 14 workloads: 300 graceful, 8 killed; 4 containers ended in pods that stayed`. `open`: pods in flight. */
 export function summaryText(numbers: ExitNumbers, open: number): string {

@@ -35,8 +35,6 @@ interface Listener {
   dropped(this: void, pod: Pod): void;
 }
 
-export type WatchedTraces = ReturnType<typeof watchedTraces>;
-
 /** `wants`: which terminating pods are traced. `keepsLog`: what concerns a pod is kept until its trace is closed. */
 export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, listener: Listener) {
   const traced = new Map<string, Traced>();

@@ -57,12 +57,12 @@ it('keeps an unreadable document unchanged, and fixes the others', async () => {
 
 describe('a file of an unusual form means the same after its fix, except for the grace period', () => {
   const pod = (blanks = '  ') =>
-    `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n${blanks}terminationGracePeriodSeconds: 0 # now\n`;
-  const container = '  containers:\n  - {name: app, image: app}\n';
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n${blanks}terminationGracePeriodSeconds: 20 # now\n`;
+  const container = '  containers:\n  - {name: app, image: app, lifecycle: {preStop: {sleep: {seconds: 25}}}}\n';
   const script =
     'apiVersion: v1\nkind: ConfigMap\ndata:\n  run.sh: |\n    if true; then\n    \techo 👩\u200d💻\n    fi\n';
   const wide =
-    '    containers:\n      - name: app\n        image: app\n        env:\n          - name: A\n            value: "yes"\n';
+    '    containers:\n      - name: app\n        image: app\n        lifecycle: {preStop: {sleep: {seconds: 25}}}\n        env:\n          - name: A\n            value: "yes"\n';
   const mixed = '    volumes:\n    - name: v\n      secret: {secretName: s,   defaultMode: 0644}\n';
   it.each([
     ['a script with tabs and an emoji', `${script}---\n${pod()}${container}`],
@@ -81,13 +81,13 @@ describe('a file of an unusual form means the same after its fix, except for the
     const path = scratchFile('form.yaml', text);
     const { stdout } = await fix(path, '-o', 'yaml');
     const read = (source: string) => parseManifests(source, '').manifests.map(({ object }) => object);
-    const wanted = JSON.stringify(read(text)).replace('Seconds":0', 'Seconds":30');
+    const wanted = JSON.stringify(read(text)).replace('Seconds":20', 'Seconds":55');
     expect(JSON.stringify(read(stdout))).toBe(wanted);
     if (title.startsWith('JSON')) expect(JSON.stringify(JSON.parse(stdout))).toBe(wanted.slice(1, -1));
     else expect(stdout).toContain('# now');
     expect(/\n$/.test(stdout)).toBe(/\n$/.test(text));
     const { stdout: diff } = await fix(path, '--diff');
-    if (!title.startsWith('JSON')) expect(diff.match(/^-(?!--).*/gm)).toEqual([expect.stringContaining('Seconds: 0')]);
+    if (!title.startsWith('JSON')) expect(diff.match(/^-(?!--).*/gm)).toEqual([expect.stringContaining('Seconds: 20')]);
     const patch = scratchFile('form.patch', diff.replaceAll(path, 'form.yaml'));
     execFileSync('git', ['apply', '-p0', '--whitespace=nowarn', patch], { cwd: scratch });
     expect(readFileSync(path, 'utf8')).toBe(stdout);

@@ -82,6 +82,17 @@ it('ends the trial of a target even if the clock moves on while a request is sen
   await server.close();
 });
 
+it('sends nothing, and keeps no process alive, if it was stopped before it started', async () => {
+  const server = await counting((_, answer) => answer.end());
+  const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+  const before = timers();
+  const settings = { ...defaults, ratePerSecond: 100, target: parseProbeTarget(server.url) };
+  const about = { now: Date.now, userAgent: 'probe-test', namespace: 'shop', ask: () => Promise.reject(new Error()) };
+  startProbes({ ...about, probes: [settings] }, () => undefined, AbortSignal.abort());
+  expect(timers()).toBe(before);
+  await server.close();
+});
+
 it('lets at most 2,000 requests wait, and counts what it does not send', () => {
   const tally = createTally(0, false, 0);
   const sender = createSender({

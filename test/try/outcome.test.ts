@@ -21,7 +21,6 @@ const exitOf = ({
   total = 1,
   outcome = 'graceful',
 }: Made): TriedExit => ({
-  copy: 'today',
   sample: sampleOf({
     pod: { name: 'web' },
     totalSeconds: total,

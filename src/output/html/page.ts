@@ -26,8 +26,8 @@ import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
 import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
 
-const pen = penFor(plainStyle);
-const cardColumns = 80;
+/** The page's heading says the answer, and its facts the pod. */
+const rowsOfCard = { pen: penFor(plainStyle), columns: 80, rowsOnly: true };
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
@@ -38,9 +38,7 @@ export function renderHtml(report: Report): string {
     top: [
       headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
       factsList(factsOf(report)),
-      cardBox(
-        cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, { pen, columns: cardColumns }),
-      ),
+      cardBox(cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, rowsOfCard)),
       fixOf(report.answer.fix, report.answer.advice),
     ],
     picture,
@@ -68,7 +66,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
     top: [
       headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
       factsList(facts),
-      cardBox(rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns: cardColumns })),
+      cardBox(rolloutCardLines({ ...numbers, fix: undefined }, rowsOfCard)),
       fixOf(numbers.fix ? [numbers.fix] : []),
     ],
     picture: first && drawPods(reports),
@@ -139,7 +137,7 @@ function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline
   return markup`
     <header>
       <p class="eyebrow">${eyebrow}</p>
-      <h1><span class="${tones[ink]}">${pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+      <h1><span class="${tones[ink]}">${rowsOfCard.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
     </header>`;
 }
 
@@ -180,11 +178,9 @@ function factsList(facts: Facts): Html {
   return markup`<dl class="facts">${rows}</dl>`;
 }
 
-/** The card as in a terminal; the fix is below it, with buttons. */
-function cardBox(lines: readonly string[]): Html {
-  const spans = lines.map((line) => markup`<span>${line}</span>`);
-  return markup`<pre class="card" tabindex="0" aria-label="Answer">${join(spans, '\n')}</pre>`;
-}
+/** The card's rows as in a terminal; the fix is below them, with buttons. */
+const cardBox = (lines: readonly string[]): Html =>
+  markup`<pre class="card" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
 
 /** `advice`: what no patch can change, which comes first, as on the card. */
 function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Html | false {

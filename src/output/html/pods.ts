@@ -11,8 +11,8 @@ export function drawPods(reports: readonly Report[]): Picture {
   const ordered = byTime(reports);
   const scale = scaleOf(ordered.map(({ timeline }) => timeline));
   const lanes = [...ordered.map(podLane), ...probesOf(reports).map((probe) => probeLane(probe, scale.zero))];
-  const axis = row('seconds', `after ${clockText(scale.zero, 1, 'utc')} UTC`, 'time axis', 26, ticks(scale));
-  return pictureOf(lanes, scale, { axis, height: 30, pointY: 15 });
+  const axis = row('seconds', `after ${clockText(scale.zero, 1, 'utc')} UTC`, 'time axis', 36, ticks(scale));
+  return pictureOf(lanes, scale, { axis, height: 34, pointY: 17 });
 }
 
 /** The phases of the pod and of the container that exited last, which decided how long it took. */

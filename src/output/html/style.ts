@@ -56,7 +56,6 @@ a { color: var(--link); text-underline-offset: 0.2em; }
 section { margin-top: 3rem; }
 h2 { font-size: 1.05rem; font-weight: 650; letter-spacing: -0.005em; margin-bottom: 0.75rem; }
 .note { color: var(--muted); max-width: 44rem; }
-h2 + .note { margin: -0.5rem 0 0.75rem; }
 .eyebrow { color: var(--muted); font-size: 0.85rem; letter-spacing: 0.02em; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; line-height: 1.3; font-weight: 680; letter-spacing: -0.015em; margin-top: 0.3rem; overflow-wrap: anywhere; }
 h1 .headline { font-weight: 500; }

@@ -75,9 +75,8 @@ export function exitRows({ timeline }: Report): ExitRow[] {
 
 /** `SIGKILL`, `exited 0`: how the container ended. */
 function endText(container: ContainerTimeline): string {
-  const probably = container.probable ? 'probably ' : '';
   if (container.outcome === 'signalled' && container.exit) return `exited ${container.exit.code ?? '?'}`;
-  return `${probably}${container.outcome === 'killed' ? 'SIGKILL' : exitText(container)}`;
+  return `${container.probable ? 'probably ' : ''}${container.outcome === 'killed' ? 'SIGKILL' : exitText(container)}`;
 }
 
 /** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */

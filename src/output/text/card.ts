@@ -21,6 +21,8 @@ export interface CardFlags {
   readonly flags?: string | undefined;
   /** Print all rows of the card, and above it evidence, phases, assumptions and gaps. */
   readonly verbose?: boolean | undefined;
+  /** Only the rows: the answer and the pod are said elsewhere. */
+  readonly rowsOnly?: boolean;
 }
 
 export interface CardOptions extends CardFlags {
@@ -50,7 +52,8 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : maxLines;
   const room = lineLimit - head.length - 1 - 2 * blank.length;
   const bars = barLines(exits, layout, options.verbose ? Infinity : isGood ? 2 : 6, room - 2);
-  return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, last];
+  const body = [...bars, ...fitRows(rows, layout, room - bars.length)];
+  return options.rowsOnly ? body : [...head, ...blank, ...body, ...blank, last];
 }
 
 /** Rows to which the limit of lines yields. */

@@ -43,8 +43,11 @@ export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers):
   return iconOf({ verdict: { exitCode, outcome } });
 }
 
-export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags = '' }: CardOptions): string[] {
+export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions): string[] {
+  const { pen, columns, flags = '', rowsOnly = false } = options;
   const layout = cardLayout(pen, columns, []);
+  const rows = rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row));
+  if (rowsOnly) return rows;
   const { symbol, ink } = rolloutIcon(numbers);
   const { target, pods, gone, total } = numbers;
   const count = `${gone === pods ? '' : `${gone} of `}${plural(pods, 'pod')}`;
@@ -53,7 +56,7 @@ export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags 
   return [
     ...flow(pen, title, { width: layout.width, hang: 2 }),
     '',
-    ...rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row)),
+    ...rows,
     '',
     lastLine(pen, { symbol, ink }, numbers.sentence),
   ];

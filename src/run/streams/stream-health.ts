@@ -16,12 +16,6 @@ interface StreamState {
   whole: boolean;
 }
 
-/** A stream, and since when (client ms) its changes may be missing. */
-interface Uncertain {
-  stream: StreamName;
-  since: number;
-}
-
 /** `waitingFor` receives why the stream's state has not arrived. */
 interface OpenOptions extends Pick<Health, 'waitingFor'> {
   onAlive?: ((isAlive: boolean) => void) | undefined;
@@ -30,7 +24,7 @@ interface OpenOptions extends Pick<Health, 'waitingFor'> {
 
 export type StreamHealth = ReturnType<typeof createStreamHealth>;
 
-/** `onChange` is called when a stream has delivered everything, reconnects or closes. */
+/** `onChange`: a lost stream is back or closed, or a needed one has delivered all or closed; others decide no end. */
 export function createStreamHealth(onChange: () => void) {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
@@ -51,22 +45,26 @@ export function createStreamHealth(onChange: () => void) {
           onAlive?.(false);
         },
         flows: () => {
-          one.lostSince = undefined;
           onAlive?.(true);
+          if (one.lostSince === undefined) return;
+          one.lostSince = undefined;
           onChange();
         },
         sure: (at) => void (one.sureAt = at),
         whole: () => {
           one.whole = true;
           one.wasLost = false;
-          onChange();
+          if (isNeeded) onChange();
         },
       };
       states.set(health, one);
       return health;
     },
     /** The stream has ended for good: refused, or given up. */
-    close: (health: Health): void => void (states.delete(health) && onChange()),
+    close(health: Health): void {
+      const one = states.get(health);
+      if (states.delete(health) && (one?.isNeeded || one?.lostSince !== undefined)) onChange();
+    },
     /** Asks every stream to confirm that it has delivered everything. */
     doubt: (): void => doubt.abort(),
     /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
@@ -80,10 +78,10 @@ export function createStreamHealth(onChange: () => void) {
     /** Whether a stream is lost, or has reconnected and still has to catch up: this takes longer than an answer. */
     isComingBack: (): boolean => all().some((one) => one.lostSince !== undefined || (one.isNeeded && one.wasLost)),
     /**
-     * Streams that may have undelivered changes: the lost streams, and the needed ones that were asked whether they
-     * have delivered everything and have not confirmed it.
+     * Streams that may have undelivered changes, and since when (client ms): the lost streams, and the needed ones that
+     * were asked whether they have delivered everything and have not confirmed it.
      */
-    unsure: (): Uncertain[] =>
+    unsure: (): { stream: StreamName; since: number }[] =>
       all().flatMap(({ stream, lostSince, isNeeded, whole, sureAt }) => {
         const since = lostSince ?? (doubt.signal.aborted && isNeeded && !whole ? sureAt : undefined);
         return since === undefined ? [] : [{ stream, since }];

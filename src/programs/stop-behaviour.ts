@@ -14,11 +14,13 @@ import { plainWord } from './shell-words.ts';
  * behind it unknown, and `decidedBy` names it.
  */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
-  const { command = [], args = [], image = '', scripts = new Map<string, string>() } = container;
+  const { command = [], args = [], image: whole = '', scripts = new Map<string, string>() } = container;
+  const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
   const context: Context = { ...pid1, signal: name, graceSeconds, sh: shellsOf(image), scripts };
-  const words = wordsOf(command, args, image);
-  if (words) return effectOf(words.map(plainWord), context);
+  // Of each word more than a script that can be understood has.
+  const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
+  if (words) return effectOf(words, context);
   const entry = "the image's ENTRYPOINT";
   return {
     ...scriptUnknown(entry, context),

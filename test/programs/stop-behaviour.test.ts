@@ -182,6 +182,11 @@ const hostile = [
   ['env', ...Array.from({ length: 10_000 }, (_, index) => `A${index}=1`), 'app'],
   ['gunicorn', ...Array.from({ length: 10_000 }, () => '-w')],
   ['app', 'x'.repeat(1_000_000)],
+  ['uwsgi', '-M '.repeat(100_000)],
+  ['caddy', ' -'.repeat(100_000)],
+  ['python', `${'1'.repeat(100_000)}x`],
+  ['bash', '-c', `x=${'('.repeat(6_000)}`],
+  ['sh', '-c', `cat <<E\n${'\t'.repeat(15_000)}\nE`],
   ['x'.repeat(1_000_000)],
 ];
 

@@ -49,6 +49,14 @@ it('takes an image for the program of its name, with the options that it gets, u
   expect(of({ image: 'redis:8', args: ['--save', ''] })).toMatchObject({ reachesApp: 'yes', handles: 'yes' });
 });
 
+it.each(['bundle exec', 'poetry run', 'uv run', 'pipenv run', 'doppler run --', 'ddtrace-run', 'pnpm exec'])(
+  'finds the command behind %s',
+  (wrapper) => {
+    const { chain } = of({ command: [...wrapper.split(' '), 'gunicorn', 'app:app'], image: 'debian:12' });
+    expect(chain.slice(1).map(({ name }) => name)).toEqual(['gunicorn']);
+  },
+);
+
 it('knows no exit code of a program that is documented without one', () => {
   expect(of({ command: ['loki'] }).exitCodes).toEqual({ good: [], cut: [] });
   expect(of({ command: ['squid', '-N'] }).exitCodes.good).toEqual([0]);

@@ -35,11 +35,11 @@ const pid1 = { isPid1: true, isIgnored: false, toGroup: false, depth: 0 };
 /** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
 function wordsOf(command: readonly string[], args: readonly string[], image: string): readonly string[] | undefined {
   if (command.length > 0) return [...command, ...args];
-  const { entry, cmd } = commandOfImage(image);
-  const ofImage = args.length > 0 ? args : cmd;
+  const { entry, cmd = [] } = commandOfImage(image);
   const isOption = args[0]?.startsWith('-');
   // Before options, the entry points of official images put the name of their program.
-  if (entry && ofImage) return [...entry, ...(isOption && entry.length > 0 ? (cmd ?? []).slice(0, 1) : []), ...ofImage];
+  const before = isOption && entry?.length ? cmd.slice(0, Math.max(1, cmd.indexOf(args[0] ?? ''))) : [];
+  if (entry && [...args, ...cmd].length > 0) return [...entry, ...before, ...(args.length > 0 ? args : cmd)];
   const words = [imageName(image), ...args];
   const row = args.length === 0 || isOption ? rowOf(words) : undefined;
   return row && !row.next && !row.isCommonName && row.kind !== 'runtime' ? words : undefined;

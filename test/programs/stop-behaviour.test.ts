@@ -45,6 +45,7 @@ it('takes an image for the program of its name, with the options that it gets, u
   expect(of({ image: 'quay.io/prometheus/prometheus:v3', args: ['--config.file=/p.yaml'] }).reachesApp).toBe('yes');
   expect(of({ image: 'quay.io/prometheus/prometheus:v3', args: ['sh'] }).reachesApp).toBe('unknown');
   expect(of({ image: 'acme/webhook:1' }).reachesApp).toBe('unknown');
+  expect(of({ image: 'haproxy:3', args: ['-f', '/haproxy.cfg'] }).handles).toBe('yes');
   expect(of({ image: 'redis:8', args: ['--save', ''] })).toMatchObject({ reachesApp: 'yes', handles: 'yes' });
 });
 

@@ -24,7 +24,6 @@ export interface Link {
   kind: 'shell' | 'shell-with-trap' | 'init' | 'wrapper' | 'manager' | 'runtime' | 'program' | 'unknown';
   /** The name of the program, without its folder and arguments. */
   name: string;
-  /** With the signal. */
   does: Does;
   /** Where that is known from: the versions measured, or a page of its documentation. */
   source?: string;

@@ -31,7 +31,7 @@ function rowOfImage(image: string): ImageRow | undefined {
 
 /** The shells that /bin/sh may be: by the tag, else by the name, else as the Dockerfile of a well-known image says. */
 export function shellsOf(image: string): readonly string[] {
-  const shown = [lastPartOf(image).tag, image.split('@', 1)[0] ?? ''];
+  const shown = [lastPartOf(image).tag, image.split('@', 1)[0]?.slice(-300) ?? ''];
   const found = shown.flatMap((text) => data.bases.find(({ shows }) => new RegExp(shows).test(text)) ?? [])[0];
   const base = found ?? data.bases.find(({ name }) => name === rowOfImage(image)?.base);
   return base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))];

@@ -51,7 +51,6 @@ export const allPrograms = () =>
     ...rows,
   ].map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
     name,
-    /** The commands that mean it. */
     commands: match,
     kind,
     signals: Object.fromEntries(Object.entries(signals).map(([signal, reaction]) => [`SIG${signal}`, reaction])),

@@ -36,7 +36,7 @@ export interface LinkReaction extends Reaction {
 
 type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy'>;
 type Next = (context: Context) => Effect;
-type Links = { row: LinkRow; reaction: LinkReaction; context: Context; inner: Effect | undefined };
+type LinkParts = { row: LinkRow; reaction: LinkReaction; context: Context; inner: Effect | undefined };
 
 /** What most effects have in common. */
 const plain: Omit<Effect, 'because'> = {
@@ -64,13 +64,14 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context,
   const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0 } = reaction ?? {};
   const stays = does === 'drops' && (isPid1 || isIgnored);
   const killed = `only SIGKILL ends it${isIgnored ? ', as its shell made the signal ignored' : ''}`;
+  const otherwise = stays ? killed : `it ends at once with exit code ${code}`;
   const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     ...plain,
     handles: stays ? 'unknown' : 'yes',
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
-    decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${stays ? killed : `it ends at once with exit code ${code}`}`,
+    decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`,
     remedy: stays && reaction ? { kind: 'trap', text } : undefined,
     chain: [{ kind: 'unknown', name: called, does: 'unknown' }],
   };
@@ -110,7 +111,7 @@ export function linkEffect(row: LinkRow, reaction: LinkReaction, context: Contex
 }
 
 /** The effect but for what is the same for all links. */
-function ownEffect(link: Links): Effect {
+function ownEffect(link: LinkParts): Effect {
   const { row, reaction, context, inner } = link;
   const { does, note } = reaction;
   const unknown = unknownApp(row.name, context);
@@ -119,7 +120,7 @@ function ownEffect(link: Links): Effect {
   if (/^(ignores|reloads)$/.test(does))
     return {
       ...plain,
-      reachesApp: inner && !reaction.isSent ? 'no' : 'yes',
+      reachesApp: inner ? 'no' : 'yes',
       handles: 'no',
       drains: 'no',
       because: reaction.because ?? `${row.name} goes on at SIG${context.signal}${noteOf(reaction)}`,
@@ -134,7 +135,7 @@ function ownEffect(link: Links): Effect {
 }
 
 /** A process whose default action the signal is: PID 1 drops it, another process ends. */
-function withoutHandler({ row: { name }, reaction, context, inner }: Links): Effect {
+function withoutHandler({ row: { name }, reaction, context, inner }: LinkParts): Effect {
   const { signal, isPid1, isIgnored, toGroup } = context;
   const drops = isPid1 || isIgnored;
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
@@ -150,7 +151,7 @@ function withoutHandler({ row: { name }, reaction, context, inner }: Links): Eff
   };
 }
 
-function throughWrapper({ row, reaction, context }: Links, inner: Effect): Effect {
+function throughWrapper({ row, reaction, context }: LinkParts, inner: Effect): Effect {
   const { code, cutCode, childCode, limitSeconds: limit = Infinity, limitFrom, codes } = reaction;
   const ownCut = (context.isPid1 ? undefined : childCode) ?? cutCode;
   const killed = limit === Infinity || code !== undefined ? [] : inner.exitCodes.cut;
@@ -171,7 +172,7 @@ function throughWrapper({ row, reaction, context }: Links, inner: Effect): Effec
 }
 
 /** A program that ends by the signal. */
-function ofProgram({ row: { name, isGuess }, reaction, context }: Links): Effect {
+function ofProgram({ row: { name, isGuess }, reaction, context }: LinkParts): Effect {
   const { does, limitSeconds, limitFrom, code = isGuess ? undefined : 0, childCode = code, cutCode } = reaction;
   const isOver = limitSeconds !== undefined && limitSeconds >= context.graceSeconds;
   const codes = reaction.codes ?? [(context.isPid1 ? code : childCode) ?? []].flat();

@@ -68,13 +68,13 @@ const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, r
  */
 export function rowOf(words: readonly string[], box?: string): ProgramRow | undefined {
   const [path = '', second = ''] = words;
-  const name = path.split('/').at(-1) ?? '';
+  const name = path.split('/').at(-1)?.slice(-100) ?? '';
   const names = [...(box === undefined ? [] : [`${box} ${name}`]), path, name, name.replace(/-?\d+(\.\d+)*$/, '')];
   const matches = names.flatMap((one) => [`${one} ${second.slice(0, 100)}`, one]);
   const [row] = matches.flatMap((one) => byMatch.get(one) ?? []);
   if (!row) return undefined;
   const own = words.slice(1, row.next?.hidden || row.next?.script || !row.next ? undefined : afterOptions(row, words));
-  const found = configured(row, [name, ...own].join(' '));
+  const found = configured(row, [name, ...own].join(' ').slice(0, 20_000));
   // `python -m gunicorn`, `node node_modules/.bin/next start`, `ruby bin/puma`.
   const script = found.runs && words.slice(afterOptions({ next: { values: found.runs } }, words));
   return (script && rowOf(script.map((word) => word.replace(/\.__main__$/, '')))) ?? found;

@@ -8,7 +8,7 @@ import { tokensOf, type Token, type Word } from './shell-words.ts';
 
 export interface ShellCommand {
   /**
-   * As `handsOver` of a shell calls it: the compound commands around it, `list`, `redirect` …; and `?`: it may not run at
+   * As `handsOver` of a shell calls it: the compound commands around it, `redirect`, `newline` …; and `?`: it may not run at
    * all, `&&`: only after the one before it, `||`: beside or instead of a program before it.
    */
   forms: Set<string>;

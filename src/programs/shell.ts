@@ -19,7 +19,6 @@ interface Place extends Spot {
   forms: ReadonlySet<string>;
   /** Another command of the script could be the application instead. */
   isGuess: boolean;
-  /** Its index in the script. */
   index: number;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
   traps: Traps;

@@ -14,11 +14,13 @@ import { plainWord } from './shell-words.ts';
  * behind it unknown, and `decidedBy` names it.
  */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
-  const { command = [], args = [], image = '', scripts = new Map<string, string>() } = container;
+  const { command = [], args = [], image: whole = '', scripts = new Map<string, string>() } = container;
+  const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
   const context: Context = { ...pid1, signal: name, graceSeconds, sh: shellsOf(image), scripts };
-  const words = wordsOf(command, args, image);
-  if (words) return effectOf(words.map(plainWord), context);
+  // Of each word more than a script that can be understood has.
+  const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
+  if (words) return effectOf(words, context);
   const entry = "the image's ENTRYPOINT";
   return {
     ...scriptUnknown(entry, context),
@@ -33,11 +35,11 @@ const pid1 = { isPid1: true, isIgnored: false, toGroup: false, depth: 0 };
 /** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
 function wordsOf(command: readonly string[], args: readonly string[], image: string): readonly string[] | undefined {
   if (command.length > 0) return [...command, ...args];
-  const { entry, cmd } = commandOfImage(image);
-  const ofImage = args.length > 0 ? args : cmd;
+  const { entry, cmd = [] } = commandOfImage(image);
   const isOption = args[0]?.startsWith('-');
   // Before options, the entry points of official images put the name of their program.
-  if (entry && ofImage) return [...entry, ...(isOption && entry.length > 0 ? (cmd ?? []).slice(0, 1) : []), ...ofImage];
+  const before = isOption && entry?.length ? cmd.slice(0, Math.max(1, cmd.indexOf(args[0] ?? ''))) : [];
+  if (entry && [...args, ...cmd].length > 0) return [...entry, ...before, ...(args.length > 0 ? args : cmd)];
   const words = [imageName(image), ...args];
   const row = args.length === 0 || isOption ? rowOf(words) : undefined;
   return row && !row.next && !row.isCommonName && row.kind !== 'runtime' ? words : undefined;

@@ -45,8 +45,17 @@ it('takes an image for the program of its name, with the options that it gets, u
   expect(of({ image: 'quay.io/prometheus/prometheus:v3', args: ['--config.file=/p.yaml'] }).reachesApp).toBe('yes');
   expect(of({ image: 'quay.io/prometheus/prometheus:v3', args: ['sh'] }).reachesApp).toBe('unknown');
   expect(of({ image: 'acme/webhook:1' }).reachesApp).toBe('unknown');
+  expect(of({ image: 'haproxy:3', args: ['-f', '/haproxy.cfg'] }).handles).toBe('yes');
   expect(of({ image: 'redis:8', args: ['--save', ''] })).toMatchObject({ reachesApp: 'yes', handles: 'yes' });
 });
+
+it.each(['bundle exec', 'poetry run', 'uv run', 'pipenv run', 'doppler run --', 'ddtrace-run', 'pnpm exec'])(
+  'finds the command behind %s',
+  (wrapper) => {
+    const { chain } = of({ command: [...wrapper.split(' '), 'gunicorn', 'app:app'], image: 'debian:12' });
+    expect(chain.slice(1).map(({ name }) => name)).toEqual(['gunicorn']);
+  },
+);
 
 it('knows no exit code of a program that is documented without one', () => {
   expect(of({ command: ['loki'] }).exitCodes).toEqual({ good: [], cut: [] });
@@ -182,6 +191,11 @@ const hostile = [
   ['env', ...Array.from({ length: 10_000 }, (_, index) => `A${index}=1`), 'app'],
   ['gunicorn', ...Array.from({ length: 10_000 }, () => '-w')],
   ['app', 'x'.repeat(1_000_000)],
+  ['uwsgi', '-M '.repeat(100_000)],
+  ['caddy', ' -'.repeat(100_000)],
+  ['python', `${'1'.repeat(100_000)}x`],
+  ['bash', '-c', `x=${'('.repeat(6_000)}`],
+  ['sh', '-c', `cat <<E\n${'\t'.repeat(15_000)}\nE`],
   ['x'.repeat(1_000_000)],
 ];
 

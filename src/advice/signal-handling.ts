@@ -13,8 +13,8 @@ export type SignalHandling =
   | { kind: 'shell'; because: string; advice?: string }
   /** It ends at once and takes the application with it. */
   | { kind: 'cuts'; because: string; advice?: string }
-  /** Not visible here: it depends on the shell, a script or the image's ENTRYPOINT. */
-  | { kind: 'depends'; because: string }
+  /** Not visible here: it depends on the shell, a script or the image's ENTRYPOINT. `advice`: what makes it sure. */
+  | { kind: 'depends'; because: string; advice?: string }
   /** The program decides, and a spec does not show how. */
   | { kind: 'unknown'; program?: string };
 
@@ -41,7 +41,7 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
   const isOpen = reachesApp === 'unknown' || chain.length > 1 || last?.kind === 'runtime';
-  if (isOpen && (command.length > 0 || script !== undefined)) return { kind: 'depends', because: decidedBy };
+  if (isOpen && (command.length > 0 || script !== undefined)) return { kind: 'depends', because: decidedBy, advice };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
 

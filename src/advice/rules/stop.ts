@@ -74,6 +74,7 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
     inspection?.kind === 'read'
       ? inspection.handling
       : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
+  if (handling.kind === 'depends' && sharesProcesses) return { ...handling, advice: undefined };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
   if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
   const trapped = otherStopSignals.find((signal) => isOrderly(signalHandlingOf(command, signal)));
@@ -103,11 +104,16 @@ const isOneShot = ({ command: { command, args } }: ContainerSpec): boolean => {
 /** What in front of the application, or the application itself, does with the stop signal, if that is not to end in time. */
 const signals = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  if (handling.kind === 'handles' || handling.kind === 'depends' || handling.kind === 'unknown') return undefined;
+  if (handling.kind === 'handles' || handling.kind === 'unknown') return undefined;
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
   const place = at(container, command.command.length > 0 ? 'command' : 'args');
+  if (handling.kind === 'depends') {
+    if (handling.advice === undefined || isJob(spec)) return undefined;
+    const message = `it depends on its image whether PID 1 of ${name} passes ${signal} on (${handling.because})`;
+    return warning('shell-as-pid-1', message, { ...place, advice: handling.advice });
+  }
   if (handling.kind !== 'ignores') {
     if (isJob(spec) && isOneShot(container)) return undefined;
     const message =

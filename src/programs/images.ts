@@ -26,7 +26,7 @@ export const imageName = (image: string): string => lastPartOf(image).name;
 function rowOfImage(image: string): ImageRow | undefined {
   const path = image.split('@', 1)[0]?.replace(/:[^/:]*$/, '') ?? '';
   const name = path.replace(/^(docker\.io|index\.docker\.io)\//, '').replace(/^(.*\/)?library\//, '');
-  return rows.find((row) => row.image === name && row.tag === undefined);
+  return rows.find((row) => row.image === name && new RegExp(row.tag ?? '').test(lastPartOf(image).tag));
 }
 
 /** The shells that /bin/sh may be: by the tag, else by the name, else as the Dockerfile of a well-known image says. */

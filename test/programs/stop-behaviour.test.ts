@@ -76,6 +76,8 @@ it('names the signal that drains', () => {
   expect(of({ command: ['nginx', '-g', 'daemon off;'] })).toMatchObject({ drains: 'no', rightSignal: 'SIGQUIT' });
   expect(of({ image: 'nginx:1.27' }, 'QUIT').drains).toBe('yes');
   expect(of({ image: 'postgres:16' }, 'INT').handles).toBe('yes');
+  expect(of({ image: 'php:8.3-fpm-alpine' }, 'QUIT').because).toContain('php-fpm');
+  expect(of({ image: 'php:8.3-cli' }, 'TERM').because).toContain('the application in PHP');
 });
 
 it('tells a normal end from a failure by the program and its exit code, only where that is certain', () => {

@@ -194,8 +194,8 @@ function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
     return [...unread, { container, what: `how long ${container} takes after ${signal}`, because: handling.how }];
   if (unread.length > 0) return unread;
   // With advice it is a problem (rules/stop.ts).
-  if (handling.kind === 'depends' && handling.advice !== undefined && !isJob(spec)) return [];
-  if (handling.kind === 'depends') return [{ container, what, because: handling.because, isDecisive: true }];
+  if (handling.kind === 'depends')
+    return handling.advice && !isJob(spec) ? [] : [{ container, what, because: handling.because, isDecisive: true }];
   if (handling.kind !== 'unknown') return [];
   const program = handling.program === undefined ? 'its program is in the image' : `\`${handling.program}\` decides`;
   return [{ container, what, because: `${program}; check --inspect or one deletion shows it` }];

@@ -40,8 +40,10 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
+  const isUpToShell = reachesApp === 'unknown' && chain[0]?.kind === 'shell';
   const isOpen = reachesApp === 'unknown' || chain.length > 1 || last?.kind === 'runtime';
-  if (isOpen && (command.length > 0 || script !== undefined)) return { kind: 'depends', because: decidedBy, advice };
+  if (isOpen && (command.length > 0 || script !== undefined))
+    return { kind: 'depends', because: decidedBy, advice: isUpToShell ? advice : undefined };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
 

@@ -109,18 +109,16 @@ const signals = ofContainer((container, spec) => {
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
   const place = at(container, command.command.length > 0 ? 'command' : 'args');
-  if (handling.kind === 'depends') {
-    if (handling.advice === undefined || isJob(spec)) return undefined;
-    const message = `it depends on its image whether PID 1 of ${name} passes ${signal} on (${handling.because})`;
-    return warning('shell-as-pid-1', message, { ...place, advice: handling.advice });
-  }
   if (handling.kind !== 'ignores') {
-    if (isJob(spec) && isOneShot(container)) return undefined;
-    const message =
-      handling.kind === 'shell'
-        ? `PID 1 of ${name} does not pass ${signal} on (${handling.because}): ${kill}`
-        : `${name} ends at once on ${signal}, and its application is cut off (${handling.because})`;
-    return warning('shell-as-pid-1', message, { ...place, advice: handling.advice ?? `${execRemedy.text}.` });
+    const { kind, because, advice = `${execRemedy.text}.` } = handling;
+    const isOpen = kind === 'depends' && (handling.advice === undefined || isJob(spec));
+    if (isOpen || (isJob(spec) && isOneShot(container))) return undefined;
+    const messages = {
+      shell: `PID 1 of ${name} does not pass ${signal} on (${because}): ${kill}`,
+      cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
+      depends: `it depends on its image whether PID 1 of ${name} passes ${signal} on (${because})`,
+    };
+    return warning('shell-as-pid-1', messages[kind], { ...place, advice });
   }
   const advice = handling.advice ?? 'Handle the stop signal, or put an init such as tini in front of it.';
   return inspection?.kind === 'read'

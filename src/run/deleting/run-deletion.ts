@@ -161,13 +161,12 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
   };
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, beforeRequest };
   try {
-    for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
-      if (rawObservation.kind === 'requested') run.requested = true;
+    for await (const sent of askDeletion(cluster, target, pod, asking)) {
+      if (sent.kind === 'requested') run.requested = true;
       // A budget refused it, and it is sent again only later.
-      if (rawObservation.kind === 'answered' && rawObservation.verb === 'evict' && rawObservation.status === 429)
-        run.requested = false;
-      const isAnswer = rawObservation.kind === 'answered' || rawObservation.kind === 'looked';
-      deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
+      if (mode === 'evict' && sent.kind === 'answered' && sent.status === 429) run.requested = false;
+      const isAnswer = sent.kind === 'answered' || sent.kind === 'looked';
+      deliver(isAnswer ? { ...sent, ...ofPod(uid) } : sent);
       if (isAnswer) onAnswer();
     }
   } catch (error) {

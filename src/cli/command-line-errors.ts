@@ -45,7 +45,7 @@ function flagError({ code, message }: CommanderError, program: Command, whole: C
   return usageError('flags', complaint ? plain(complaint) : `option '${name}' takes no value but true or false`, hint);
 }
 
-const oneNamespace = 'A deletion concerns one namespace; name it with -n NAMESPACE.';
+const oneNamespace = 'Name one namespace with -n. Exits of all of them: kubectl podexit watch -A';
 const aboutLogs = 'podexit follows the logs of the pod by itself; to read them: kubectl logs POD';
 const namePods = 'Name the pods, their workload as TYPE/NAME, or -l SELECTOR.';
 

@@ -77,7 +77,7 @@ export function exitsIn(document: JsonObject): JsonObject[] | undefined {
 }
 
 const unreadable = (file: string, why: string): PodexitError =>
-  new PodexitError('report.unreadable', `${file} ${why}`, 'Write one with: kubectl podexit POD -o json > exit.json');
+  new PodexitError('report.unreadable', `${file} ${why}`, 'Name reports: kubectl podexit POD -o json > exit.json');
 
 export function sampleOf(document: JsonObject) {
   const containers = objectsIn(document['containers']);

@@ -16,9 +16,6 @@ const maxRedirects = 10;
 /** kubectl's rule too; `C:\web.yaml` is a file. */
 export const isAddress = (name: string): boolean => /^https?:\/\//i.test(name);
 
-/** Without the parts that may hold credentials. */
-export const shownAddress = (address: string): string => showUrl(address);
-
 /** Throws PodexitError `manifest.address` and `manifest.download`; an address in them has no user and no query. */
 export async function downloaded(address: string, { env, clock }: Pick<Ports, 'env' | 'clock'>): Promise<Uint8Array> {
   const outOfTime = new AbortController();

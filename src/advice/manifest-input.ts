@@ -6,7 +6,8 @@ import { buffer } from 'node:stream/consumers';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from '../run/ports.ts';
 import { decodedText } from './decoded-text.ts';
-import { downloaded, isAddress, shownAddress } from './download.ts';
+import { showUrl } from '../kube/redact.ts';
+import { downloaded, isAddress } from './download.ts';
 import { built } from './kustomize.ts';
 import { parseManifests, type Parsed } from './manifests.ts';
 
@@ -41,7 +42,7 @@ export async function readManifests(
 
 async function readNamed(name: string, isRecursive: boolean, ports: Pick<Ports, 'env' | 'clock'>): Promise<Parsed[]> {
   if (name === '-') return [await readText('<stdin>', () => buffer(createReadStream('', { fd: 0, autoClose: false })))];
-  if (isAddress(name)) return [await readText(shownAddress(name), () => downloaded(name, ports))];
+  if (isAddress(name)) return [await readText(showUrl(name), () => downloaded(name, ports))];
   try {
     return (await stat(name)).isDirectory() ? await readFolder(name, isRecursive) : [await readOneFile(name)];
   } catch (error) {

@@ -94,8 +94,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   // The probe of a container that gets a longer hook is set with it.
   const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
   const solved = [...solves, ...graceProblems, ...probes];
-  if (graceProblems.length > 0 && added.size === 0 && isDecision(situation, graceProblems))
-    return [...sentences, ...inWords(graceProblems, decisionText)];
+  const words = added.size === 0 && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
+  if (words) return [...sentences, ...inWords(graceProblems, words)];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
@@ -110,8 +110,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
     return [...sentences, { solves: solved, text, edits: [] }];
   }
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
-  const isCutOff = graceProblems.some(({ code }) => code === 'prestop-cut-off');
-  const shorter = isCutOff ? '; or shorten that hook, if what it waits for allows' : '';
+  const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
   const adjust = added.size === 0 ? shorter : isForClients ? adjustText(situation) : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
@@ -128,11 +127,17 @@ function hookAndGrace(plan: Plan): Remedy[] {
   return [...sentences, remedy];
 }
 
-/** Nobody writes a grace period of 0 by accident. With a hook, which then never runs, the spec contradicts itself. */
-const isDecision = (situation: Situation, problems: readonly Problem[]): boolean =>
-  problems.every(({ code }) => code === 'force-deleted') && !signalled(situation).some(({ hook }) => hook);
-
-const decisionText = `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
+/** What no number solves. Nobody writes a grace period of 0 by accident; with a hook, which then never runs, it contradicts itself. */
+function graceInWords(situation: Situation, problems: readonly Problem[]): string | undefined {
+  const hooks = signalled(situation).filter(({ hook }) => hook);
+  if (hooks.length === 0 && problems.every(({ code }) => code === 'force-deleted'))
+    return `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
+  const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
+  const isUnsized = hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined);
+  return isUnsized
+    ? `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`
+    : undefined;
+}
 
 const limitText = (grace: Size | undefined): string | undefined =>
   grace?.limit &&
@@ -418,9 +423,7 @@ function sidecar({ podPath }: Situation, { name, path }: ContainerSpec, problem:
 function readiness({ services }: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
   const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
   const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
-  const declared = ports
-    .filter(tcp)
-    .find((one) => targets.some((target) => target === one.name || target === one.port));
+  const declared = ports.filter(tcp).find(({ name, port }) => targets.some((one) => [name, port].includes(one)));
   const port = declared?.name ?? declared?.port;
   const text = `give ${name} a readiness probe`;
   if (port === undefined) return [{ solves: [problem], text, edits: [] }];

@@ -26,6 +26,12 @@ async function cardOf(file: string): Promise<string> {
 
 it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
+    'a hook that was cut off shows no length to size a grace period by',
+    '../../verdict/recordings/sidecar-hook-cut-off',
+    /fix shorten the preStop hook of proxy: how long it needs is not known/,
+    /grace period \d+s \(/,
+  ],
+  [
     'the signal comes first',
     'sigkill-after-grace',
     /fix remove `trap "" TERM`.* fix only then: preStop/,

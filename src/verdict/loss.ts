@@ -79,6 +79,9 @@ function causeOfLoss(
       cause: 'no-ready-backend',
       why: `no other endpoint was ready${ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, ready)}`}`,
     };
+  // A wrong address, or a target that is down anyway.
+  const { sent, failed } = lostBy(probes);
+  if (sent === failed) return { cause: 'unexplained', why: 'none was answered: check the address of --probe' };
   const mostFrequent = byFrequency(stretches.map(({ kind, count }) => [kind, count]))[0]?.[0];
   if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
     return {

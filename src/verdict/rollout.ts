@@ -1,6 +1,7 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
 import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { FixReport, Outcome, ProbeReport } from '../model/report.ts';
+import { sumOf } from '../model/probe-numbers.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';
@@ -205,7 +206,8 @@ const mostFrequent = (texts: readonly string[]): string | undefined =>
   byFrequency(texts.map((text) => [text, 1]))[0]?.[0];
 
 /** `12 of 12 pods terminated gracefully; longest drain 3.1s` */
-function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: ReturnType<typeof numbersOf>): string {
+function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
+  const { pods, outcomes, drain, unseen, incomplete, exitCode, probes } = numbers;
   const good = (outcomes.graceful ?? 0) + (outcomes.removed ?? 0);
   const rest = Object.entries(outcomes).filter(([outcome]) => outcome !== 'graceful' && outcome !== 'removed');
   const others = [
@@ -216,7 +218,9 @@ function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Ret
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
   if (pods + unseen.length === 0) return `no pod was deleted${end}`;
   const counts = `${good} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
-  const gate = exitCode === gateFailed ? ', a gate failed' : '';
+  const { sent, failed } = sumOf(probes);
+  const lost = failed > 0 ? `, ${failed} of ${plural(sent, 'request')} failed` : ', a gate failed';
+  const gate = exitCode === gateFailed ? lost : '';
   return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
 }
 

@@ -85,6 +85,14 @@ it.each<[string, string, Story]>([
     'sent-too-late',
     { failures: [{ first: 500, last: 900, kind: 'http', status: 503, count: 9 }] },
   ],
+  [
+    'a target that never answered',
+    'unexplained',
+    {
+      failures: [{ first: 100, last: 4000, count: 80 }],
+      probe: { new: { sent: 80, failed: 80 }, sent: 80, failed: 80 },
+    },
+  ],
   ['failures before SIGTERM', 'unexplained', { failures: [{ first: 500 }], signal: 5000 }],
   ['a name that does not resolve', 'unexplained', { failures: [{ first: 500, kind: 'dns', count: 9 }] }],
   ['a certificate that is not accepted', 'unexplained', { failures: [{ first: 500, kind: 'tls', count: 9 }] }],

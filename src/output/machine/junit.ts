@@ -25,11 +25,14 @@ export function renderJunit(report: Report): string {
 
 /** A run over several pods: one suite with a case for each pod. A pod that was not observed is an error. */
 export function renderRolloutJunit(
-  { target, total, unseen, sentence, exitCode }: RolloutNumbers,
+  { target, total, unseen, sentence, exitCode, incomplete }: RolloutNumbers,
   reports: readonly Report[],
 ): string {
   const error = { name: 'error', attributes: { message: 'its termination was not observed', type: 'unknown' } };
   const missed = unseen.map((name) => testCase(target.replace('/', '.'), name, 0, [error]));
+  const gaveUp = { name: 'error', attributes: { message: incomplete, type: 'incomplete' } };
+  if (incomplete !== undefined && exitCode !== 0)
+    missed.push(testCase(target.replace('/', '.'), 'rollout', 0, [gaveUp]));
   return document({
     name: `podexit ${target}`,
     ms: total ?? 0,

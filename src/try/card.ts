@@ -33,23 +33,15 @@ export const tryViews: Views<TryReport> = {
   others: { markdown: cardMarkdown },
 };
 
-/** The symbol of each effect, and its title. */
-const effects = {
-  better: ['good', 'Helps'],
-  worse: ['bad', 'Harms'],
-  mixed: ['warning', 'Helps and harms'],
-  same: ['none', 'No proven difference'],
-} as const;
+const symbols = { better: 'good', worse: 'bad', mixed: 'warning', same: 'none' } as const;
 
 const columnTitles = ['', 'today', 'with the patch'];
 
 function cardLines(report: TryReport, pen: Pen, columns: number): string[] {
-  const { change, summary, better, worse, workload, patch, advice, costs, notShown, before } = report;
-  const [mark, title] = effects[change];
+  const { summary, workload, patch, advice, notShown, before } = report;
+  const mark = symbols[report.change];
   const row = (label: string, text: string): string[] => wrapped(label, forTerminal(text, 2000), columns);
   const labelled = (label: string, text: string): string[] => row(`  ${label.padEnd(9)} `, text);
-  const differences = [...worse, ...better].join('; ');
-  const answer = differences === '' ? `${title} in ${before.exits} exits of each copy` : `${title}: ${differences}`;
   const how = report.via === 'url' ? 'from inside' : 'through the API server';
   const facts = [
     workload.namespace,
@@ -58,13 +50,12 @@ function cardLines(report: TryReport, pen: Pen, columns: number): string[] {
     `${report.ratePerSecond} requests/s ${how}`,
   ];
   return [
-    ...row('', `${pen.symbol(mark)} ${answer}`).map((line) => pen.paint(mark === 'none' ? 'plain' : mark, line)),
+    ...row('', `${pen.symbol(mark)} ${summary}`).map((line) => pen.paint(mark === 'none' ? 'plain' : mark, line)),
     ...row('  ', facts.join(' · ')),
     '',
     ...tableLines(pen, [columnTitles, ...rowsOf(report)], columns),
     '',
     ...labelled('patch', patch),
-    ...(costs.length > 0 ? labelled('costs', costs.join('; ')) : []),
     ...labelled('advice', advice),
     ...notShown.flatMap((text, at) => labelled(at === 0 ? 'not shown' : '', text)),
     '',
@@ -81,7 +72,10 @@ function rowsOf({ before, after }: TryReport): string[][] {
     row('requests lost', ({ requests }) => `${requests.failed} of ${requests.sent}`),
     ...(isLostAnyway ? [row('without an exit', ({ control }) => `${control.failed} of ${control.sent}`)] : []),
     row('how', ({ failures }) => failures.map(({ how, count }) => `${count} × ${how}`).join(', ') || '–'),
-    row('in one exit', lostText),
+    row(
+      'in one exit',
+      ({ lostPerExit: { mean, min, max } }) => `${countText(mean)} (${countText(min)} to ${countText(max)})`,
+    ),
     row('exits with a loss', ({ exitsWithLoss, exits }) => `${exitsWithLoss} of ${exits}`),
     row('outage', ({ outage }) => medianText(outage)),
     row('result', outcomesText),
@@ -90,10 +84,6 @@ function rowsOf({ before, after }: TryReport): string[][] {
     row('grace used', (copy) => graceUsedText(copy) ?? '–'),
   ];
 }
-
-/** `3.2 (1.9 to 5.1)` */
-const lostText = ({ lostPerExit: { mean, min, max } }: CopyResult): string =>
-  `${countText(mean)} (${countText(min)} to ${countText(max)})`;
 
 const outcomesText = ({ outcomes }: CopyResult): string =>
   byFrequency(outcomes.map((outcome) => [outcome, 1] as const))

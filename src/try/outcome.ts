@@ -129,7 +129,7 @@ export function patchSummary({ change, better, worse, costs }: Judged, after: Co
     better: `the patch helps: ${gains}`,
     worse: `the patch harms: ${harms}`,
     mixed: `the patch helps and harms: ${gains}, but ${harms}`,
-    same: `no proven difference in ${plural(after.exits, 'exit')} of each copy`,
+    same: `neither gain nor harm shown in ${plural(after.exits, 'exit')} of each copy`,
   };
   return `${answers[change]}${costs.length > 0 ? `; it costs time: ${costs.join('; ')}` : ''}`;
 }
@@ -147,9 +147,6 @@ export function adviceOf({ change, costs }: Judged, before: CopyResult, after: C
   const losses = after.exitsWithLoss > 0 ? counts : 'no request was lost without it either';
   return `nothing here speaks for it: ${losses}${kills}${price}`;
 }
-
-/** The largest share of exits with a loss that so many exits without one leave possible, with 95 % confidence. */
-export const unseenLossShare = (exits: number): number => 1 - 0.05 ** (1 / exits);
 
 /** `42%`; undefined if a length or the grace period is unknown. */
 export const graceUsedText = ({ graceUsed, graceSeconds }: CopyResult): string | undefined =>

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { parse } from 'yaml';
-import { editedValue } from '../advice/fix/edit.ts';
+import { differing, editedValue } from '../advice/fix/edit.ts';
 import { objectWithTemplate, planFor } from '../advice/fix/fix.ts';
 import { readManifests, type ManifestInput } from '../advice/manifest-input.ts';
 import { neighboursIn, type Neighbours } from '../advice/neighbours.ts';
@@ -15,6 +15,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { asArray, asObject, asString, isObject, type JsonObject } from '../model/observe/read.ts';
 import type { Target } from '../run/choosing/target.ts';
 import type { Ports } from '../run/ports.ts';
+import { few } from '../verdict/words.ts';
 import { copyLabels, copyNames, leftOutOf, targetPortOf, type CopyName, type CopyOptions } from './copies.ts';
 import { podSpecIn, quotaRefusals, refusalsOf, selectorRefusals } from './refusals.ts';
 import { touchesOf } from './touches.ts';
@@ -46,8 +47,6 @@ export interface Plan {
   readonly touches: readonly string[];
   /** Fields of the original that the copies lack. */
   readonly leftOut: readonly string[];
-  /** Why the number of pods is what it is. */
-  readonly because: string;
 }
 
 /** Throws `try.refused`, `try.nothing`, `try.patch`, and what reading throws. */
@@ -66,8 +65,7 @@ export async function planOf(cluster: Cluster, options: PlanOptions, ports: Port
   const targetPort = targetPortOf(situation);
   if (targetPort === undefined)
     throw refused(subject, 'neither a Service nor a containerPort says where it answers, so no request can be counted');
-  const { answer, because } = othersServe(situation);
-  const replicas = answer === 'no' ? 1 : 2;
+  const replicas = othersServe(situation).answer === 'no' ? 1 : 2;
   const quotas = await listAll(cluster, '/api/v1', 'resourcequotas');
   const workloads = { today: workload, patched };
   const podSpecs = copyNames.flatMap((name) => Array<JsonObject>(replicas).fill(podSpecIn(workloads[name])));
@@ -84,7 +82,6 @@ export async function planOf(cluster: Cluster, options: PlanOptions, ports: Port
     options: { id: options.id, namespace: cluster.namespace, replicas, targetPort },
     touches: touchesOf(patched, after),
     leftOut: leftOutOf(podSpecIn(workload)),
-    because,
   };
 }
 
@@ -154,8 +151,27 @@ async function proposed(
       'the patch changes nothing in the pods, so both copies would be the same',
       'A patch is for the workload: {"spec":{"template":{"spec":{…}}}}. Replicas and strategy cannot be tried.',
     );
-  const words = [patch === undefined ? [] : 'the patch of --patch', image === undefined ? [] : `image ${image}`];
-  return { patched, change: words.flat().join(' and ') };
+  return { patched, change: few(changedFields(podSpecIn(workload), podSpecIn(patched)), 8).join(', ') };
+}
+
+/** The paths that differ, with numbers and images as they become: other values may be secrets. */
+function changedFields(before: unknown, after: unknown, path = ''): string[] {
+  const fields = fieldsOf(after);
+  if (fields) {
+    const old = fieldsOf(before) ?? {};
+    return differing(old, fields).flatMap((name) => changedFields(old[name], fields[name], `${path}.${name}`));
+  }
+  const isShown = typeof after === 'number' || path.endsWith('.image');
+  const values = isShown ? ` ${[before ?? 'none', after].join(' → ')}` : after === undefined ? ' removed' : '';
+  return [path.slice(1) + values];
+}
+
+/** The fields of a map, or the items of a list by their names; undefined for what is neither. */
+function fieldsOf(value: unknown): JsonObject | undefined {
+  if (isObject(value)) return value;
+  const items = asArray(value).map((item) => [asString(asObject(item)['name']), item] as const);
+  const isNamed = items.length > 0 && items.every(([name]) => name !== undefined);
+  return isNamed ? (Object.fromEntries(items) as JsonObject) : undefined;
 }
 
 const isFix = ({ patch, image }: Proposal): boolean => patch === undefined && image === undefined;

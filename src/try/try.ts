@@ -24,7 +24,7 @@ import { tryViews, type TryReport } from './card.ts';
 import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';
 import { isInside, measureExit, type Measuring } from './measure.ts';
 import { assertPermitted, create, leftText, cleanupCommand, ownersLeft, remove, workloadOf } from './objects.ts';
-import { adviceOf, judgePatch, resultOf, patchSummary, unseenLossShare, type TriedExit } from './outcome.ts';
+import { adviceOf, judgePatch, resultOf, patchSummary, type TriedExit } from './outcome.ts';
 import { planOf, type Plan, type Proposal } from './plan.ts';
 import { untilReady } from './ready.ts';
 import { podSpecIn } from './refusals.ts';
@@ -78,7 +78,6 @@ const newId = ({ random }: Ports): string => random().toString(36).slice(2, 8).p
 
 async function tryIn(session: Session, options: TryOptions, left: AbortSignal): Promise<number> {
   const { cluster, ports } = session;
-  const warn = warnOn(ports);
   const plan = await unlessInterrupted(ports, () => planOf(cluster, { ...options, id: newId(ports) }, ports));
   if (options.dryRun) {
     ports.stdout.write(manifestsOf(plan));
@@ -86,7 +85,7 @@ async function tryIn(session: Session, options: TryOptions, left: AbortSignal): 
   }
   await assertPermitted(cluster);
   for (const owner of await ownersLeft(cluster))
-    warn(
+    warnOn(ports)(
       `there are copies of an earlier try, or of one that still runs: ${leftText(owner)}; remove them with: ${cleanupCommand(cluster)}`,
     );
   if (!(await isAllowed(plan, session, options))) return 0;
@@ -129,14 +128,11 @@ async function isAllowed(plan: Plan, session: Session, { yes, runs }: TryOptions
 async function onCopies(session: Session, plan: Plan, options: TryOptions, left: AbortSignal) {
   const { cluster, ports } = session;
   const warn = warnOn(ports);
-  const removing = async (): Promise<undefined> => {
-    warn(left.aborted ? `${left.reason}: removing the copies; a second signal leaves them` : 'removing the copies');
-    await remove(cluster, [plan.options.id], patienceMs(plan));
-    return undefined;
-  };
   const measuring = measured(session, plan, options, left);
   await measuring.catch(() => undefined);
-  const failure = await removing().catch((error: unknown) => error as PodexitError);
+  warn(left.aborted ? `${left.reason}: removing the copies; a second signal leaves them` : 'removing the copies');
+  const removing = remove(cluster, [plan.options.id], patienceMs(plan));
+  const failure = await removing.then(() => undefined).catch((error: unknown) => error as PodexitError);
   const exits = await measuring.catch((error: unknown) => {
     if (failure) warn(`${failure.message}. ${failure.hint}`);
     throw error;
@@ -215,20 +211,21 @@ async function printed(
 }
 
 function notShown(
-  { leftOut, options: { replicas }, because }: Plan,
+  { leftOut, options: { replicas } }: Plan,
   { runs }: TryOptions,
   unmeasured: number,
   inside: boolean,
 ): string[] {
-  const share = Math.round(100 * unseenLossShare(runs));
+  // The largest share that so many exits without a loss leave possible, with 95 % confidence.
+  const share = Math.round(100 * (1 - 0.05 ** (1 / runs)));
   const silent = `what became of ${plural(unmeasured, 'request')}: the API server did not answer, or this machine stood still`;
   return [
     ...(unmeasured > 0 ? [silent] : []),
     inside
       ? 'load balancers outside of the cluster, which learn later that a pod leaves'
       : 'kube-proxy, Ingresses and load balancers, which learn later than the API server that a pod leaves; connections that clients keep open',
-    `the load and the number of pods of the original: each copy has ${plural(replicas, 'pod')} (${because})`,
-    `rare losses: ${plural(runs, 'exit')} without one leave up to ${share}% of exits possible (--runs)`,
+    `the load of the original: each copy has ${plural(replicas, 'pod')}`,
+    `rare losses: a copy that lost nothing in ${plural(runs, 'exit')} may still lose requests in up to ${share}% of its exits (--runs)`,
     `what selects the labels of the original, such as network policies and meshes${leftOut.length > 0 ? `; what these fields do, which the copies lack: ${leftOut.join(', ')}` : ''}`,
   ];
 }

@@ -50,8 +50,8 @@ export async function runDemo(
   const shipped = flags.fixed ? fixedVersionOf(problem) : problem;
   const about = flags.fixed ? `Fixed: ${shipped.about}` : shipped.about;
   if (flags.serve)
-    return onCluster(shipped, flags, ({ server, words }) =>
-      serve(server, { words, about, file: flags.writeKubeconfig }, ports),
+    return onCluster(shipped, flags, ({ server, words, probe }) =>
+      serve(server, { words: [...words, ...probe], about, file: flags.writeKubeconfig }, ports),
     );
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const files = { before: join(folder, 'before.json'), after: join(folder, 'after.json') };
@@ -122,8 +122,7 @@ async function onCluster(
   const words = [...own, '-n', server.namespace];
   const { lateBalancerMs: lateMs, secondEndpointOf: service } = shipped;
   if (service !== undefined) server.write('endpointslices', 'ADDED', secondEndpoint(server.namespace, service));
-  const pod = { name: server.pod, requests: server.requests, truth: () => server.truth() };
-  const balancer = lateMs === undefined || flags.dryRun ? undefined : await startBalancer({ lateMs, pod });
+  const balancer = lateMs === undefined || flags.dryRun ? undefined : await startBalancer({ lateMs, ...server });
   try {
     const yes = shipped.words === undefined ? ['--yes'] : [];
     return await use({ server, words, yes, probe: balancer === undefined ? [] : ['--probe', balancer.url] });

@@ -46,6 +46,13 @@ it('fails the run for losses between two exits, unless they are allowed', () => 
   expect(of([], true)).toEqual([]);
 });
 
+it('says of a loss how many other pods left within a minute before it or later', () => {
+  const probes = probesOf([0, started(0, 'http://shop')], [95_000, counts(0, 10, 4, 95_000)]);
+  const trace = { ...emptyTrace, deletion: { seenAt: 90_000 } } as unknown as Trace;
+  const begun = new Map([...Object.entries({ own: 90_000, longAgo: 20_000, before: 40_000, after: 92_000 })]);
+  expect(probes.in(trace, 'own', begun).probes.get(0)?.otherPods).toBe(2);
+});
+
 it('attributes no loss to a pod before its deletion', () => {
   const probes = probesOf(
     [0, started(0, 'http://shop')],
@@ -54,7 +61,7 @@ it('attributes no loss to a pod before its deletion', () => {
   );
   const trace = { ...emptyTrace, deletion: { seenAt: 4000 } } as unknown as Trace;
   const own = probes
-    .in(trace, 'a')
+    .in(trace, 'a', new Map())
     .probes.get(0)
     ?.slices.map(({ value }) => value.new.failed);
   expect(own).toEqual([1]);

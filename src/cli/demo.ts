@@ -199,7 +199,7 @@ async function serve(
 ): Promise<number> {
   if (file === undefined) stdout.write(server.kubeconfig());
   else writeKubeconfig(file, server.kubeconfig());
-  const end = `It plays as it was recorded, whatever grace period is requested, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.`;
+  const end = `It plays as it was recorded, whatever grace period is requested, without controllers: nothing else rolls out or is created. It starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.`;
   stderr.write(`${sentenceOn(stderr, about)}
 serving at ${server.url} with ${file ?? 'the kubeconfig above'}; try:
   kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}

@@ -161,8 +161,7 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
     return { name, passed: false, message: `${message}, but ${unmeasured}: not proven to be within the limit` };
   }
   if ('count' in limit) return { name, passed, message: `${message}, limit ${limit.count}` };
-  const shares = ` (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}`;
-  return { name, passed, message: `${message}${shares}` };
+  return { name, passed, message: `${message} (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}` };
 }
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */

@@ -54,7 +54,6 @@ function numbersOf(
     /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
     target: sharedWorkload(timelines) ?? scope,
     pods: reports.length,
-    gone: timelines.filter((timeline) => markOf(timeline, 'removed')).length,
     outcomes,
     /** Pods with a container that was killed at the end of its grace period. */
     killed: timelines.filter(wasKilled).map(nameOf),

@@ -31,7 +31,7 @@ describe('the card of many pods', () => {
 
   it('begins with the number of pods, and ends with one sentence', () => {
     const lines = card(pods(12));
-    expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 pods terminated in \d/);
+    expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 of 12 pods terminated gracefully/);
     expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest drain ≈3\.\ds$/);
   });
 
@@ -73,7 +73,8 @@ describe('the card of many pods', () => {
   it('names the worst three pods, and has the icon of a failure', () => {
     const lines = card([...pods(5), ...pods(4, killed)]);
     expect(lines[0]).toMatch(/^✖/);
-    expect(lines.filter((line) => line.includes('SIGKILLed: '))).toHaveLength(3);
+    expect(lines.filter((line) => line.includes('SIGKILLed: '))).toHaveLength(1);
+    expect(/^ {2}worst {5}(\S+), (\S+), (\S+)/m.test(lines.join('\n'))).toBe(true);
     expect(lines.at(-1)).toContain('5 of 9 pods terminated gracefully, 4 killed');
   });
 
@@ -92,16 +93,6 @@ describe('the card of many pods', () => {
   it('escapes strings of the cluster', () => {
     expect(unseenIn([...card([hostileReport]), ...endedPodLines(pen, hostileReport, 'utc')].join(''))).toEqual([]);
   });
-});
-
-it('counts the pods that are gone, if some are still there', () => {
-  const { timeline } = graceful;
-  const left = {
-    ...graceful,
-    timeline: { ...timeline, marks: timeline.marks.filter(({ name }) => name !== 'removed') },
-  };
-  const [first] = rolloutCardLines(rolloutNumbers('deployment/web', [left, graceful]), { pen, columns: 80 });
-  expect(first).toMatch(/ 1 of 2 pods terminated in \d/);
 });
 
 describe('the table of many pods', () => {

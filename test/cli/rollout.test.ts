@@ -168,7 +168,7 @@ describe('the summary', () => {
         ],
       },
       verdict: { outcome, exitCode, findings: [] },
-      answer: { summary: outcome, fix: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
+      answer: { summary: outcome, fix: [], advice: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
     }) as never;
 
   it('names the slowest pod and the killed ones, and has percentiles of the grace used', () => {

@@ -28,7 +28,9 @@ export type StreamHealth = ReturnType<typeof createStreamHealth>;
 export function createStreamHealth(onChange: () => void) {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
-  setMaxListeners(0, doubt.signal);
+  // No end of a run depends on the other streams, so they are not asked at the end.
+  const never = new AbortController().signal;
+  setMaxListeners(0, doubt.signal, never);
   const all = (): StreamState[] => [...states.values()];
   return {
     /** `at` (client ms): the stream covers changes from then on. */
@@ -36,7 +38,7 @@ export function createStreamHealth(onChange: () => void) {
       const { onAlive, waitingFor, isNeeded = neededStreams.has(stream) } = options;
       const one: StreamState = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
       const health: Health = {
-        doubted: doubt.signal,
+        doubted: isNeeded ? doubt.signal : never,
         waitingFor,
         lost: (since) => {
           // The last loss may have begun earlier than it seemed.
@@ -65,7 +67,7 @@ export function createStreamHealth(onChange: () => void) {
       const one = states.get(health);
       if (states.delete(health) && (one?.isNeeded || one?.lostSince !== undefined)) onChange();
     },
-    /** Asks every stream to confirm that it has delivered everything. */
+    /** Asks the needed streams to confirm that they have delivered everything: a request each. */
     doubt: (): void => doubt.abort(),
     /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
     lose(stream: StreamName, silentSince: number): void {

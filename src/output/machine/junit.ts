@@ -65,7 +65,7 @@ function document({ name, ms, timestamp, properties: known, cases }: Suite): str
       name,
       ...totals,
       skipped: count(cases, 'skipped'),
-      timestamp: new Date(Number.isFinite(timestamp) ? timestamp : 0).toISOString().slice(0, 19),
+      timestamp: Number.isFinite(timestamp) ? new Date(timestamp).toISOString().slice(0, 19) : undefined,
     },
     children: [{ name: 'properties', children: known }, ...cases],
   };

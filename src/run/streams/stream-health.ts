@@ -28,7 +28,6 @@ export type StreamHealth = ReturnType<typeof createStreamHealth>;
 export function createStreamHealth(onChange: () => void) {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
-  // No end of a run depends on the other streams, so they are not asked at the end.
   const never = new AbortController().signal;
   setMaxListeners(0, doubt.signal, never);
   const all = (): StreamState[] => [...states.values()];
@@ -67,7 +66,7 @@ export function createStreamHealth(onChange: () => void) {
       const one = states.get(health);
       if (states.delete(health) && (one?.isNeeded || one?.lostSince !== undefined)) onChange();
     },
-    /** Asks the needed streams to confirm that they have delivered everything: a request each. */
+    /** Asks the needed streams, on which the end depends, to confirm that they have delivered everything. */
     doubt: (): void => doubt.abort(),
     /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
     lose(stream: StreamName, silentSince: number): void {

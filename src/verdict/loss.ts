@@ -62,6 +62,7 @@ function causeOfLoss(
 ): Omit<Loss, 'what' | 'evidence'> {
   const { containers, endpoints, replacement } = timeline;
   if (last < timeline.zero) return { cause: 'before-deletion', why: 'they failed before the deletion began' };
+  if (first < timeline.zero) return { cause: 'unexplained', why: 'the first failed before the deletion began' };
   const isOnlyKept =
     probes.every((probe) => probe.new.failed === 0) && probes.some(({ kept }) => (kept?.failed ?? 0) > 0);
   // A client reconnects after one failure: more failures mean that nothing accepted the new connection.

@@ -1,5 +1,6 @@
 /** `--all-terminating`: one report for each pod that a rollout terminates, and a summary at the end. */
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -114,6 +115,25 @@ it('several pods that terminate together have one report, one each on request, a
   });
 });
 
+it('passes if its command rolls nothing out, as when a release is run again', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'junit-')), 'exits.junit.xml');
+    const ran = await runMain([
+      'rollout',
+      'deploy/checkout',
+      `--report=${file}`,
+      ...flags,
+      '--',
+      process.execPath,
+      '-e',
+      '0',
+    ]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(ran.stderr).toMatch(/podexit: the command rolled nothing out: no pod of deployment\/checkout terminated\n/);
+    expect(ran.stdout).toMatch(/^✔ deployment\/checkout {2}no pod was deleted$/m);
+    expect(readFileSync(file, 'utf8')).not.toContain('timestamp');
+  }));
+
 it('exits 3 if nothing terminated by --timeout', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);
@@ -168,7 +188,7 @@ describe('the summary', () => {
         ],
       },
       verdict: { outcome, exitCode, findings: [] },
-      answer: { summary: outcome, fix: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
+      answer: { summary: outcome, fix: [], advice: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
     }) as never;
 
   it('names the slowest pod and the killed ones, and has percentiles of the grace used', () => {

@@ -73,25 +73,22 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
     ...row('rollout', numbers.incomplete),
     ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · in ${secondsText(total)}`}`),
     ...row('slowest', slowest && slowestText(slowest)),
+    ...worst.map(({ pod, summary }, index) => ({
+      label: index === 0 ? 'worst' : '',
+      pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
+    })),
     ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from SIGTERM to exit`),
     ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf)} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
     ...row('causes', topCauses.join(', ')),
-    ...[...new Set(worst.map(wordsOf))].map((words, index) => {
-      const alike = worst.filter((one) => wordsOf(one) === words);
-      const names = forTerminal(alike.map(({ pod }) => pod).join(', '));
-      const pieces = [piece('accent', pen.letters(names)), plain(` ${forTerminal(alike[0]?.summary ?? '', 1000)}`)];
-      return { label: index === 0 ? 'worst' : '', pieces };
-    }),
+    ...row('why', numbers.why),
     ...row('missed', unseen.slice(0, 3).join(', ')),
+    ...row('fix', numbers.advice),
     ...row('fix', fix?.reason, fix && forTerminal(`${fix.command}${flags}`, 4000)),
   ];
 }
-
-/** Pods about which the same is said, with other numbers, share one row. */
-const wordsOf = ({ summary }: RolloutNumbers['worst'][number]): string => summary.replaceAll(/[\d.]+/g, '');
 
 /** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; its drain 2.0s` */
 const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>

@@ -57,7 +57,7 @@ export function inlined({ commands, functions }: Script, depth = 0): ShellComman
   return all;
 }
 
-const most = { depth: 4, commands: 500, text: 1000 };
+const most = { depth: 4, commands: 300, text: 300 };
 
 /** `"$@"` and `$1` by the arguments of the script or function. */
 export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>

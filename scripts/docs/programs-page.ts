@@ -56,15 +56,23 @@ const sourceOf = ({ source, isGuess }: ProgramRow): string => `${isGuess ? 'prob
 const join = (codes: readonly (number | undefined)[]): string =>
   [...new Set(codes)].filter((code) => code !== undefined).join(', ');
 
-const shellTitles = ['shell', '/bin/sh on', 'replaces itself by its last command', 'not known with', 'known from'];
+const shellTitles = [
+  'shell',
+  '/bin/sh on',
+  'replaces itself by its last command',
+  'ends without a trap',
+  'not known with',
+  'known from',
+];
 
 const shellTable = (shells: readonly Shell[]): string =>
   table(
     shellTitles,
-    shells.map(({ name, on = '', handsOver, unsure = [], source }) => [
+    shells.map(({ name, on = '', handsOver, ends = [], unsure = [], source }) => [
       `\`${name}\``,
       on,
-      handsOver === undefined ? (unsure.includes('foreground') ? 'unknown' : 'never') : formsText(handsOver),
+      handsOver === undefined ? 'never' : formsText(handsOver),
+      ends.map(({ where, code }) => `${where}: ${code}`).join(', '),
       unsure.join(', '),
       source,
     ]),

@@ -50,8 +50,8 @@ export async function runDemo(
   const shipped = flags.fixed ? fixedVersionOf(problem) : problem;
   const about = flags.fixed ? `Fixed: ${shipped.about}` : shipped.about;
   if (flags.serve)
-    return onCluster(shipped, flags, ({ server, words }) =>
-      serve(server, { words, about, file: flags.writeKubeconfig }, ports),
+    return onCluster(shipped, flags, ({ server, words, probe }) =>
+      serve(server, { words: [...words, ...probe], about, file: flags.writeKubeconfig }, ports),
     );
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const files = { before: join(folder, 'before.json'), after: join(folder, 'after.json') };
@@ -122,8 +122,7 @@ async function onCluster(
   const words = [...own, '-n', server.namespace];
   const { lateBalancerMs: lateMs, secondEndpointOf: service } = shipped;
   if (service !== undefined) server.write('endpointslices', 'ADDED', secondEndpoint(server.namespace, service));
-  const pod = { name: server.pod, requests: server.requests, truth: () => server.truth() };
-  const balancer = lateMs === undefined || flags.dryRun ? undefined : await startBalancer({ lateMs, pod });
+  const balancer = lateMs === undefined || flags.dryRun ? undefined : await startBalancer({ lateMs, ...server });
   try {
     const yes = shipped.words === undefined ? ['--yes'] : [];
     return await use({ server, words, yes, probe: balancer === undefined ? [] : ['--probe', balancer.url] });
@@ -200,7 +199,7 @@ async function serve(
 ): Promise<number> {
   if (file === undefined) stdout.write(server.kubeconfig());
   else writeKubeconfig(file, server.kubeconfig());
-  const end = `It plays as it was recorded, whatever grace period is requested, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.`;
+  const end = `It plays as it was recorded, whatever grace period is requested, without controllers: nothing else rolls out or is created. It starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.`;
   stderr.write(`${sentenceOn(stderr, about)}
 serving at ${server.url} with ${file ?? 'the kubeconfig above'}; try:
   kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}

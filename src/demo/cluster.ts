@@ -38,6 +38,8 @@ export class Playback {
   readonly #logs = new Map<string, ContainerLog>();
   /** Keyed by the pod's uid. */
   readonly #amendments = new Map<string, Amendment>();
+  /** Pods by name → when their deletion was accepted, in ms. */
+  readonly terminatingSince: Record<string, number> = {};
   /** Recorded resourceVersions → those of this run. */
   readonly #revisions = new Map<string, string>();
   /** Emits `change`. */
@@ -69,6 +71,8 @@ export class Playback {
     const change = append(this.log, written);
     const { changes } = this.log;
     if (changes.length > maxKeptChanges) forget(this.log, changes[maxKeptChanges / 2]?.revision ?? 0);
+    const { name, deletionTimestamp } = change.object.metadata;
+    if (change.resource === 'pods' && deletionTimestamp !== undefined) this.terminatingSince[name] ??= this.clock.now();
     if (change.resource === 'pods' && change.type === 'DELETED') this.#endLogs(change.object);
     this.#changes.emit('change');
     return change;

@@ -90,6 +90,8 @@ export async function startLoopback(options: LoopbackOptions) {
     kubeconfig: () => kubeconfigText(url, namespace),
     /** What really happened to the traced pod's containers, with times of this run. */
     truth: () => truthsInRunTime(cluster.scenario, cluster.player.moments),
+    /** When the deletion of a pod was accepted, in ms. */
+    terminatingSince: (name: string) => cluster.terminatingSince[name],
     /** Writes a change from outside the recording, such as chatter; it is stored and watched like any other. */
     write: (resource: string, type: ChangeType, object: KubeObject) => void cluster.write({ resource, type, object }),
     /** Forgets the history: a watch that resumes from an older revision gets a 410. */

@@ -66,6 +66,15 @@ export const shippedScenarios: readonly ShippedScenario[] = [
     words: ['deployment/checkout', '--all-terminating'],
   },
   {
+    name: 'lost-requests-rollout',
+    recording: 'second/rollout-25',
+    plays: 'rollout',
+    about:
+      'The same rollout, probed through a load balancer that learns of each removal 1.5 s late: every pod is graceful, and yet clients lose requests.',
+    lateBalancerMs: 1500,
+    words: ['rollout', 'deployment/checkout'],
+  },
+  {
     name: 'check',
     plays: 'sigkill-after-grace',
     about: 'What podexit check predicts of an app that ignores SIGTERM, without deleting anything.',

@@ -71,7 +71,7 @@ export function probeReportOf(result: ProbeResult): ProbeReport {
   };
 }
 
-function resultOf({ started, slices }: ProbeFacts, moments: ProbeMoments): ProbeResult {
+function resultOf({ started, slices, otherPods }: ProbeFacts, moments: ProbeMoments): ProbeResult {
   const { target, via, ratePerSecond, keepalive, pod } = started.value;
   const counts = slices.map(({ value }) => value);
   const fresh = sumOf(counts.map((one) => one.new));
@@ -88,6 +88,7 @@ function resultOf({ started, slices }: ProbeFacts, moments: ProbeMoments): Probe
     failed,
     new: fresh,
     kept,
+    otherPods,
     windows: windowsOf(slices),
     slices: slices.map(({ value, at }) => ({ from: value.since, to: at, ...sumOf([value.new, value.kept]) })),
     answered,
@@ -121,9 +122,7 @@ function failuresOf(windows: readonly FailureWindow[]): ProbeReport['failures'] 
     // Readers of reports know no other kind for an answer that was not expected.
     const kind = failure === 'not-serving' ? 'http' : failure;
     const key = `${kind} ${status ?? ''}`;
-    const existing = all.get(key);
-    if (existing) existing.count += count;
-    else all.set(key, { kind, status, count });
+    all.set(key, { kind, status, count: count + (all.get(key)?.count ?? 0) });
   }
   return [...all.values()].sort((a, b) => b.count - a.count);
 }
@@ -134,9 +133,8 @@ function lastAnswered(slices: readonly Fact<ProbeCounts>[]): ProbeResult['answer
 }
 
 function refusedAfter(slices: readonly Fact<ProbeCounts>[], answered: number): ProbeResult['refusedBy'] {
-  for (const { value, seq } of slices)
-    for (const { kind, first } of value.failures) if (kind === 'refused' && first > answered) return { at: first, seq };
-  return undefined;
+  const refused = slices.flatMap(({ value, seq }) => value.failures.map((one) => ({ ...one, at: one.first, seq })));
+  return refused.find(({ kind, at }) => kind === 'refused' && at > answered);
 }
 
 function notMeasuredOf(counts: readonly ProbeCounts[]): ProbeResult['notMeasured'] {

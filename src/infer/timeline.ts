@@ -197,6 +197,8 @@ export interface ProbeResult extends Readonly<Pick<ProbeReport, ProbeTotals>> {
   readonly pod?: string;
   readonly new: ProbeTally;
   readonly kept?: ProbeTally;
+  /** Other pods that left meanwhile: a failure may be theirs. */
+  readonly otherPods?: number;
   readonly windows: readonly FailureWindow[];
   /** Slices of about half a second, which are drawn as ticks. */
   readonly slices: readonly {

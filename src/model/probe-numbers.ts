@@ -24,11 +24,8 @@ const latencyOf = (bucket: number): number => Number((minLatencyMs * Math.exp(bu
 export function quantile(histogram: ReadonlyMap<number, number>, share: number): number | undefined {
   const buckets = [...histogram].sort(([one], [other]) => one - other);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);
-  let seen = 0;
-  for (const [bucket, count] of buckets) {
-    seen += count;
-    if (seen >= share * total) return latencyOf(bucket);
-  }
+  let left = share * total;
+  for (const [bucket, count] of buckets) if ((left -= count) <= 0) return latencyOf(bucket);
   return undefined;
 }
 

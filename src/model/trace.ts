@@ -153,6 +153,8 @@ export interface ProbeFacts {
   readonly started: Fact<ProbeStarted>;
   /** Slices of half a second, oldest first; longer ones in a long run. */
   readonly slices: readonly Fact<ProbeCounts>[];
+  /** Other pods of the run that left before its last result: a failure may be theirs. */
+  readonly otherPods?: number;
 }
 
 /** One line about an observation that changed the trace; evidence refers to it. */

@@ -29,11 +29,10 @@ const isForGithub = ({ github }: Publish, { env }: OutputPorts): boolean => gith
  * stdout has lines for people, else to stderr.
  */
 export async function publishPod(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
-  const { env, stdout, stderr } = ports;
+  const { env, stderr } = ports;
   if (isForGithub(where, ports)) {
     const { githubAnnotations } = await import('./machine/github.ts');
-    const commands = ['lines', 'live', 'text'].includes(format.kind) ? stdout : stderr;
-    for (const annotation of githubAnnotations(report)) commands.write(`${annotation}\n`);
+    annotate(githubAnnotations(report), where, format, ports);
   }
   // Empty counts as not set, as in OpenTelemetry's specification.
   const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
@@ -42,6 +41,12 @@ export async function publishPod(report: Report, where: Publish, format: Format,
     const failure = await exportTrace(exitReportOf(report), { env, version: ports.version });
     if (failure !== undefined) stderr.write(`podexit: the trace was not exported: ${failure}\n`);
   }
+}
+
+export function annotate(annotations: readonly string[], where: Publish, format: Format, ports: OutputPorts): void {
+  if (!isForGithub(where, ports)) return;
+  const commands = ['lines', 'live', 'text'].includes(format.kind) ? ports.stdout : ports.stderr;
+  for (const annotation of annotations) commands.write(`${annotation}\n`);
 }
 
 /** The step's summary. If it cannot be written, that is only a warning, because the step has done its work. */

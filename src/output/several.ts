@@ -72,10 +72,7 @@ function linesView(look: LookOptions, ports: OutputPorts): SeveralView {
   const columns = stdout.isTty ? stdout.columns() : Infinity;
   return {
     ended: (report) => stdout.write(`${endedPodLines(pen, report, look.timestamps).join('\n')}\n`),
-    end({ numbers }) {
-      const lines = rolloutCardLines(numbers, { pen, columns, flags });
-      stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
-    },
+    end: ({ numbers }) => stdout.write(`\n${rolloutCardLines(numbers, { pen, columns, flags }).join('\n')}\n`),
   };
 }
 

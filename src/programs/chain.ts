@@ -6,7 +6,7 @@ import type { StopBehaviour as Effect } from './behaviour.ts';
 import { agreed, endsByItself, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
-import { readScript, type Script } from './shell-script.ts';
+import { expanded, readScript, type Script } from './shell-script.ts';
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
@@ -54,11 +54,10 @@ type Start = ReturnType<typeof shellArguments>;
 
 function ofShells(name: string, shells: readonly Shell[], words: readonly Word[], context: Context): Effect {
   const start = shellArguments(words.slice(1));
-  const { line, file, isInteractive } = start;
+  const { line, file } = start;
   const text = file ? context.scripts.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
-  // What an interactive shell does depends on its terminal.
-  const isHidden = isInteractive || (line?.isDynamic && text?.startsWith('$'));
+  const isHidden = line?.isDynamic && text?.startsWith('$');
   const script = isHidden ? undefined : readScript(text ?? '');
   return agreed(shells.map((shell) => [shellText(name, shell), ofShell(shell, script, start, context)]));
 }
@@ -73,33 +72,22 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
 
 function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
   const { job, isGuess } = one;
-  const kind = start.line || start.file ? one.kind : 'input';
+  const kind = start.forms.includes('input') ? 'foreground' : one.kind;
   const words = expanded(one.words, start.args);
-  const forms = new Set([...one.forms, ...(start.file ? ['file'] : [])]);
-  const standing = { ...one, kind, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
+  const forms = new Set([...one.forms, ...start.forms]);
+  const standing = { ...one, kind, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError } as const;
   const reaction = shellReaction(shell, standing, context);
   const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
   const next = (inner: Context): Effect =>
-    kind === 'over' || kind === 'input'
-      ? endsByItself(shell.name)
-      : effectOf(isJob ? expanded(job.words, start.args) : words, inner);
+    kind === 'over' ? endsByItself(shell.name) : effectOf(isJob ? expanded(job.words, start.args) : words, inner);
   const row = { ...shell, kind: 'shell' as const, isGuess };
   const effect = linkEffect(row, reaction, context, reaction.does === 'cuts' ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
-  const isKeeper = reaction.does === 'execs' && job !== undefined && effect.handles === 'no';
-  return isKeeper ? { ...effect, reachesApp: 'no' } : effect;
+  return reaction.does === 'execs' && job && effect.handles === 'no' ? { ...effect, reachesApp: 'no' } : effect;
 }
 
 const labelOf = ({ words, kind }: Standing): string =>
   `${kind === 'became' ? 'it becomes' : 'it runs'} ${nameOf(words[0]) || 'a command that is not visible here'}`;
-
-/** `"$@"` and `$1` by the arguments of the script. */
-const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>
-  words.flatMap((word) => {
-    const [, name] = /^\$\{?([@*1-9])\}?$/.exec(word.text) ?? [];
-    if (name === undefined || !word.isDynamic) return [word];
-    return /\d/.test(name) ? [args[Number(name) - 1] ?? word] : [...args];
-  });
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const reaction = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };

@@ -1,18 +1,6 @@
 /** What the name of an image shows: its base system, the command that its Dockerfile sets, and its STOPSIGNAL. Pure. */
 import data from './data/images.json' with { type: 'json' };
 
-/** data/schema.json describes the fields. */
-interface ImageRow {
-  image: string;
-  base?: string;
-  entry?: readonly string[];
-  cmd?: readonly string[];
-  stop?: string;
-  tag?: string;
-}
-
-const rows: readonly ImageRow[] = data.images;
-
 /** The last part of an image's name, without its digest: `nginx` and `1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
 function lastPartOf(image: string): { name: string; tag: string } {
   const [name = '', tag = ''] = (image.split('@', 1)[0]?.split('/').at(-1) ?? '').split(':');
@@ -22,11 +10,11 @@ function lastPartOf(image: string): { name: string; tag: string } {
 /** The last part of a repository, without tag and digest. */
 export const imageName = (image: string): string => lastPartOf(image).name;
 
-/** Official images only: `node`, `docker.io/library/node`, a mirror's `library/node`. */
-function rowOfImage(image: string): ImageRow | undefined {
+/** What its Dockerfile says. Official images only: `node`, `docker.io/library/node`, a mirror's `library/node`. */
+export function rowOfImage(image: string) {
   const path = image.split('@', 1)[0]?.replace(/:[^/:]*$/, '') ?? '';
   const name = path.replace(/^(docker\.io|index\.docker\.io)\//, '').replace(/^(.*\/)?library\//, '');
-  return rows.find((row) => row.image === name && new RegExp(row.tag ?? '').test(lastPartOf(image).tag));
+  return data.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(lastPartOf(image).tag));
 }
 
 /** The shells that /bin/sh may be: by the tag, else by the name, else as the Dockerfile of a well-known image says. */
@@ -37,14 +25,11 @@ export function shellsOf(image: string): readonly string[] {
   return base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))];
 }
 
-/** The ENTRYPOINT and CMD of a well-known image, from its Dockerfile. */
-export const commandOfImage = (image: string): Pick<ImageRow, 'entry' | 'cmd'> => rowOfImage(image) ?? {};
-
 /**
  * The STOPSIGNAL of a well-known image, by its name; undefined for SIGTERM and for all other images, as the API does not
  * show it (SIGNALS.md §2 S8).
  */
 export function stopSignalOfImage(image = ''): string | undefined {
   const { name, tag } = lastPartOf(image);
-  return rows.find((row) => row.image === name && row.stop !== undefined && new RegExp(row.tag ?? '').test(tag))?.stop;
+  return data.images.find((row) => row.image === name && row.stop && new RegExp(row.tag ?? '').test(tag))?.stop;
 }

@@ -1,5 +1,5 @@
 /** What is known of a program, an image or a command line, whatever pod it runs in; and of all programs. Pure. */
-import { commandOfImage, stopSignalOfImage } from './images.ts';
+import { rowOfImage, stopSignalOfImage } from './images.ts';
 import { rowOf, rows, shellsByName, type ProgramRow } from './rows.ts';
 import { commandsIn } from './shell-script.ts';
 import { stopBehaviour } from './stop-behaviour.ts';
@@ -17,7 +17,7 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   const [command] = isPlain && commands.length === 1 ? commands : [];
   if (/\s/.test(word)) return { command: command ?? ['sh', '-c', word] };
   const isProgram = rowOf([word]) !== undefined || shellsByName.has(word);
-  const isImage = /^[^./].*[/:@]/.test(word) || (!isProgram && commandOfImage(word).cmd !== undefined);
+  const isImage = /^[^./].*[/:@]/.test(word) || (!isProgram && rowOfImage(word)?.cmd !== undefined);
   return isImage ? { image: word } : { command: [word] };
 }
 

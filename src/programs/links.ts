@@ -38,7 +38,6 @@ type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right'
 type Next = (context: Context) => Effect;
 type LinkParts = { row: LinkRow; reaction: LinkReaction; context: Context; inner: Effect | undefined };
 
-/** What most effects have in common. */
 const plain: Omit<Effect, 'because'> = {
   reachesApp: 'yes',
   handles: 'yes',
@@ -116,16 +115,7 @@ function ownEffect(link: LinkParts): Effect {
   const { does, note } = reaction;
   const unknown = unknownApp(row.name, context);
   if (row.kind === 'runtime' && !/^(unknown|ignores)$/.test(does)) return unknownApp(row.name, context, reaction);
-  if (does === 'drops') return withoutHandler(link);
-  if (/^(ignores|reloads)$/.test(does))
-    return {
-      ...plain,
-      reachesApp: inner ? 'no' : 'yes',
-      handles: 'no',
-      drains: 'no',
-      because: reaction.because ?? `${row.name} goes on at SIG${context.signal}${noteOf(reaction)}`,
-      remedy: reaction.remedy ?? (inner && execRemedy),
-    };
+  if (/^(drops|ignores|reloads)$/.test(does)) return goesOn(link);
   if (does === 'leaves' || does === 'forwards') return throughWrapper(link, inner ?? unknown);
   if (does !== 'unknown' && does !== 'execs') return ofProgram(link);
   if (!inner || does === 'execs') return inner ?? unknown;
@@ -134,20 +124,23 @@ function ownEffect(link: LinkParts): Effect {
   return { ...plain, reachesApp: 'unknown', handles: 'unknown', because, decidedBy, remedy: row.remedy };
 }
 
-/** A process whose default action the signal is: PID 1 drops it, another process ends. */
-function withoutHandler({ row: { name }, reaction, context, inner }: LinkParts): Effect {
+/** A process that goes on: PID 1 also without a handler, by which another process is ended. */
+function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect {
   const { signal, isPid1, isIgnored, toGroup } = context;
-  const drops = isPid1 || isIgnored;
+  const hasHandler = reaction.does !== 'drops';
+  const isDropped = isPid1 || isIgnored || hasHandler;
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
-  const stays = reaction.because ?? `${name} has no handler for SIG${signal}, and ${why}`;
+  const [says, note] = hasHandler ? ['goes on at', noteOf(reaction)] : ['has no handler for', `, and ${why}`];
+  const ends = `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`;
+  const init: StopRemedy = { kind: 'init', text: 'Put an init such as tini in front of it' };
   return {
     ...plain,
-    reachesApp: !inner || (toGroup && !drops) ? 'yes' : 'no',
-    handles: drops ? 'no' : 'yes',
-    drains: 'no',
-    exitCodes: { good: [], cut: drops ? [] : [codeOf(signal)] },
-    because: drops ? stays : `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`,
-    remedy: inner ? execRemedy : { kind: 'init', text: 'Put an init such as tini in front of it' },
+    reachesApp: !inner || (toGroup && !isDropped) || (hasHandler && reaction.sends) ? 'yes' : 'no',
+    handles: isDropped ? 'no' : 'yes',
+    drains: hasHandler && reaction.sends ? 'unknown' : 'no',
+    exitCodes: { good: [], cut: isDropped ? [] : [codeOf(signal)] },
+    because: isDropped ? (reaction.because ?? `${name} ${says} SIG${signal}${note}`) : ends,
+    remedy: reaction.remedy ?? (inner ? execRemedy : hasHandler ? undefined : init),
   };
 }
 
@@ -171,23 +164,22 @@ function throughWrapper({ row, reaction, context }: LinkParts, inner: Effect): E
   return { ...passed, remedy, limitSeconds: limit, limitFrom, because, drains: isSure ? drains : 'unknown' };
 }
 
-/** A program that ends by the signal. */
 function ofProgram({ row: { name, isGuess }, reaction, context }: LinkParts): Effect {
   const { does, limitSeconds, limitFrom, code = isGuess ? undefined : 0, childCode = code, cutCode } = reaction;
   const isOver = limitSeconds !== undefined && limitSeconds >= context.graceSeconds;
   const codes = reaction.codes ?? [(context.isPid1 ? code : childCode) ?? []].flat();
   const text = `Its own limit is ${limitSeconds}s: give it a longer grace period${limitFrom ? `, or lower ${limitFrom}` : ''}`;
   const { decidedBy = `what ${name} is doing when the signal comes` } = reaction;
-  const within = limitSeconds === undefined ? '' : `${does === 'ends' ? ' within' : ' for up to'} ${limitSeconds}s`;
-  const ends = { drains: `finishes its work${within}`, waits: `waits for its clients${within}`, ends: `ends${within}` };
-  const how = { ...ends, cuts: 'ends at once' }[does as keyof typeof ends | 'cuts'];
+  const hasLimit = limitSeconds !== undefined && does !== 'cuts';
+  const within = hasLimit ? `${does === 'ends' ? ' within' : ' for up to'} ${limitSeconds}s` : '';
+  const verbs = { drains: 'finishes its work', waits: 'waits for its clients', ends: 'ends', cuts: 'ends at once' };
   return {
     ...plain,
     limitSeconds,
     limitFrom,
     drains: does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown',
     exitCodes: { good: codes, cut: [...(does === 'cuts' ? codes : []), cutCode ?? []].flat() },
-    because: reaction.because ?? `${name} ${how} on SIG${context.signal}${noteOf(reaction)}`,
+    because: reaction.because ?? `${name} ${verbs[does as 'cuts']}${within} on SIG${context.signal}${noteOf(reaction)}`,
     decidedBy: /drains|cuts/.test(does) ? undefined : decidedBy,
     remedy: isOver ? { kind: limitFrom === undefined ? 'longer-grace' : 'setting', text } : undefined,
   };

@@ -1,7 +1,7 @@
 /** What is known of programs, as data: the rows of data/*.json, and which row a command line means. */
 import type { Does, Link, StopRemedy } from './behaviour.ts';
 import programRows from './data/programs.json' with { type: 'json' };
-import shellRows from './data/shells.json' with { type: 'json' };
+import shells from './data/shells.json' with { type: 'json' };
 import wrapperRows from './data/wrappers.json' with { type: 'json' };
 
 /** What a program does with one signal. data/schema.json describes the fields, also of the other types here. */
@@ -44,17 +44,9 @@ export interface ProgramRow {
   source: string;
 }
 
-/** What a shell does in ways that differ between shells (data/shells.json). */
-export interface Shell {
-  name: string;
-  handsOver?: readonly string[];
-  unsure?: readonly string[];
-  knowsSigPrefix?: boolean;
-  on?: string;
-  source: string;
-}
+/** What a shell does in ways that differ between shells. */
+export type Shell = (typeof shells)[number];
 
-const shells: readonly Shell[] = shellRows;
 export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
 /** All rows but those of shells, in the order of the documentation. */
 export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];

@@ -13,11 +13,13 @@ export function shellArguments(words: readonly Word[]) {
   if (/^--?$/.test(words[at]?.text ?? '')) at += 1;
   const [first, ...rest] = words.slice(at);
   const isLine = letters.includes('c');
+  const file = isLine || letters.includes('s') ? undefined : first;
   return {
-    isInteractive: letters.includes('i'),
+    /** As `handsOver` of a shell calls it; `input`: without a script, it reads its commands from its input. */
+    forms: [isLine ? [] : file ? 'file' : 'input', letters.includes('i') ? 'interactive' : []].flat(),
     stopsOnError: letters.includes('e'),
     line: isLine ? first : undefined,
-    file: isLine || letters.includes('s') ? undefined : first,
+    file,
     args: isLine ? rest.slice(1) : rest,
   };
 }

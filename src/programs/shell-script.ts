@@ -15,9 +15,11 @@ export interface ShellCommand {
   words: Word[];
   /** In the background, by itself or as a part of a compound command. */
   isJob: boolean;
+  /** By another command of the same script, or of the same job. */
+  isFollowed?: boolean;
 }
 
-export type Script = Pick<Reader, 'commands' | 'functions'>;
+export type Script = Readonly<Pick<Reader, 'functions'>> & { commands: readonly ShellCommand[] };
 
 /** Undefined: not readable, or too long to answer at once. */
 export function readScript(text: string): Script | undefined {
@@ -25,11 +27,45 @@ export function readScript(text: string): Script | undefined {
   const reader = tokens && new Reader(tokens);
   if (reader?.list('', []) !== '') return undefined;
   // With these, some shells do not notice that the last command is the last.
-  const last = reader.commands.at(-1)?.forms;
-  if (/\n\s*$/.test(text.slice(-200))) last?.add('newline');
-  if (!/^[\w./ -]+$/.test(text)) last?.add('syntax');
+  const last = reader.commands.at(-1);
+  if (/\n\s*$/.test(text.slice(-200))) last?.forms.add('newline');
+  if (/\s#[^\n]*$/.test(text.slice(-200))) last?.forms.add('comment');
+  if (!/^[\w./ -]+$/.test(text)) last?.forms.add('syntax');
   return reader;
 }
+
+/** With the commands of a function where it is called, and of `eval` those of its text. Undefined: too many, or not readable. */
+export function inlined({ commands, functions }: Script, depth = 0): ShellCommand[] | undefined {
+  const all: ShellCommand[] = [];
+  for (const call of commands) {
+    const [name, ...args] = call.words;
+    const text = args.map((word) => word.text).join(' ');
+    // `eval "$(…)"` sets variables.
+    const isEval = name?.text === 'eval' && /^[^$`]/.test(text);
+    const body = isEval ? readScript(text)?.commands : functions.get(name?.text ?? '');
+    const isShort = depth < most.depth && all.length < most.commands && text.length < most.text;
+    const inner = body && isShort ? inlined({ commands: body, functions }, depth + 1) : undefined;
+    if (!inner && (body || isEval)) return undefined;
+    const inside = (one: ShellCommand): ShellCommand => ({
+      forms: new Set([...call.forms, ...one.forms, isEval ? 'eval' : 'function']),
+      words: isEval ? one.words : expanded(one.words, args),
+      isJob: call.isJob || one.isJob,
+      isFollowed: call.isFollowed || one.isFollowed,
+    });
+    all.push(...(inner?.map(inside) ?? [call]));
+  }
+  return all;
+}
+
+const most = { depth: 4, commands: 300, text: 300 };
+
+/** `"$@"` and `$1` by the arguments of the script or function. */
+export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>
+  words.flatMap((word) => {
+    const [, name] = /^\$\{?([@*1-9])\}?$/.exec(word.text) ?? [];
+    if (name === undefined || !word.isDynamic) return [word];
+    return /\d/.test(name) ? [args[Number(name) - 1] ?? word] : [...args];
+  });
 
 /** The words of each command at the top of a script; `isPlain`: nothing else is in it, as a loop or a pipeline would be. */
 export function commandsIn(text: string): { commands: readonly (readonly string[])[]; isPlain: boolean } {
@@ -60,11 +96,13 @@ class Reader {
   /** Reads commands up to one of the words `ends`, and returns it; '' is the end of the script. Undefined: not readable. */
   list(ends: string, outer: Iterable<string>): string | undefined {
     // Of the commands that `&&`, `||` and `|` join: the first, and whether one is a program that runs for long.
-    let [unit, operator, runs] = [this.commands.length, ';', false];
+    let [unit, last, operator, runs] = [this.commands.length, this.commands.length, ';', false];
     for (;;) {
       while (this.key() === '\n') this.at += 1;
       if (ends.split(' ').includes(this.key())) return this.take();
       const start = this.commands.length;
+      for (const one of this.commands.slice(last, start)) one.isFollowed ||= !one.isJob;
+      last = start;
       const forms = new Set([...outer, ...this.formsAfter(operator, runs)]);
       if (!this.command(forms)) return undefined;
       const begun = this.commands.slice(start);
@@ -101,7 +139,7 @@ class Reader {
   /** A simple or a compound command with its redirections, or a function. False: not readable. */
   private command(forms: Set<string>): boolean {
     const [key, first, from] = [this.key(), this.commands.length, this.at];
-    if (/^(!|time)$/.test(key)) return this.take() !== '' && this.command(forms.add(key));
+    if (/^(!|time|command|builtin)$/.test(key)) return this.take() !== '' && this.command(forms.add(key));
     if (key === 'function' || (this.key(from + 1) === '(' && this.key(from + 2) === ')')) return this.define();
     const words: Word[] = [];
     const isSimple = !/^(if|case|while|until|for|[{(])$/.test(key);

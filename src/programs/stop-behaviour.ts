@@ -4,7 +4,7 @@
  */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
 import { effectOf } from './chain.ts';
-import { commandOfImage, imageName, shellsOf } from './images.ts';
+import { imageName, rowOfImage, shellsOf } from './images.ts';
 import { scriptUnknown, type Context } from './links.ts';
 import { rowOf } from './rows.ts';
 import { plainWord } from './shell-words.ts';
@@ -35,7 +35,7 @@ const pid1 = { isPid1: true, isIgnored: false, toGroup: false, depth: 0 };
 /** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
 function wordsOf(command: readonly string[], args: readonly string[], image: string): readonly string[] | undefined {
   if (command.length > 0) return [...command, ...args];
-  const { entry, cmd = [] } = commandOfImage(image);
+  const { entry, cmd = [] }: { entry?: readonly string[]; cmd?: readonly string[] } = rowOfImage(image) ?? {};
   const isOption = args[0]?.startsWith('-');
   // Before options, the entry points of official images put the name of their program.
   const before = isOption && entry?.length ? cmd.slice(0, Math.max(1, cmd.indexOf(args[0] ?? ''))) : [];

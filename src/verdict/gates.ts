@@ -62,12 +62,8 @@ function graceUsed(input: RuleInput, limit: number): Result {
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most) return { passed: true, message: 'no container was running, so none of the grace period was used' };
   const share = { lo: most.lo / longestGraceMs(input.timeline), hi: most.hi / shortestGraceMs(input.timeline) };
-  return atMost(
-    share,
-    limit,
-    `${most.container.name} used ${usedText(input.timeline, most.container, share)}`,
-    percent,
-  );
+  const text = `${most.container.name} used ${usedText(input.timeline, most.container, share)}`;
+  return atMost(share, limit, text, percent);
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */
@@ -94,11 +90,7 @@ function drainLead(input: RuleInput, limit: number): Result {
   const endpoints = routedEndpoints(input.timeline);
   if (endpoints.length === 0) return resultWithoutEndpoints(input);
   const leads = endpoints.flatMap((endpoint) =>
-    servingOf(input, endpoint).map((container) => ({
-      endpoint,
-      container,
-      ...leadSpan(input.timeline, endpoint, container),
-    })),
+    servingOf(input, endpoint).map((container) => leadOf(input.timeline, endpoint, container)),
   );
   const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
   if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
@@ -116,11 +108,11 @@ const servingOf = (input: RuleInput, { service }: RoutedEndpoint): ContainerTime
   servingContainers(input, service) ?? mainContainers(input.timeline);
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */
-function leadSpan(timeline: Timeline, { unroutedAt }: RoutedEndpoint, { bounds }: ContainerTimeline): Span {
-  if (!bounds.stopSignal) return anyTime;
-  const { lo, hi } = (unroutedAt?.estimate ?? notBeforeNow(timeline)).client;
-  const { client } = bounds.stopSignal;
-  return { lo: client.lo - hi, hi: client.hi - lo };
+function leadOf(timeline: Timeline, endpoint: RoutedEndpoint, container: ContainerTimeline) {
+  const { stopSignal } = container.bounds;
+  if (!stopSignal) return { endpoint, container, ...anyTime };
+  const { lo, hi } = (endpoint.unroutedAt?.estimate ?? notBeforeNow(timeline)).client;
+  return { endpoint, container, lo: stopSignal.client.lo - hi, hi: stopSignal.client.hi - lo };
 }
 
 const notBeforeNow = ({ now }: Timeline): Estimate => onClient({ lo: now, hi: Infinity }, []);
@@ -161,8 +153,7 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
     return { name, passed: false, message: `${message}, but ${unmeasured}: not proven to be within the limit` };
   }
   if ('count' in limit) return { name, passed, message: `${message}, limit ${limit.count}` };
-  const shares = ` (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}`;
-  return { name, passed, message: `${message}${shares}` };
+  return { name, passed, message: `${message} (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}` };
 }
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */

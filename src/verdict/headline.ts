@@ -62,7 +62,10 @@ export function headlineOf(input: HeadlineInput): Headline {
   const { outcome, exitCode, gates } = input.verdict;
   if (exitCode === gateFailed) {
     const failed = gates.filter(({ passed }) => !passed);
-    const texts = failed.map(({ name, limit, message }) => `${[name, limit].filter(Boolean).join(' ')}: ${message}`);
+    const texts = failed.map(({ name, limit, message }) =>
+      // A probe implies `--max-lost 0`: nobody may have named that gate.
+      name === 'max-lost' ? message : `${[name, limit].filter(Boolean).join(' ')}: ${message}`,
+    );
     return { brief: texts.join('; '), full: [...texts, gracefulText(input)].join('; ') };
   }
   if (outcome === 'killed') return killedHeadline(input);

@@ -62,6 +62,7 @@ function causeOfLoss(
 ): Omit<Loss, 'what' | 'evidence'> {
   const { containers, endpoints, replacement } = timeline;
   if (last < timeline.zero) return { cause: 'before-deletion', why: 'they failed before the deletion began' };
+  if (first < timeline.zero) return { cause: 'unexplained', why: 'the first failed before the deletion began' };
   const isOnlyKept =
     probes.every((probe) => probe.new.failed === 0) && probes.some(({ kept }) => (kept?.failed ?? 0) > 0);
   // A client reconnects after one failure: more failures mean that nothing accepted the new connection.
@@ -92,16 +93,16 @@ function causeOfLoss(
   if (mostFrequent === 'dns' || mostFrequent === 'tls') return unexplained;
   const [unrouted] = shownOf(endpoints.map(({ unroutedAt }) => unroutedAt)).sort((a, b) => a - b);
   if (unrouted === undefined) return unexplained;
+  const others = Math.max(0, ...probes.map(({ otherPods = 0 }) => otherPods));
   // One second more than measured, rounded up to the next 5 s.
-  const preStopSeconds = Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
+  const preStopSeconds = others > 0 ? undefined : Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
   const who = stretches.some(({ kind }) => kind === 'http') ? 'a proxy, mesh or load balancer' : 'load balancers';
   const services = servicesNamed([...new Set(endpoints.flatMap(({ service }) => service ?? []))]);
-  const length = secondsText(last - unrouted);
-  return {
-    cause: 'sent-too-late',
-    preStopSeconds,
-    why: `${who} kept sending for ${length} after removal from ${services}`,
-  };
+  const kept =
+    others > 0
+      ? `to pods removed from ${services}: to this one, or to ${plural(others, 'other')} that left then`
+      : `for ${secondsText(last - unrouted)} after removal from ${services}`;
+  return { cause: 'sent-too-late', preStopSeconds, why: `${who} kept sending ${kept}` };
 }
 
 const unexplained = { cause: 'unexplained', why: 'nothing observed during the shutdown explains it' } as const;
@@ -128,10 +129,8 @@ export function requestsText(timeline: Timeline, probe: ProbeResult, race?: stri
 }
 
 /** The probes that lost most, if there is room for only `count`. */
-export function worstOf(probes: readonly ProbeResult[], count: number): ProbeResult[] {
-  const lost = (probe: ProbeResult): number => lostBy([probe]).failed;
-  return [...probes].sort((one, other) => lost(other) - lost(one)).slice(0, count);
-}
+export const worstOf = (probes: readonly ProbeResult[], count: number): ProbeResult[] =>
+  [...probes].sort((one, other) => lostBy([other]).failed - lostBy([one]).failed).slice(0, count);
 
 function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): string[] {
   const { via, sent, failed, windows, answered, refusedBy } = probe;
@@ -195,14 +194,15 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
 function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
   const counted = failures.map(
     ({ kind, status, count }) =>
-      [kind === 'http' && status !== undefined ? statusText(status) : kindWords[kind], count] as const,
+      // The statuses of gRPC end at 16, those of HTTP begin at 100.
+      [
+        kind === 'http' && status !== undefined ? `${status < 100 ? 'gRPC ' : ''}status ${status}` : kindWords[kind],
+        count,
+      ] as const,
   );
   const words = byFrequency(counted).map(([word]) => word);
   return list(words.slice(0, 3));
 }
-
-/** The statuses of gRPC end at 16, those of HTTP begin at 100. */
-const statusText = (status: number): string => `${status < 100 ? 'gRPC ' : ''}status ${status}`;
 
 const spanText = (timeline: Timeline, from: number, to: number): string =>
   to - from < 50

@@ -51,8 +51,11 @@ export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined
 function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
   const outcomes = input ? outcomesOf(input) : [outcomeWithoutDeletion(trace)];
   const findings = input ? findingsOf(input) : [];
-  const limits = policy.gates.map((gate) => gateOf(gate, input, findings));
-  const gates = withImpliedLoss(timeline.probes, limits);
+  // What a run over several pods loses is judged once, for the whole run.
+  const isShared = timeline.probes.some(({ otherPods }) => otherPods !== undefined);
+  const own = policy.gates.filter(({ kind }) => !isShared || kind !== 'max-lost');
+  const judged = own.map((gate) => gateOf(gate, input, findings));
+  const gates = isShared ? judged : withImpliedLoss(timeline.probes, judged);
   const exitCode = exitCodeOf({
     outcomes,
     gatesFailed: gates.some((gate) => !gate.passed),

@@ -1,6 +1,6 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
 import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
-import type { FixReport, Outcome, ProbeReport } from '../model/report.ts';
+import type { FixReport, Gate, Outcome, ProbeReport } from '../model/report.ts';
 import { sumOf } from '../model/probe-numbers.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
@@ -30,6 +30,8 @@ export interface RolloutExtras {
   readonly incomplete?: string | undefined;
   /** Results of each `--probe`; a probe of the pod itself (`--probe pod`) has one result per pod. */
   readonly probes?: readonly ProbeReport[];
+  /** Gates of the whole run. */
+  readonly gates?: readonly Gate[];
   /** Exit codes that no report accounts for, such as of a file that could not be written. */
   readonly codes?: readonly number[];
 }
@@ -43,10 +45,11 @@ export function rolloutNumbers(scope: string, reports: readonly Report[], extras
 function numbersOf(
   scope: string,
   reports: readonly Report[],
-  { codes = [], unseen = [], incomplete, probes = [] }: RolloutExtras,
+  { codes = [], unseen = [], incomplete, probes = [], gates = [] }: RolloutExtras,
 ) {
   const timelines = reports.map(({ timeline }) => timeline);
   const verdicts = reports.map(({ verdict }) => verdict);
+  const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
   const outcomes: Partial<Record<Outcome, number>> = {};
   for (const { outcome } of verdicts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return {
@@ -54,10 +57,9 @@ function numbersOf(
     /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
     target: sharedWorkload(timelines) ?? scope,
     pods: reports.length,
-    gone: timelines.filter((timeline) => markOf(timeline, 'removed')).length,
     outcomes,
     /** Pods with a container that was killed at the end of its grace period. */
-    killed: timelines.filter(wasKilled).map(nameOf),
+    killed: timelines.filter(({ containers }) => containers.some(({ outcome }) => outcome === 'killed')).map(nameOf),
     /** From the first request (or acceptance) to the last removal. */
     total: totalOf(timelines),
     slowest: slowestOf(reports),
@@ -69,10 +71,13 @@ function numbersOf(
     traffic: trafficOf(reports.map(({ answer }) => answer.traffic)),
     noReady: noReadyOf(reports),
     causes: causesOf(reports),
-    worst: worstOf(reports),
+    worst: worstOf(bad),
+    why: mostFrequent(bad.flatMap(({ answer }) => answer.why ?? [])),
+    advice: mostFrequent(bad.flatMap(({ answer }) => answer.advice.slice(0, 1))),
     unseen,
     incomplete,
     probes,
+    gates,
     requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
@@ -104,8 +109,6 @@ function slowestOf(reports: readonly Report[]) {
   });
   return gone.sort((a, b) => b.total.shown - a.total.shown)[0];
 }
-
-const wasKilled = ({ containers }: Timeline): boolean => containers.some(({ outcome }) => outcome === 'killed');
 
 type BoundsOf = (container: ContainerTimeline, timeline: Timeline) => Bounds | undefined;
 
@@ -161,14 +164,13 @@ function raceText(answers: readonly TrafficAnswer[], races: readonly Race[]): st
   return `${signals.size > 1 ? 'the stop signal' : list([...signals])} was ${dueText({ lead, services })}${hook}${others}`;
 }
 
-/** With severity info nothing had to take over from the pod, so no backend is missing. */
-const missedBackend = ({ verdict }: Report): boolean =>
-  verdict.findings.some(({ code, severity }) => code === 'no-ready-endpoint' && severity !== 'info');
-
 /** The longest time that a Service had no ready endpoint; undefined if there always was one. */
 function noReadyOf(reports: readonly Report[]) {
   const periods = reports
-    .filter(missedBackend)
+    // With severity info nothing had to take over from the pod, so no backend is missing.
+    .filter(({ verdict }) =>
+      verdict.findings.some(({ code, severity }) => code === 'no-ready-endpoint' && severity !== 'info'),
+    )
     .flatMap(({ answer }) =>
       answer.traffic.services.flatMap(({ name, noReady }) =>
         noReady ? [{ service: name, longest: periodLength(noReady) }] : [],
@@ -189,8 +191,7 @@ function causesOf(reports: readonly Report[]) {
 function worstOf(reports: readonly Report[]) {
   const weight = ({ verdict }: Report): number => precedence.indexOf(verdict.exitCode);
   return reports
-    .filter(({ verdict }) => verdict.exitCode !== 0)
-    .sort((a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0))
+    .toSorted((a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0))
     .slice(0, 3)
     .map(({ timeline, answer }) => ({ pod: nameOf(timeline), summary: answer.summary }));
 }
@@ -207,7 +208,7 @@ const mostFrequent = (texts: readonly string[]): string | undefined =>
 
 /** `12 of 12 pods terminated gracefully; longest drain 3.1s` */
 function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
-  const { pods, outcomes, drain, unseen, incomplete, exitCode, probes } = numbers;
+  const { pods, outcomes, drain, unseen, incomplete, exitCode, probes, gates } = numbers;
   const good = (outcomes.graceful ?? 0) + (outcomes.removed ?? 0);
   const rest = Object.entries(outcomes).filter(([outcome]) => outcome !== 'graceful' && outcome !== 'removed');
   const others = [
@@ -218,9 +219,9 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
   if (pods + unseen.length === 0) return `no pod was deleted${end}`;
   const counts = `${good} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
-  const { sent, failed } = sumOf(probes);
-  const lost = failed > 0 ? `, ${failed} of ${plural(sent, 'request')} failed` : ', a gate failed';
-  const gate = exitCode === gateFailed ? lost : '';
+  const isLost = sumOf(probes).failed > 0;
+  const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);
+  const gate = lost.length === 0 && exitCode === gateFailed ? ', a gate failed' : lost.join('');
   return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
 }
 
@@ -228,7 +229,8 @@ export type RolloutSummary = ReturnType<typeof summaryOf>;
 
 /** The JSON summary. */
 export function summaryOf(numbers: RolloutNumbers) {
-  const { scope, pods, outcomes, killed, unseen, slowest, graceUsed, exitCode, incomplete, probes, sentence } = numbers;
+  const { scope, pods, outcomes, killed, unseen, slowest, graceUsed, exitCode, incomplete, probes, gates, sentence } =
+    numbers;
   return {
     apiVersion: 'podexit/v1',
     kind: 'RolloutSummary',
@@ -244,6 +246,7 @@ export function summaryOf(numbers: RolloutNumbers) {
     exitCode,
     incomplete,
     probes: probes.length > 0 ? probes : undefined,
+    gates: gates.length > 0 ? gates : undefined,
     sentence,
   };
 }

@@ -44,6 +44,6 @@ it.each([
 ])('in %s container %s ignores SIGTERM because of its command', async (name, container, words) => {
   const { one } = await checked(name);
   const finding = one?.findings.find(({ code }) => code === 'no-signal-handling');
-  expect(finding).toMatchObject({ container, severity: 'warning' });
+  expect(finding).toMatchObject({ container, severity: 'error' });
   expect(finding?.message).toContain(words);
 });

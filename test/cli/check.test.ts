@@ -216,6 +216,9 @@ describe('gates and the exit code', () => {
       expect((await check(one, '--fail-on=error')).code).toBe(0);
     }));
 
+  it('--fail-on=error fails for a certain kill', () =>
+    serving('sigkill-after-grace', {}, async (one) => expect((await check(one, '--fail-on=error')).code).toBe(5)));
+
   it('an unknown finding is refused before anything is read', () =>
     serving('two-services', {}, async ({ server, flags }) => {
       const { code, stderr } = await runMain(['check', server.pod, '--fail-on=nosuch', ...flags]);

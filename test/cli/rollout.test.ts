@@ -1,5 +1,6 @@
 /** `--all-terminating`: one report for each pod that a rollout terminates, and a summary at the end. */
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -84,7 +85,7 @@ describe.concurrent('a recorded rollout', () => {
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
       expect(stdout).toMatch(new RegExp(`^[\\d:.]+ +${server.pod} +✔ Graceful`));
-      expect(stdout).toMatch(/^✔ deployment\/checkout {2}1 pod terminated in [\d.]+s$/m);
+      expect(stdout).toMatch(/^✔ deployment\/checkout {2}1 of 1 pod terminated gracefully; longest drain \S+$/m);
       expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^✔ 1 of 1 pod terminated gracefully/);
     }));
 });
@@ -113,6 +114,25 @@ it('several pods that terminate together have one report, one each on request, a
     }
   });
 });
+
+it('passes if its command rolls nothing out, as when a release is run again', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'junit-')), 'exits.junit.xml');
+    const ran = await runMain([
+      'rollout',
+      'deploy/checkout',
+      `--report=${file}`,
+      ...flags,
+      '--',
+      process.execPath,
+      '-e',
+      '0',
+    ]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(ran.stderr).toMatch(/podexit: the command rolled nothing out: no pod of deployment\/checkout terminated\n/);
+    expect(ran.stdout).toMatch(/^✔ deployment\/checkout {2}no pod was deleted$/m);
+    expect(readFileSync(file, 'utf8')).not.toContain('timestamp');
+  }));
 
 it('exits 3 if nothing terminated by --timeout', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
@@ -168,7 +188,7 @@ describe('the summary', () => {
         ],
       },
       verdict: { outcome, exitCode, findings: [] },
-      answer: { summary: outcome, fix: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
+      answer: { summary: outcome, fix: [], advice: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
     }) as never;
 
   it('names the slowest pod and the killed ones, and has percentiles of the grace used', () => {

@@ -31,7 +31,7 @@ describe('the card of many pods', () => {
 
   it('begins with the number of pods, and ends with one sentence', () => {
     const lines = card(pods(12));
-    expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 pods terminated in \d/);
+    expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 of 12 pods terminated gracefully/);
     expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest drain ≈3\.\ds$/);
   });
 
@@ -77,10 +77,18 @@ describe('the card of many pods', () => {
     expect(lines.at(-1)).toContain('5 of 9 pods terminated gracefully, 4 killed');
   });
 
-  it('has at most 20 lines for many pods, and 80 columns', () => {
+  it('says of killed pods why, and what to change', () => {
+    const text = card([...pods(2), ...pods(2, killed)])
+      .join(' ')
+      .replace(/ +/g, ' ');
+    expect(text).toMatch(/why no log line and no readiness change of app after SIGTERM; its command ignores SIGTERM/);
+    expect(text).toMatch(/fix remove `trap "" TERM` from the command of app/);
+  });
+
+  it('has at most 25 lines for many pods, and 80 columns', () => {
     for (const reports of [pods(60), [...pods(50), ...pods(10, killed)]]) {
       const lines = card(reports, ['web-x']);
-      expect(lines.length).toBeLessThanOrEqual(20);
+      expect(lines.length).toBeLessThanOrEqual(25);
       expect(lines.slice(0, -1).filter((line) => textWidth(line) > 80 && !line.includes('kubectl '))).toEqual([]);
     }
   });
@@ -92,16 +100,6 @@ describe('the card of many pods', () => {
   it('escapes strings of the cluster', () => {
     expect(unseenIn([...card([hostileReport]), ...endedPodLines(pen, hostileReport, 'utc')].join(''))).toEqual([]);
   });
-});
-
-it('counts the pods that are gone, if some are still there', () => {
-  const { timeline } = graceful;
-  const left = {
-    ...graceful,
-    timeline: { ...timeline, marks: timeline.marks.filter(({ name }) => name !== 'removed') },
-  };
-  const [first] = rolloutCardLines(rolloutNumbers('deployment/web', [left, graceful]), { pen, columns: 80 });
-  expect(first).toMatch(/ 1 of 2 pods terminated in \d/);
 });
 
 describe('the table of many pods', () => {

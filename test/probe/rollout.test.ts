@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { lossCodes, probeReportsOf } from '../../src/run/probing/probe-results.ts';
+import { lossGates, probeReportsOf } from '../../src/run/probing/probe-results.ts';
 import { createSharedProbes } from '../../src/run/traces/shared-facts.ts';
 
 const started = (probe: number, target: string, pod?: string): ProbeObservation => ({
@@ -37,13 +37,18 @@ it('reports `pod` once for all pods, and each address separately', () => {
   ]);
 });
 
-it('fails the run for losses between two exits, unless they are allowed', () => {
+it('judges the losses of the whole run, also those between two exits, by the limit or by none', () => {
   const { all } = probesOf([0, started(0, 'http://shop')], [9000, counts(0, 100, 1, 9000)]);
-  const of = (gates: Parameters<typeof lossCodes>[1]['gates'], warnOnly = false) =>
-    lossCodes(all(), { gates, warnOnly });
-  expect(of([])).toEqual([5]);
-  expect(of([{ kind: 'max-lost', count: 1 }])).toEqual([]);
-  expect(of([], true)).toEqual([]);
+  const of = (gates: Parameters<typeof lossGates>[1]['gates']) => lossGates(all(), { gates });
+  expect(of([])).toEqual([{ name: 'max-lost', passed: false, message: '1 of 100 requests failed, limit 0' }]);
+  expect(of([{ kind: 'max-lost', count: 1 }])).toMatchObject([{ passed: true }]);
+});
+
+it('says of a loss how many other pods left within a minute before it or later', () => {
+  const probes = probesOf([0, started(0, 'http://shop')], [95_000, counts(0, 10, 4, 95_000)]);
+  const trace = { ...emptyTrace, deletion: { seenAt: 90_000 } } as unknown as Trace;
+  const begun = new Map([...Object.entries({ own: 90_000, longAgo: 20_000, before: 40_000, after: 92_000 })]);
+  expect(probes.in(trace, 'own', begun).probes.get(0)?.otherPods).toBe(2);
 });
 
 it('attributes no loss to a pod before its deletion', () => {
@@ -54,7 +59,7 @@ it('attributes no loss to a pod before its deletion', () => {
   );
   const trace = { ...emptyTrace, deletion: { seenAt: 4000 } } as unknown as Trace;
   const own = probes
-    .in(trace, 'a')
+    .in(trace, 'a', new Map())
     .probes.get(0)
     ?.slices.map(({ value }) => value.new.failed);
   expect(own).toEqual([1]);

@@ -109,6 +109,17 @@ it.concurrent(
   },
 );
 
+it.concurrent('shows in the demo what a rollout loses, and blames no pod for what another may have lost', async () => {
+  const { code, stdout } = await podexit(['demo', 'lost-requests-rollout']);
+  expect(code).toBe(5);
+  const text = stdout.replaceAll(/\s+/g, ' ');
+  expect(text).toMatch(
+    /load balancers kept sending to pods removed from Service checkout: to this one, or to \d+ others/,
+  );
+  expect(text).toMatch(/25 of 25 pods terminated gracefully, \d+ of \d+ requests failed/);
+  expect(text).not.toMatch(/kept sending for/);
+});
+
 it.concurrent('uses the proxies of the API server, and deletes nothing if those do not answer', async () => {
   await serving('graceful-exit', {}, async ({ server: cluster, flags }) => {
     const words = ['--probe', 'service/checkout:80/pay?card=4711-4711', '--probe', 'pod:8080'];

@@ -13,6 +13,7 @@ it.each([
   ['programs', 'programs'],
   ['wrappers', 'programs'],
   ['shells', 'shells'],
+  ['traps', 'traps'],
   ['images', 'images'],
   ['commands', 'commands'],
   ['signals', 'signalNumbers'],

@@ -4,7 +4,7 @@
  */
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
-import { at, note, warning, type Problem } from '../problem.ts';
+import { at, error, note, warning, type Problem } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
@@ -80,7 +80,7 @@ const missingPort = (spec: Situation): Problem[] =>
       const isDeclared = spec.containers.some((container) => serves(container, target));
       if (typeof port !== 'string' || isDeclared) return [];
       const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
-      return warning('target-port-missing', message, {
+      return error('target-port-missing', message, {
         advice: `Name a container's ${protocol} port "${port}", or write its number as targetPort.`,
         path: [...spec.podPath, 'containers'],
       });
@@ -119,7 +119,7 @@ function outageByRollout(spec: Situation): Problem[] {
     ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`
     : `maxUnavailable ${maxUnavailable} lets a rollout take ${all} away before a new one is ready`;
   const field = subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy';
-  return [warning('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
+  return [(isRecreate ? error : warning)('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
 }
 
 /** The rollout starts a pod that cannot run as long as the old one holds what it needs. */

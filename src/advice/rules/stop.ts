@@ -59,7 +59,7 @@ const slowApplications = ofContainer((container, spec) => {
 function noGrace({ graceSeconds, podPath }: Situation): Problem[] {
   if (graceSeconds > 0) return [];
   const message = 'with a grace period of 0 the object is removed before its containers have ended';
-  return [warning('force-deleted', message, { path: [...podPath, 'terminationGracePeriodSeconds'] })];
+  return [error('force-deleted', message, { path: [...podPath, 'terminationGracePeriodSeconds'] })];
 }
 
 /** Without the prefix SIG: `lifecycle.stopSignal`, else the image's if known, else TERM. */
@@ -118,7 +118,7 @@ const signals = ofContainer((container, spec) => {
       cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
       depends: `it depends on its image whether PID 1 of ${name} passes ${signal} on (${because})`,
     };
-    return warning('shell-as-pid-1', messages[kind], { ...place, advice });
+    return (kind === 'shell' ? error : warning)('shell-as-pid-1', messages[kind], { ...place, advice });
   }
   const advice = handling.advice ?? 'Handle the stop signal, or put an init such as tini in front of it.';
   return inspection?.kind === 'read'
@@ -126,7 +126,7 @@ const signals = ofContainer((container, spec) => {
         ...place,
         advice,
       })
-    : warning('no-signal-handling', `${name} ignores ${signal} (${handling.because}): ${kill}`, { ...place, advice });
+    : error('no-signal-handling', `${name} ignores ${signal} (${handling.because}): ${kill}`, { ...place, advice });
 });
 
 /** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
@@ -138,7 +138,7 @@ const mismatched = ofContainer((container, spec) => {
   const code = 'stop-signal-mismatch';
   if (signal === 'KILL') {
     const advice = 'Choose a signal that it handles, such as SIGTERM.';
-    return warning(code, `${container.name} is stopped with SIGKILL: it cannot finish anything`, { ...place, advice });
+    return error(code, `${container.name} is stopped with SIGKILL: it cannot finish anything`, { ...place, advice });
   }
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;

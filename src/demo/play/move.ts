@@ -25,7 +25,7 @@ export function createMover(scenario: PreparedScenario, moments: Moments) {
 
   /** `graceSeconds`: of the record that has the field. */
   function moveText(text: string, field: string, graceSeconds: unknown, context: Context): string {
-    const stamp = timeFields.has(field) ? parseStamp(text) : undefined;
+    const stamp = parseStamp(text);
     if (stamp === undefined) return text;
     const isDeadline = field === 'deletionTimestamp' && typeof graceSeconds === 'number';
     const grace = isDeadline ? BigInt(graceSeconds) * nsPerSecond : 0n;
@@ -62,25 +62,6 @@ export function createMover(scenario: PreparedScenario, moments: Moments) {
     },
   };
 }
-
-const timeFields = new Set([
-  'creationTimestamp',
-  'deletionTimestamp',
-  'time',
-  'timeAdded',
-  'endpoints.kubernetes.io/last-change-trigger-time',
-  'firstTimestamp',
-  'lastTimestamp',
-  'eventTime',
-  'lastObservedTime',
-  'lastTransitionTime',
-  'lastUpdateTime',
-  'lastHeartbeatTime',
-  'startTime',
-  'startedAt',
-  'finishedAt',
-  'renewTime',
-]);
 
 function contextOf(object: KubeObject, seenAt: number): Context {
   const name = object.metadata.name;

@@ -1,5 +1,6 @@
 /** The annotations and the summary of a step in GitHub Actions, as text: documents.ts writes them. Pure. */
 import type { Report } from '../../verdict/report.ts';
+import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { podText } from '../pod-facts.ts';
 import { forCommand, forCommandProperty } from '../safe-text.ts';
 
@@ -10,25 +11,24 @@ export const summaryBytes = 1024 * 1024;
 export function githubAnnotations({ timeline, verdict, answer }: Report): string[] {
   const { exitCode, gates, outcome } = verdict;
   const pod = podText(timeline);
-  const fix = answer.fix[0];
-  const advice = fix ? [`fix: ${fix.reason}`, fix.command] : [];
+  const advice = answer.fix.slice(0, 1).flatMap(({ reason, command }) => [`fix: ${reason}`, command]);
   const isGood = outcome === 'graceful' || outcome === 'removed';
   const failed = gates.filter(({ passed }) => !passed);
   const level = exitCode === 0 ? 'warning' : 'error';
+  const { grade, reason, measured } = answer.traffic;
+  const isUnserved = isGood && failed.length === 0 && (grade === 'outage' || grade === 'misrouted');
   return [
     ...(isGood ? [] : [command(level, `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
     ...failed.map(({ name, message }) => command(level, `gate ${name}: ${pod}`, [message])),
-    ...(isGood && failed.length === 0 && (answer.traffic.grade === 'outage' || answer.traffic.grade === 'misrouted')
-      ? [
-          command('warning', `traffic ${answer.traffic.grade}: ${pod}`, [
-            answer.traffic.reason,
-            answer.traffic.measured,
-            ...advice,
-          ]),
-        ]
-      : []),
+    ...(isUnserved ? [command('warning', `traffic ${grade}: ${pod}`, [reason, measured, ...advice])] : []),
   ];
 }
+
+/** The failed gates of a run over several pods. */
+export const rolloutAnnotations = ({ target, gates, exitCode }: RolloutNumbers): string[] =>
+  gates.flatMap(({ name, passed, message }) =>
+    passed ? [] : [command(exitCode === 0 ? 'warning' : 'error', `gate ${name}: ${target}`, [message])],
+  );
 
 /** Sections of Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */
 export function githubSummary(sections: readonly string[], limit = summaryBytes): string {

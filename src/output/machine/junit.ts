@@ -13,19 +13,19 @@ import { writeXml, type XmlElement } from './xml.ts';
 /** Cases fail only with a bad exit code: under `--warn-only` (0) nothing fails, and the cases still describe the exit. */
 export function renderJunit(report: Report): string {
   const { timeline, verdict } = report;
-  const cases = [exitCase(report, 'exit'), ...verdict.gates.map((gate) => gateCase(report, gate))];
+  const gates = verdict.gates.map((gate) => gateCase(gate, classOf(report), verdict.exitCode, report));
   return document({
     name: `podexit ${podText(timeline)}`,
     ms: timeline.total?.shown ?? 0,
     timestamp: timeline.zero,
     properties: properties(report),
-    cases,
+    cases: [exitCase(report, 'exit'), ...gates],
   });
 }
 
 /** A run over several pods: one suite with a case for each pod. A pod that was not observed is an error. */
 export function renderRolloutJunit(
-  { target, total, unseen, sentence, exitCode, incomplete }: RolloutNumbers,
+  { target, total, unseen, sentence, exitCode, incomplete, gates }: RolloutNumbers,
   reports: readonly Report[],
 ): string {
   const error = { name: 'error', attributes: { message: 'its termination was not observed', type: 'unknown' } };
@@ -33,6 +33,7 @@ export function renderRolloutJunit(
   const gaveUp = { name: 'error', attributes: { message: incomplete, type: 'incomplete' } };
   if (incomplete !== undefined && exitCode !== 0)
     missed.push(testCase(target.replace('/', '.'), 'rollout', 0, [gaveUp]));
+  missed.push(...gates.map((gate) => gateCase(gate, target.replace('/', '.'), exitCode)));
   return document({
     name: `podexit ${target}`,
     ms: total ?? 0,
@@ -64,7 +65,7 @@ function document({ name, ms, timestamp, properties: known, cases }: Suite): str
       name,
       ...totals,
       skipped: count(cases, 'skipped'),
-      timestamp: new Date(Number.isFinite(timestamp) ? timestamp : 0).toISOString().slice(0, 19),
+      timestamp: Number.isFinite(timestamp) ? new Date(timestamp).toISOString().slice(0, 19) : undefined,
     },
     children: [{ name: 'properties', children: known }, ...cases],
   };
@@ -111,20 +112,22 @@ function exitCase(report: Report, name: string): XmlElement {
   return testCase(classOf(report), name, total?.shown ?? 0, [child]);
 }
 
-function gateCase(report: Report, { name, passed, judged, message }: Gate): XmlElement {
+/** `report`: of the pod that the gate is about, if it is not about all pods. */
+function gateCase(gate: Gate, classname: string, exitCode: number, report?: Report): XmlElement {
+  const { name, passed, judged, message } = gate;
   const isSkipped = judged === false;
-  const isBad = !isSkipped && !passed && report.verdict.exitCode !== 0;
+  const isBad = !isSkipped && !passed && exitCode !== 0;
   // `system-out` does not repeat the message of a fault.
   const children = isBad
     ? [faultOf(report, 'failure', `gate.${name}`, message)]
     : [...(isSkipped ? [{ name: 'skipped', attributes: { message } }] : []), output([message])];
-  return testCase(classOf(report), `gate ${name}`, 0, children);
+  return testCase(classname, `gate ${name}`, 0, children);
 }
 
-const faultOf = (report: Report, name: 'failure' | 'error', type: string, message: string): XmlElement => ({
+const faultOf = (report: Report | undefined, name: 'failure' | 'error', type: string, message: string): XmlElement => ({
   name,
   attributes: { message, type },
-  lines: bodyOf(report),
+  lines: report && bodyOf(report),
 });
 
 const output = (lines: readonly string[]): XmlElement => ({ name: 'system-out', lines });

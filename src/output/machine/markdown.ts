@@ -61,8 +61,8 @@ function answerSection(report: Report): string {
     .map(({ label, words }) => `- ${forMarkdownCode(label)} ${forMarkdown(words.map(({ text }) => text).join(''))}`);
   const { grade, measured } = answer.traffic;
   const { text: traffic } = trafficSign(pen, grade, timeline.probes.length > 0);
-  const reason = [answer.traffic.reason, ...(measured === undefined ? [] : [measured])].join(' · ');
   const failed = verdict.gates.filter(({ passed }) => !passed).slice(0, 2);
+  const reason = [answer.traffic.reason, ...(measured === undefined ? [] : [measured])].join(' · ');
   const lines = [
     ...rows,
     `- traffic ${traffic}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,

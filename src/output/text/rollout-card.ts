@@ -49,42 +49,43 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
   const rows = rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row));
   if (rowsOnly) return rows;
   const { symbol, ink } = rolloutIcon(numbers);
-  const { target, pods, gone, total } = numbers;
-  const count = `${gone === pods ? '' : `${gone} of `}${plural(pods, 'pod')}`;
-  const head = `${count} terminated${total === undefined ? '' : ` in ${secondsText(total)}`}`;
-  const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${head}`)];
+  const { target, sentence } = numbers;
+  const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${sentence}`)];
   return [
     ...flow(pen, title, { width: layout.width, hang: 2 }),
     '',
     ...rows,
     '',
-    lastLine(pen, { symbol, ink }, numbers.sentence),
+    lastLine(pen, { symbol, ink }, sentence),
   ];
 }
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, noReady, fix } = numbers;
+  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
+  const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
     ...row('rollout', numbers.incomplete),
-    ...row('exits', counts.join(' · ')),
+    ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · in ${secondsText(total)}`}`),
     ...row('slowest', slowest && slowestText(slowest)),
+    ...worst.map(({ pod, summary }, index) => ({
+      label: index === 0 ? 'worst' : '',
+      pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
+    })),
     ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from SIGTERM to exit`),
-    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf(numbers.graceMs))} of the grace period`),
+    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf)} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
     ...row('causes', topCauses.join(', ')),
-    ...numbers.worst.map(({ pod, summary }, index) => ({
-      label: index === 0 ? 'worst' : '',
-      pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
-    })),
+    ...row('why', numbers.why),
     ...row('missed', unseen.slice(0, 3).join(', ')),
+    ...row('fix', numbers.advice),
     ...row('fix', fix?.reason, fix && forTerminal(`${fix.command}${flags}`, 4000)),
   ];
 }
@@ -96,11 +97,6 @@ const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumb
 /** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
   `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
-
-const shareOf =
-  (graceMs: number) =>
-  (share: Bounds): string =>
-    share.min > 1.005 ? 'more than all' : shareText(share, graceMs);
 
 /** `possible race, not measured: 6 of 6 pods, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {

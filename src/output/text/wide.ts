@@ -20,10 +20,7 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
   ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
   ['CONTAINERS', ({ timeline }) => timeline.containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
   ['TRAFFIC', ({ answer }) => answer.traffic.grade],
-  [
-    'GATES',
-    ({ verdict }) => verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate)}`).join(','),
-  ],
+  ['GATES', ({ verdict }) => verdict.gates.map(gateText).join(',')],
   ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
 ];
 
@@ -44,8 +41,8 @@ function usedText({ timeline }: Report): string | undefined {
   return most && shareText(shareOfGrace(timeline, most), graceMs(timeline));
 }
 
-const gateWord = ({ passed, judged }: Report['verdict']['gates'][number]): string =>
-  judged === false ? 'not-judged' : passed ? 'passed' : 'failed';
+const gateText = ({ name, passed, judged }: Report['verdict']['gates'][number]): string =>
+  `${name.replace(/ /g, ':')}=${judged === false ? 'not-judged' : passed ? 'passed' : 'failed'}`;
 
 export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;
 

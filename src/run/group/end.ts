@@ -42,8 +42,7 @@ export const progressMessages = ({ write }: Output) => ({
     write(`podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`),
   notFollowed: (owner: string): void =>
     write(
-      `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
-        `the start is gone, or none has changed for ${quietMs / 1000} s\n`,
+      `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at the start is gone, or none has changed for ${quietMs / 1000} s\n`,
     ),
 });
 
@@ -56,12 +55,14 @@ export function shortcomingOf(
   reports: number,
   over: RolloutEnd,
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
-  const { begun, unseen, codes, progress, obstacles, group } = rollout;
+  const { options, begun, unseen, codes, progress, obstacles, group } = rollout;
   const what = forTerminal(group.target);
   const gaveUp = whyGivenUp(rollout);
   if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
     if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: exitCodes.stuck };
+    if (options.start && over === 'done')
+      return { words: `the command rolled nothing out: no pod of ${what} terminated` };
     const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
     return {
       words: `no pod of ${what} was seen to terminate${within}: ${obstacles.text() ?? 'start the rollout while this waits, or wait longer (--timeout)'}`,

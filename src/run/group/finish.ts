@@ -50,16 +50,11 @@ function withoutReport({ interrupted, timedOut, began }: Trace): number {
     throw new PodexitError('run.left', `interrupted before ${pod} had been read`, 'Nothing was deleted.', {
       exitCode: signalCodes[interrupted.value],
     });
-  if (timedOut)
-    throw new PodexitError(
-      'pod.unread',
-      `${pod} could not be read within ${began?.value.timeoutSeconds ?? defaultReadSeconds} s`,
-      'Nothing was deleted. -v=6 logs all requests.',
-    );
+  const limit = timedOut ? ` within ${began?.value.timeoutSeconds ?? defaultReadSeconds} s` : '';
   throw new PodexitError(
-    'trace.empty',
-    'nothing was observed of the pod',
-    'Run it again, or check that the recording holds the pod.',
+    'pod.unread',
+    `${pod} could not be read${limit}`,
+    'Nothing was deleted. -v=6 logs all requests.',
   );
 }
 

@@ -2,16 +2,17 @@
 import type { Observation } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import { exitViews, rolloutViews } from '../../output/documents.ts';
+import { rolloutAnnotations } from '../../output/machine/github.ts';
 import { rolloutSections } from '../../output/machine/markdown.ts';
-import { publishPod, publishSummary } from '../../output/publish.ts';
+import { annotate, publishPod, publishSummary } from '../../output/publish.ts';
 import { fileOfPod, uniquePodNames, writeReports } from '../../output/report-files.ts';
 import { isForEachPod } from '../../output/writable.ts';
 import type { SeveralView, SoFar } from '../../output/several.ts';
-import { worstCode } from '../../verdict/exit-code.ts';
+import { gateFailed, worstCode } from '../../verdict/exit-code.ts';
 import type { Report } from '../../verdict/report.ts';
 import { reportOf } from '../../advice/report.ts';
 import { rolloutNumbers, type RolloutExtras } from '../../verdict/rollout.ts';
-import { lossCodes, probeReportsOf } from '../probing/probe-results.ts';
+import { lossGates, probeReportsOf } from '../probing/probe-results.ts';
 import type { FinishOptions } from './finish.ts';
 import type { Ports } from '../ports.ts';
 import { createTraceReports, type Traces } from '../traces/traces.ts';
@@ -59,15 +60,19 @@ export function createResults(
     written: (): Promise<void> => writing,
     /** Prints the summary. Returns the worst exit code of all. */
     async end({ codes = [], ...extras }: Omit<RolloutExtras, 'probes'> = {}): Promise<number> {
+      const gates = lossGates(traces.probes(), policy);
+      const failed = gates.flatMap(({ passed }) => (passed || policy.warnOnly ? [] : gateFailed));
       const numbers = rolloutNumbers(target, reports, {
         ...extras,
-        codes: [...codes, ...fileCodes, ...lossCodes(traces.probes(), policy)],
+        gates,
+        codes: [...codes, ...fileCodes, ...failed],
         probes: probeReportsOf(traces.probes(), reports),
       });
       const rollout = { numbers, reports };
       await output.end(rollout);
       const whole = files.filter((file) => !isForEachPod(file));
       const code = await writeReports(rolloutViews, rollout, whole, ports);
+      annotate(rolloutAnnotations(numbers), where, format, ports);
       await publishSummary(() => rolloutSections(numbers, reports), where, ports);
       return worstCode([numbers.exitCode, code]);
     },

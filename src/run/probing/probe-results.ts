@@ -1,8 +1,7 @@
 /** What the probes of a run over several pods measured, for its summary and exit code. */
 import { probeReportOf, probeResultsOf } from '../../infer/probes.ts';
 import type { ProbeFacts } from '../../model/trace.ts';
-import type { MarkName, ProbeReport } from '../../model/report.ts';
-import { gateFailed } from '../../verdict/exit-code.ts';
+import type { Gate, MarkName, ProbeReport } from '../../model/report.ts';
 import { lostWithin, withImpliedLoss } from '../../verdict/gates.ts';
 import type { Policy } from '../../verdict/policy.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -34,10 +33,9 @@ export function probeReportsOf(probes: Probes, reports: readonly Report[]): Prob
   return probeResultsOf(mergedByTarget(probes), moments).map(probeReportOf);
 }
 
-/** The exit code of a failed `--max-lost` over the whole run, including losses while no pod was terminating. */
-export function lossCodes(probes: Probes, { gates, warnOnly }: Policy): number[] {
+/** `--max-lost` over the whole run, including losses while no pod was terminating; implied by a probe. */
+export function lossGates(probes: Probes, { gates }: Pick<Policy, 'gates'>): Gate[] {
   const results = probeResultsOf(probes, {});
   const limits = gates.flatMap((gate) => (gate.kind === 'max-lost' ? [lostWithin(results, gate)] : []));
-  const isLost = withImpliedLoss(results, limits).some(({ passed }) => !passed);
-  return isLost && !warnOnly ? [gateFailed] : [];
+  return withImpliedLoss(results, limits);
 }

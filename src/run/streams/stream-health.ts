@@ -28,7 +28,8 @@ export type StreamHealth = ReturnType<typeof createStreamHealth>;
 export function createStreamHealth(onChange: () => void) {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
-  setMaxListeners(0, doubt.signal);
+  const never = new AbortController().signal;
+  setMaxListeners(0, doubt.signal, never);
   const all = (): StreamState[] => [...states.values()];
   return {
     /** `at` (client ms): the stream covers changes from then on. */
@@ -36,7 +37,7 @@ export function createStreamHealth(onChange: () => void) {
       const { onAlive, waitingFor, isNeeded = neededStreams.has(stream) } = options;
       const one: StreamState = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
       const health: Health = {
-        doubted: doubt.signal,
+        doubted: isNeeded ? doubt.signal : never,
         waitingFor,
         lost: (since) => {
           // The last loss may have begun earlier than it seemed.
@@ -65,7 +66,7 @@ export function createStreamHealth(onChange: () => void) {
       const one = states.get(health);
       if (states.delete(health) && (one?.isNeeded || one?.lostSince !== undefined)) onChange();
     },
-    /** Asks every stream to confirm that it has delivered everything. */
+    /** Asks the needed streams, on which the end depends, to confirm that they have delivered everything. */
     doubt: (): void => doubt.abort(),
     /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
     lose(stream: StreamName, silentSince: number): void {

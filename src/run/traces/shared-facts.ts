@@ -56,22 +56,21 @@ export function createSharedProbes() {
     },
     /** All probes, by number. */
     all: (): ReadonlyMap<number, ProbeFacts> => probes,
-    /** The trace of the pod `uid`, with the probes of this pod and those of no particular pod. */
-    in(trace: Trace, uid: string): Trace {
+    /** The trace of the pod `uid`, with its own probes and those of no particular pod. */
+    in(trace: Trace, uid: string, begun: ReadonlyMap<string, number>): Trace {
       if (probes.size === 0) return trace;
       const since = trace.deletion?.seenAt ?? -Infinity;
+      // Failures before this pod's deletion belong to another pod, and later ones may: load balancers lag by a minute.
+      const leaving = [...begun.values()].filter((at) => at > since - 60_000);
+      const partOf = (facts: ProbeFacts): ProbeFacts =>
+        facts.started.value.pod !== undefined
+          ? facts
+          : { ...facts, slices: facts.slices.filter(({ at }) => at >= since), otherPods: leaving.length - 1 };
       const own = [...probes].filter(([, { started }]) => [undefined, uid].includes(started.value.pod));
-      return {
-        ...trace,
-        probes: new Map(own.map(([probe, facts]) => [probe, { ...facts, slices: slicesSince(facts, since) }])),
-      };
+      return { ...trace, probes: new Map(own.map(([probe, facts]) => [probe, partOf(facts)])) };
     },
   };
 }
-
-/** Failures before this pod's deletion belong to another pod. */
-const slicesSince = ({ slices, started }: ProbeFacts, since: number): ProbeFacts['slices'] =>
-  started.value.pod === undefined ? slices.filter(({ at }) => at >= since) : slices;
 
 /** How many changes of one object are remembered; for Events, of the object that they are about. */
 const maxChanges = {

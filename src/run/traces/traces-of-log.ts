@@ -65,7 +65,8 @@ interface Traced {
 
 function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   const traced = new Map<string, Traced>();
-  const closed = new Set<string>();
+  /** When each pod was first seen to terminate, in ms, by its uid; also pods whose traces are closed. */
+  const begun = new Map<string, number>();
   const history = createHistory();
   const siblings = createSharedSiblings();
   const probes = createSharedProbes();
@@ -75,6 +76,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     const one: Traced = { subject: subjectOf(pod), trace: emptyTrace };
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
+    begun.set(pod.metadata.uid, newest.at);
     const remembered = history.all();
     learnOwners(one, remembered);
     for (const observation of [...remembered, newest]) addTo(one, observation);
@@ -91,7 +93,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       }
       for (const pod of terminatingPodsIn(observation)) {
         const { uid } = pod.metadata;
-        if (traced.has(uid) || closed.has(uid) || !wants(pod)) continue;
+        if (begun.has(uid) || !wants(pod)) continue;
         begin(pod, observation);
         keys.add(uid);
       }
@@ -100,14 +102,13 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     },
     get(key) {
       const one = traced.get(key);
-      return one && probes.in(siblings.in(one.trace), key);
+      return one && probes.in(siblings.in(one.trace), key, begun);
     },
     keys: () => [...traced.keys()],
     probes: probes.all,
     close(key, replacement) {
       if (replacement !== undefined) siblings.name(replacement);
       traced.delete(key);
-      closed.add(key);
     },
   };
 }

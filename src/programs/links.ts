@@ -38,7 +38,6 @@ type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right'
 type Next = (context: Context) => Effect;
 type LinkParts = { row: LinkRow; reaction: LinkReaction; context: Context; inner: Effect | undefined };
 
-/** What most effects have in common. */
 const plain: Omit<Effect, 'because'> = {
   reachesApp: 'yes',
   handles: 'yes',
@@ -165,7 +164,6 @@ function throughWrapper({ row, reaction, context }: LinkParts, inner: Effect): E
   return { ...passed, remedy, limitSeconds: limit, limitFrom, because, drains: isSure ? drains : 'unknown' };
 }
 
-/** A program that ends by the signal. */
 function ofProgram({ row: { name, isGuess }, reaction, context }: LinkParts): Effect {
   const { does, limitSeconds, limitFrom, code = isGuess ? undefined : 0, childCode = code, cutCode } = reaction;
   const isOver = limitSeconds !== undefined && limitSeconds >= context.graceSeconds;

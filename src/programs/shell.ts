@@ -21,7 +21,6 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   isGuess: boolean;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
   traps: ReadonlyMap<string, string>;
-  /** Its place in the script. */
   index: number;
   script: Script;
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
@@ -32,6 +31,7 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
 
 type Spot = Pick<Standing, 'kind' | 'words'>;
 type Place = Omit<Standing, 'script'>;
+type Sentence = Partial<Record<'advice' | 'decidedBy', string>> & Record<'does' | 'text', string>;
 
 /** Several: a condition decides between them. Empty: not known. */
 export function standingsOf(script: Script, shell: Shell): Standing[] {
@@ -40,6 +40,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
   let places: Place[] = [];
   let traps: Standing['traps'] = new Map();
   let [isOpen, stopsOnError, asksForJob] = [!commands, false, false];
+  const last = commands?.at(-1)?.forms;
   for (const [index, command] of (commands ?? []).entries()) {
     const { words, forms, isJob, isFollowed } = command;
     const [name = '', first = ''] = [words[0]?.text, words[1]?.text];
@@ -47,7 +48,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     // `trap "kill $!"` before the job, which it does not know yet.
     const isTooEarly = jobs.length === 0 && (asksForJob || (name === 'trap' && words[1]?.isDynamic === true));
     if (isTooEarly || (asksForJob && forms.has('!'))) return [];
-    const isBelow = forms.has('subshell') && !shell.handsOver?.includes('subshell');
+    const isBelow = forms.has('subshell') && !(last?.has('subshell') && handsOver(shell, last));
     const isInChild = isJob || forms.has('pipeline') || isBelow;
     if (name === 'trap' && !isInChild) traps = trapsAfter(words.slice(1), traps, shell.knowsSigPrefix !== false);
     stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
@@ -120,26 +121,28 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): LinkReaction {
-  const { name, unsure = [], handsOver } = shell;
+  const { name, unsure = [] } = shell;
   const { kind, traps, forms } = standing;
   const { signal, isIgnored } = context;
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
-  const all = [...forms, ...ofTraps].filter((form) => !/^[?&|]/.test(form));
-  const isLast = !standing.isFollowed && kind === 'foreground';
-  const becomes = isLast && handsOver !== undefined && all.every((form) => handsOver.includes(form));
+  const becomes = !standing.isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
   if (kind === 'became' || kind === 'over' || becomes) return { does: 'execs', makesIgnored };
   const because = `${name} ignores SIG${signal}, and does not pass it on`;
   if ((makesIgnored || isIgnored) && !unsure.includes(kind))
     return { does: 'ignores', makesIgnored, because, remedy: ignoredRemedy };
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
   if (code === undefined && unsure.some((one) => holds(one, standing, context)))
-    return { does: 'unknown', note: `what ${name} does with SIG${signal} here is not known` };
+    return { does: 'unknown', note: `whether SIG${signal} ends ${name} here is not known of all its versions` };
   if (trap !== undefined) return trapReaction(shell, standing, trap, context);
   if (code === undefined) return { does: 'drops' };
   return trapReaction(shell, { ...standing, kind: 'wait' }, `exit ${code}`, context);
 }
+
+/** Whether it replaces itself by its last command. */
+const handsOver = (shell: Shell, forms: Iterable<string>): boolean =>
+  [...forms].every((form) => /^[?&|]/.test(form) || shell.handsOver?.includes(form)) && shell.handsOver !== undefined;
 
 /** The exit code with which the signal ends the shell, although it has no trap for it. */
 const endCode = ({ ends = [] }: Shell, standing: Standing, context: Context): number | undefined =>
@@ -156,10 +159,10 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): LinkReaction {
   const { kind, words, job } = standing;
   const { signal, isPid1, toGroup, graceSeconds } = context;
-  const says = ({ does, text, advice }: { does: string; text: string; advice?: string }): LinkReaction => {
+  const says = ({ does, text, advice, decidedBy }: Sentence): LinkReaction => {
     const note = `${shell.name} ${text.replace('SIG', `SIG${signal}`)}`;
     const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
-    return { does: does as LinkReaction['does'], note, because: note, isTrap: true, remedy };
+    return { does: does as LinkReaction['does'], note, because: note, decidedBy, isTrap: true, remedy };
   };
   const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
   const isLate = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
@@ -167,7 +170,7 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   if (isLate) return says(sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits, codes } = run ?? {};
-  const goesOn = !run || (!exits && (isEndless(standing) || (waits && !signals)));
+  const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(signals ? data.isOpen : data.goesOn);
   if (signals && waits) return { ...says(data.passesOn), codes };
   if (!job && (words.length === 0 || sleep !== undefined)) return { ...says(data.ends), codes, limitSeconds: sleep };

@@ -38,7 +38,7 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
     'api',
     `deletionTimestamp ${clockText(grace.deadline, 0, timestamps)} (grace period ${grace.effectiveSeconds}s)`,
   ],
-  acknowledged: () => ['kubelet', 'kubelet started termination', 'dim'],
+  acknowledged: () => ['kubelet', 'kubelet acts on the deletion', 'dim'],
   unrouted: ({ subject, timeline }) => ['service', removedText(subject, timeline)],
   'endpoint-removed': ({ subject, timeline }) => [
     'service',

@@ -77,10 +77,9 @@ export function commandsIn(text: string): { commands: readonly (readonly string[
 }
 
 const instant = new Set(shellWords.instant);
-const waitForInput = new Set(shellWords.waitForInput);
 /** It ends by itself within moments. */
-export const isInstant = (words: readonly Word[]): boolean =>
-  words[0] === undefined || (instant.has(words[0].text) && !(words.length === 1 && waitForInput.has(words[0].text)));
+export const isInstant = ([first, ...others]: readonly Word[]): boolean =>
+  !first || (instant.has(first.text) && (others.length > 0 || !shellWords.waitForInput.includes(first.text)));
 
 /** What closes the commands after a keyword, or divides them from the next ones. */
 const endsAfter = new Map<string | undefined, string>(Object.entries(shellWords.endsAfter));

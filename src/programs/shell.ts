@@ -31,6 +31,7 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
 
 type Spot = Pick<Standing, 'kind' | 'words'>;
 type Place = Omit<Standing, 'script'>;
+type Sentence = Partial<Record<'advice' | 'decidedBy', string>> & Record<'does' | 'text', string>;
 
 /** Several: a condition decides between them. Empty: not known. */
 export function standingsOf(script: Script, shell: Shell): Standing[] {
@@ -133,7 +134,7 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
     return { does: 'ignores', makesIgnored, because, remedy: ignoredRemedy };
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
   if (code === undefined && unsure.some((one) => holds(one, standing, context)))
-    return { does: 'unknown', note: `what ${name} does with SIG${signal} here is not known` };
+    return { does: 'unknown', note: `whether SIG${signal} ends ${name} here is not known of all its versions` };
   if (trap !== undefined) return trapReaction(shell, standing, trap, context);
   if (code === undefined) return { does: 'drops' };
   return trapReaction(shell, { ...standing, kind: 'wait' }, `exit ${code}`, context);
@@ -158,10 +159,10 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): LinkReaction {
   const { kind, words, job } = standing;
   const { signal, isPid1, toGroup, graceSeconds } = context;
-  const says = ({ does, text, advice }: { does: string; text: string; advice?: string }): LinkReaction => {
+  const says = ({ does, text, advice, decidedBy }: Sentence): LinkReaction => {
     const note = `${shell.name} ${text.replace('SIG', `SIG${signal}`)}`;
     const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
-    return { does: does as LinkReaction['does'], note, because: note, isTrap: true, remedy };
+    return { does: does as LinkReaction['does'], note, because: note, decidedBy, isTrap: true, remedy };
   };
   const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
   const isLate = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;

@@ -120,10 +120,7 @@ const kubeletsQueue = {
 /** The container that ended last, if that is known of all. */
 function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | undefined {
   if (containers.some(({ exit }) => exit === undefined)) return undefined;
-  return containers.reduce<ContainerTimeline | undefined>(
-    (last, one) => ((one.exit?.at.shown ?? 0) > (last?.exit?.at.shown ?? -Infinity) ? one : last),
-    undefined,
-  );
+  return containers.toSorted((a, b) => (b.exit?.at.shown ?? 0) - (a.exit?.at.shown ?? 0))[0];
 }
 
 /** Until the kubelet began to stop the container: nobody else acts between the API server's acceptance and that (SIGNALS.md §2 S2). */
@@ -133,6 +130,9 @@ function startOf(input: RuleInput, container: ContainerTimeline | undefined): St
   const starting = containerInPostStart(input);
   if (starting !== undefined)
     return { at, owner: 'post-start', subject: starting, what: 'its postStart hook still ran', isProved: true };
+  const exit = container?.exit?.at;
+  if (exit && at && exit.shown < at.shown)
+    return { at: exit, owner: 'unexplained', what: 'until the containers ended' };
   return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: 'began to stop the pod', isProved: true };
 }
 

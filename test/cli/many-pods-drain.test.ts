@@ -95,7 +95,7 @@ it.concurrent('traces no pod of the node if none has the labels', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node1', '-l', 'app=other', '--timeout=6s', ...flags]);
     expect(ran.stderr).toContain('tracing every terminating pod of node/node1 -l app=other');
-    expect(ran.stdout).toContain('node/node1 -l app=other  0 pods terminated');
+    expect(ran.stdout).toContain('node/node1 -l app=other  no pod was deleted');
     expect(ran.code).toBe(3);
   }),
 );

@@ -104,7 +104,8 @@ const causes: readonly Cause[] = [
     sentence: "the pod's deadline, for which the kubelet had begun before the deletion",
     file: ownRecording('deadline-before-delete'),
     says: /the kubelet, which had begun to stop it before \(DeadlineExceeded\)/,
-    owner: 'kubelet',
+    saysNot: /waiting for the kubelet/,
+    owner: 'unexplained',
   },
   {
     sentence: 'a finalizer, by name',

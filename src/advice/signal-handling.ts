@@ -1,6 +1,6 @@
 /** What a container's command line shows about its stop signal (programs/stop-behaviour.ts), as the rules ask for it. */
 import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
-import { ignoredRemedy } from '../programs/links.ts';
+import traps from '../programs/data/traps.json' with { type: 'json' };
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
@@ -21,7 +21,7 @@ export type SignalHandling =
 /** `graceSeconds`: of the pod. A trap that runs only after a longer sleep is none. */
 export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSeconds = 30): SignalHandling {
   const { command, args, image, scripts, noted } = line;
-  const ofTrap = `${ignoredRemedy.text}.`;
+  const ofTrap = `${traps.ignores.advice}.`;
   if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}`, advice: ofTrap };
   if (noted === 'handles') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };

@@ -6,7 +6,7 @@ import type { StopBehaviour as Effect } from './behaviour.ts';
 import { agreed, endsByItself, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
-import { expanded, readScript, type Script } from './shell-script.ts';
+import { expanded, inlined, readScript, type Script } from './shell-script.ts';
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
@@ -58,7 +58,8 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const text = file ? context.scripts.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
   const isHidden = line?.isDynamic && text?.startsWith('$');
-  const script = isHidden ? undefined : readScript(text ?? '');
+  const read = isHidden ? undefined : readScript(text ?? '');
+  const script = read && inlined(read);
   return agreed(shells.map((shell) => [shellText(name, shell), ofShell(shell, script, start, context)]));
 }
 
@@ -71,11 +72,10 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
 }
 
 function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
-  const { job, isGuess } = one;
-  const kind = start.forms.includes('input') ? 'foreground' : one.kind;
+  const { job, isGuess, kind } = one;
   const words = expanded(one.words, start.args);
   const forms = new Set([...one.forms, ...start.forms]);
-  const standing = { ...one, kind, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError } as const;
+  const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
   const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
   const next = (inner: Context): Effect =>

@@ -51,11 +51,6 @@ const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`)
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
 
-export const ignoredRemedy: StopRemedy = {
-  kind: 'trap',
-  text: 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored',
-};
-
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: LinkReaction): Effect {
   const app = reaction || !name ? 'the application' : name;

@@ -51,7 +51,6 @@ export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
 /** All rows but those of shells, in the order of the documentation. */
 export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 
-/** By one word or two. */
 const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));
 
 /**

@@ -35,7 +35,7 @@ export function readScript(text: string): Script | undefined {
 }
 
 /** With the commands of a function where it is called, and of `eval` those of its text. Undefined: too many, or not readable. */
-export function inlined({ commands, functions }: Script, depth = 0): ShellCommand[] | undefined {
+export function inlined({ commands, functions }: Script, depth = 0): Script | undefined {
   const all: ShellCommand[] = [];
   for (const call of commands) {
     const [name, ...args] = call.words;
@@ -52,12 +52,12 @@ export function inlined({ commands, functions }: Script, depth = 0): ShellComman
       isJob: call.isJob || one.isJob,
       isFollowed: call.isFollowed || one.isFollowed,
     });
-    all.push(...(inner?.map(inside) ?? [call]));
+    all.push(...(inner?.commands.map(inside) ?? [call]));
   }
-  return all;
+  return { commands: all, functions };
 }
 
-const most = { depth: 4, commands: 300, text: 300 };
+const most = { depth: 4, commands: 200, text: 300 };
 
 /** `"$@"` and `$1` by the arguments of the script or function. */
 export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>

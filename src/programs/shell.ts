@@ -3,7 +3,7 @@
  * for a command or for its jobs, it became the command (exec), or the script is over.
  */
 import data from './data/traps.json' with { type: 'json' };
-import { ignoredRemedy, type Context, type LinkReaction } from './links.ts';
+import type { Context, LinkReaction } from './links.ts';
 import { afterOptions, type Shell } from './rows.ts';
 import { inlined, isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
 import type { Word } from './shell-words.ts';
@@ -35,13 +35,13 @@ type Sentence = Partial<Record<'advice' | 'decidedBy', string>> & Record<'does' 
 
 /** Several: a condition decides between them. Empty: not known. */
 export function standingsOf(script: Script, shell: Shell): Standing[] {
-  const commands = inlined(script);
+  const { commands } = script;
   const jobs: ShellCommand[] = [];
   let places: Place[] = [];
   let traps: Standing['traps'] = new Map();
-  let [isOpen, stopsOnError, asksForJob] = [!commands, false, false];
-  const last = commands?.at(-1)?.forms;
-  for (const [index, command] of (commands ?? []).entries()) {
+  let [isOpen, stopsOnError, asksForJob] = [false, false, false];
+  const last = commands.at(-1)?.forms;
+  for (const [index, command] of commands.entries()) {
     const { words, forms, isJob, isFollowed } = command;
     const [name = '', first = ''] = [words[0]?.text, words[1]?.text];
     asksForJob ||= name === 'kill' && forms.has('while condition');
@@ -66,10 +66,10 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (places.length > mostPlaces) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
-  if (!commands || (places.length === 0 && isOpen)) return [];
+  if (places.length === 0 && isOpen) return [];
   const over: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, traps, index: 0 };
   const job = jobs.findLast((one) => sleepOf(one.words) === undefined);
-  const common = { job, stopsOnError, script: { ...script, commands } };
+  const common = { job, stopsOnError, script };
   return (places.length > 0 ? places : [over]).map((place) => ({ ...place, ...common }));
 }
 
@@ -128,11 +128,11 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const makesIgnored = trap === '';
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
   const becomes = !standing.isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
-  if (kind === 'became' || kind === 'over' || becomes) return { does: 'execs', makesIgnored };
-  const because = `${name} ignores SIG${signal}, and does not pass it on`;
-  if ((makesIgnored || isIgnored) && !unsure.includes(kind))
-    return { does: 'ignores', makesIgnored, because, remedy: ignoredRemedy };
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
+  if (forms.has('input') && code === undefined) return { ...says(shell, signal, data.reads), isTrap: false };
+  if ((kind === 'became' || kind === 'over' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
+  if ((makesIgnored || isIgnored) && !unsure.includes(kind))
+    return { ...says(shell, signal, data.ignores), isTrap: false, makesIgnored };
   if (code === undefined && unsure.some((one) => holds(one, standing, context)))
     return { does: 'unknown', note: `whether SIG${signal} ends ${name} here is not known of all its versions` };
   if (trap !== undefined) return trapReaction(shell, standing, trap, context);
@@ -155,26 +155,28 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
   return where.split(' ').every((one) => here.includes(one));
 }
 
+function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): LinkReaction {
+  const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
+  const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
+  return { does: does as LinkReaction['does'], note, because: note, decidedBy, isTrap: true, remedy };
+}
+
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): LinkReaction {
   const { kind, words, job } = standing;
   const { signal, isPid1, toGroup, graceSeconds } = context;
-  const says = ({ does, text, advice, decidedBy }: Sentence): LinkReaction => {
-    const note = `${shell.name} ${text.replace('SIG', `SIG${signal}`)}`;
-    const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
-    return { does: does as LinkReaction['does'], note, because: note, decidedBy, isTrap: true, remedy };
-  };
   const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
   const isLate = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
   if (isLate && sleep === undefined && toGroup) return { does: 'forwards' };
-  if (isLate) return says(sleep === undefined ? data.isLate : data.sleeps);
+  if (isLate) return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits, codes } = run ?? {};
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
-  if (goesOn) return says(signals ? data.isOpen : data.goesOn);
-  if (signals && waits) return { ...says(data.passesOn), codes };
-  if (!job && (words.length === 0 || sleep !== undefined)) return { ...says(data.ends), codes, limitSeconds: sleep };
-  return { ...says(data.leaves), codes, isSent: signals };
+  if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
+  if (signals && waits) return { ...says(shell, signal, data.passesOn), codes };
+  if (!job && (words.length === 0 || sleep !== undefined))
+    return { ...says(shell, signal, data.ends), codes, limitSeconds: sleep };
+  return { ...says(shell, signal, data.leaves), codes, isSent: signals };
 }
 
 const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
@@ -184,8 +186,8 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const { kind, job, traps, index, stopsOnError, script, forms } = standing;
   const rest = script.commands.slice(index + 1);
   const [own, last] = [action, traps.get('EXIT') ?? ''].map((text) => {
-    const commands = readScript(text)?.commands;
-    return commands && inlined({ ...script, commands });
+    const read = readScript(text);
+    return read && inlined({ ...script, commands: read.commands })?.commands;
   });
   if (!own || !last) return undefined;
   const exits = own.some((one) => /^(exit|exec)$/.test(nameOf(one)));

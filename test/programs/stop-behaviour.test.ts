@@ -180,6 +180,8 @@ const hostile = [
   ['sh', '-c', `f() { ${'g;'.repeat(90)} }; g() { ${'h;'.repeat(90)} }; h() { app; }; ${'f;'.repeat(20)}`],
   ['sh', '-c', `f() { eval '${'a b;'.repeat(200)}'; }; ${'f;'.repeat(150)}`],
   ['sh', '-c', `${'eval '.repeat(300)} app`],
+  ['capsh', '-- '.repeat(6_000)],
+  ['python3', '-c', 'os.system '.repeat(2_000)],
   ['sh', '-c', 'cat <<A <<B\n'.repeat(2_000)],
   ['sh', '-c', 'cat <<A\nA\n'.repeat(100)],
   Array.from({ length: 10_000 }, () => 'env'),

@@ -12,7 +12,7 @@ import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } fr
 import { follow, watchTarget } from '../streams/follow.ts';
 import { createGate, type Gate } from '../streams/stream-health.ts';
 import type { LiveOptions, Run } from '../streams/live-run.ts';
-import { createSharedStreams } from '../streams/shared-streams.ts';
+import { createSharedStreams, deliverNamespace } from '../streams/shared-streams.ts';
 import {
   eventTargets,
   isTerminatingPod,
@@ -59,7 +59,7 @@ export async function runDeletion(run: Run): Promise<void> {
   run.onDeletion = ({ refused }) => {
     const mayRead = refused.every(({ value }) => value.stream !== 'namespace');
     // When it was first read, the namespace was not terminating yet; its deletion may be why the pod ends.
-    if (only && mayRead && !run.requested) void shared.readNamespace(group.namespace);
+    if (only && mayRead && !run.requested) void deliverNamespace(run, group.namespace);
     toDelete.forEach(openRest);
   };
   for (const pod of named) {

@@ -38,7 +38,8 @@ export async function follow(
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive: (isAlive) => run.listener.alive?.(target, isAlive),
     waitingFor: waiting?.because,
-    isNeeded: isOfPods || undefined,
+    // An endless run asks no stream to confirm what it delivered: one that is connected again counts as whole.
+    isNeeded: group.isEndless ? false : isOfPods || undefined,
   });
   const deliver = (rawObservation: RawObservation): void => {
     if (rawObservation.kind === 'listed') waiting?.over();

@@ -70,8 +70,6 @@ export function createSharedStreams(run: Run, gate: Gate) {
       for (const container of run.options.followLogs ? runningContainers(pod) : [])
         once(`log/${uidOf(pod)}/${container}`, () => followLog(pod, container, isAwaited ? gate : undefined));
     },
-    /** Reads whether the namespace is terminating. */
-    readNamespace: (namespace: string): Promise<void> => deliverNamespace(run, namespace),
     /** The pod is gone. */
     closeOf: (_pod: JsonObject): void => {},
   };

@@ -65,7 +65,6 @@ export function createWideStreams(run: Run, gate: Gate): SharedStreams {
       // Beyond the bound the times of its containers are less exact; they stay right.
       for (const container of run.options.followLogs ? runningContainers(pod) : []) followLog(pod, container);
     },
-    readNamespace: (name) => deliverNamespace(run, name),
     closeOf: leases.close,
   };
 }

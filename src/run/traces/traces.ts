@@ -61,5 +61,5 @@ function endedUndeleted(trace: Trace): boolean {
   );
 }
 
-/** ms in which shared streams deliver the last changes of one pod. They are not asked to confirm (tracks.ts). */
+/** ms in which shared streams deliver a pod's last changes, also once they are back: they confirm nothing (tracks.ts). */
 export const sharedStreamDelayMs = 500;

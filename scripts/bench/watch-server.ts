@@ -1,5 +1,5 @@
 /**
- * `watch-server.ts PODS CHANGES EXITS`: a cluster of so many pods on 100 nodes, in which so many objects change and so many
+ * `watch-server.ts PODS CHANGES EXITS [faults]`: a cluster of so many pods on 100 nodes, in which so many objects change and so many
  * pods exit in a second. It begins on the parent's first message, reports each removed pod, stops on the second message,
  * and exits with its parent.
  */
@@ -8,6 +8,7 @@ import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import { startLoopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import { scenarioFile } from '../../test/helpers/recordings.ts';
+import { watchFaults } from './watch-faults.ts';
 
 export interface WatchedCluster {
   namespace: string;
@@ -24,7 +25,8 @@ interface Row {
   event?: { object?: KubeObject & { status?: { containerStatuses?: { ready?: boolean }[] }; reason?: string } };
 }
 
-const [pods = 0, changesPerSecond = 0, exitsPerSecond = 0] = process.argv.slice(2).map(Number);
+const [pods = 0, changesPerSecond = 0, exitsPerSecond = 0] = process.argv.slice(2, 5).map(Number);
+const interfere = process.argv[5] === 'faults' ? watchFaults : undefined;
 /** ms from the deletion to the Killing Event, to the exit of the container, and from there to the removal. */
 const [killingMs, drainMs, cleanupMs] = [20, 2000, 500];
 
@@ -40,7 +42,7 @@ const found = <T>(value: T | undefined): T => {
 const readyPod = found(recorded.find(({ kind, status }) => kind === 'Pod' && status?.containerStatuses?.[0]?.ready));
 const killing = found(recorded.find(({ kind, reason }) => kind === 'Event' && reason === 'Killing'));
 
-const server = await startLoopback({ scenario: parseScenario(text), attachDelayMs: 2 ** 30 });
+const server = await startLoopback({ scenario: parseScenario(text), attachDelayMs: 2 ** 30, interfere });
 /** The one that changed longest ago is first. */
 const alive = new Map<string, KubeObject>();
 let created = 0;

@@ -1,7 +1,9 @@
 /**
- * `npm run bench:watch -- [--seconds 600] [--pods 5000] [--changes 200] [--exits 20]`: `watch -A` beside
- * `kubectl get pods -A -w -o json`, both on one embedded server in a process of its own. Prints CPU time, memory, missed
- * and doubled exits, and how late the lines are. Linux only: it reads /proc.
+ * `npm run bench:watch -- [--seconds 600] [--pods 5000] [--changes 200] [--exits 20] [--faults]`:
+ * `watch -A` beside `kubectl get pods -A -w -o json`, both on one embedded server in a process of its own. Prints CPU time,
+ * memory, missed and doubled exits, and how late the lines are. `--faults`: the server cuts watches, forgets its history,
+ * refuses requests and sends half lines all the time, and kubectl, which ends at the first of these, is left out. Linux
+ * only: it reads /proc.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -16,19 +18,24 @@ const { values } = parseArgs({
     pods: { type: 'string', default: '5000' },
     changes: { type: 'string', default: '200' },
     exits: { type: 'string', default: '20' },
+    faults: { type: 'boolean', default: false },
   },
 });
-const { pods, changes, exits } = values;
+const { pods, changes, exits, faults } = values;
 const seconds = Number(values.seconds);
 
-const cluster = await startServer<WatchedCluster>('watch-server.ts', [pods, changes, exits]);
+const cluster = await startServer<WatchedCluster>('watch-server.ts', [
+  ...[pods, changes, exits],
+  faults ? 'faults' : '',
+]);
 const [, , ...connection] = cluster.flags;
 const ours = start([...podexit, 'watch', '-A', '-o', 'ndjson', '--no-logs', ...connection], 'pipe');
-const theirs = start(['kubectl', 'get', 'pods', '-A', '-w', '-o', 'json', ...connection]);
+const theirs = faults ? undefined : start(['kubectl', 'get', 'pods', '-A', '-w', '-o', 'json', ...connection]);
 
 /** When each pod was removed, and when each of its lines came. */
 const removedAt = new Map<string, number>();
 const printedAt = new Map<string, number[]>();
+let summary = { unseen: 0, gaps: 0 };
 cluster.child.on('message', ({ uid, at }: RemovedPod) => removedAt.set(uid, at));
 let rest = '';
 ours.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -37,23 +44,26 @@ ours.stdout?.setEncoding('utf8').on('data', (text: string) => {
   for (const line of lines) {
     const [, uid] = /^\{"type":"report".*?"uid":"(uid-\d+)"/.exec(line) ?? [];
     if (uid !== undefined) printedAt.set(uid, [...(printedAt.get(uid) ?? []), Date.now()]);
+    if (line.startsWith('{"type":"watch-summary"')) summary = JSON.parse(line) as typeof summary;
   }
 });
 
 /** Both have read their first lists. */
 await setTimeout(10_000);
-const before = { ours: usageOf(ours), theirs: usageOf(theirs) };
+const usage = () => ({ ours: usageOf(ours), theirs: theirs && usageOf(theirs) });
+const before = usage();
 cluster.child.send('begin');
 const rss: number[] = [];
 for (let second = 0; second < seconds; second += 5) {
   await setTimeout(5000);
   rss.push(usageOf(ours).rssMiB);
 }
-const after = { ours: usageOf(ours), theirs: usageOf(theirs) };
+const after = usage();
 cluster.child.send('stop');
-await setTimeout(8000);
-for (const child of [ours, theirs]) child.kill('SIGTERM');
-await Promise.all([ended(ours), ended(theirs)]);
+await setTimeout(15_000);
+const children = theirs ? [ours, theirs] : [ours];
+for (const child of children) child.kill('SIGTERM');
+await Promise.all(children.map(ended));
 await cluster.close();
 process.stdout.write(reportText());
 
@@ -77,15 +87,22 @@ function reportText(): string {
   const quantile = (share: number): string => `${late[Math.floor(late.length * share)] ?? '–'} ms`;
   const missed = [...removedAt.keys()].filter((uid) => !printedAt.has(uid)).length;
   const doubled = [...printedAt.values()].filter(({ length }) => length > 1).length;
-  const [own, other] = [after.ours.cpuMs - before.ours.cpuMs, after.theirs.cpuMs - before.theirs.cpuMs];
-  const ratio = (a: number, b: number): string => (a / b).toFixed(2);
-  const peaks = [after.ours.peakMiB, after.theirs.peakMiB] as const;
+  const own = after.ours.cpuMs - before.ours.cpuMs;
+  const beside = (unit: string, mine: number, other?: number): string =>
+    other === undefined ? '' : `, kubectl ${other.toFixed(0)} ${unit}: ratio ${(mine / other).toFixed(2)}`;
+  const kubectlMs = after.theirs && before.theirs && after.theirs.cpuMs - before.theirs.cpuMs;
+  const mean = (of: readonly number[]): number => of.reduce((sum, one) => sum + one, 0) / of.length;
+  const [minuteBefore, lastFive] = [mean(rss.slice(-72, -60)), mean(rss.slice(-60))];
   return [
-    `${pods} pods, ${changes} changes/s, ${exits} exits/s, ${seconds} s`,
-    `exits          ${removedAt.size}: ${missed} missed, ${doubled} twice; line after removal p50 ${quantile(0.5)}, p99 ${quantile(0.99)}`,
-    `CPU            watch ${own} ms (${(own / removedAt.size).toFixed(1)} ms an exit), kubectl ${other} ms: ratio ${ratio(own, other)}`,
-    `peak memory    watch ${peaks[0].toFixed(0)} MiB, kubectl ${peaks[1].toFixed(0)} MiB: ratio ${ratio(...peaks)}`,
+    `${pods} pods, ${changes} changes/s, ${exits} exits/s, ${seconds} s${faults ? ', with faults' : ''}`,
+    `exits          ${removedAt.size}: ${missed} without a line (${summary.unseen} of them counted as not observed), ${doubled} twice; ${summary.gaps} gaps`,
+    `line           after removal p50 ${quantile(0.5)}, p99 ${quantile(0.99)}`,
+    `CPU            watch ${own} ms (${(own / removedAt.size).toFixed(1)} ms an exit)${beside('ms', own, kubectlMs)}`,
+    `peak memory    watch ${after.ours.peakMiB.toFixed(0)} MiB${beside('MiB', after.ours.peakMiB, after.theirs?.peakMiB)}`,
     `memory         ${rss.map((one) => one.toFixed(0)).join(' ')} MiB, every 5 s`,
+    ...(seconds < 360
+      ? []
+      : [`flat           the last 5 minutes / the minute before: ${(lastFive / minuteBefore).toFixed(3)}`]),
     '',
   ].join('\n');
 }

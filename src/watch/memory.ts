@@ -4,6 +4,7 @@
  */
 import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation, ObservationOf } from '../model/observation.ts';
+import type { Event } from '../model/observe/event.ts';
 import { controllerOf } from '../model/pod.ts';
 import { learn, objectsOf, type Subject } from '../model/select.ts';
 import { aboutKey, rememberedKey } from '../run/traces/shared-facts.ts';
@@ -93,8 +94,8 @@ export function createMemory() {
   const putObject = (o: ObservationOf<'changed'> | ObservationOf<'listed'>, object: ObservedObject): void => {
     const isRemoved = o.kind === 'changed' && o.change === 'DELETED';
     if (object.kind === 'Pod') return pods.put(o, object);
-    if (object.kind === 'Event' && isRemoved) return;
     const key = rememberedKey(object);
+    if (object.kind === 'Event' && (isRemoved || isOld(object, o.at) || isAmong(rings.recalled(key), object))) return;
     const most: Partial<Record<string, number>> = mostChanges;
     rings.put(key, o, most[o.stream] ?? mostOtherChanges, object.kind === 'Event' || isRemoved);
     const namespace = namespaceBeside(object);
@@ -141,6 +142,13 @@ export function createMemory() {
     sizes: () => ({ pods: pods.size(), objects: rings.size() }),
   };
 }
+
+/** Each list of Events contains all of the last hour. */
+const isOld = ({ metadata, lastTimestamp, eventTime }: Event, now: number): boolean =>
+  Date.parse(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '') < now - rememberedMs;
+
+const isAmong = (seen: readonly Observation[], { metadata: { uid, resourceVersion } }: Event): boolean =>
+  seen.flatMap(objectsOf).some((one) => one.metadata.uid === uid && one.metadata.resourceVersion === resourceVersion);
 
 /** In order, with the parts of one list joined to one list again. */
 function joined(found: readonly Observation[]): Observation[] {

@@ -85,11 +85,9 @@ export function createMetrics(version: string, health: () => WatchHealth) {
   collectDefaultMetrics({ register: registry });
   const { exits, noReady, unseen, dropped, gaps, gapSeconds, phases, total, used } = instruments([registry]);
   addGauges([registry], version, health);
-  const [exitLabels, serviceLabels, namespaceLabels] = [
-    bounded(most.exits),
-    bounded(most.services),
-    bounded(most.namespaces),
-  ];
+  const exitLabels = bounded(most.exits);
+  const serviceLabels = bounded(most.services);
+  const namespaceLabels = bounded(most.namespaces);
   return {
     exit(exit: WatchedExit): void {
       if (exit.kind === 'container') {

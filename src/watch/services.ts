@@ -5,11 +5,13 @@ import type { Observation } from '../model/observation.ts';
 /** ms without any endpoint, after which a Service counts as scaled to zero: that is no outage. */
 const scaledToZeroMs = 60_000;
 
+type Endpoint = EndpointSlice['endpoints'][number];
+
 interface ServiceState {
-  readonly slices: Map<string, { ready: number; all: number }>;
-  /** Client ms until which time without a ready endpoint is counted; undefined: it has one, or never had one. */
-  countedTo: number | undefined;
-  emptySince: number | undefined;
+  readonly slices: Map<string, readonly Endpoint[]>;
+  /** Client ms since which time without a ready endpoint is not counted yet; undefined: it has one, or never had one. */
+  uncountedSince?: number | undefined;
+  emptySince?: number | undefined;
   hadReady: boolean;
 }
 
@@ -22,37 +24,35 @@ export interface ServiceReady {
 /** `onNoReady`: this Service had no ready endpoint for so many further ms. */
 export function createServices(onNoReady: (namespace: string, service: string, ms: number) => void) {
   const services = new Map<string, ServiceState>();
-  const total = ({ slices }: ServiceState, of: 'ready' | 'all'): number =>
-    [...slices.values()].reduce((sum, one) => sum + one[of], 0);
   const count = (key: string, state: ServiceState, at: number): void => {
-    const until = state.emptySince === undefined ? at : Math.min(at, state.emptySince + scaledToZeroMs);
-    if (state.countedTo === undefined || until <= state.countedTo) return;
-    const [namespace = '', service = ''] = key.split('/');
-    onNoReady(namespace, service, until - state.countedTo);
-    state.countedTo = until;
+    const { uncountedSince, emptySince } = state;
+    // Neither the end of its last pods nor the start of its next ones is an outage.
+    if (emptySince !== undefined && at >= emptySince + scaledToZeroMs)
+      Object.assign(state, { uncountedSince: undefined, hadReady: false });
+    // While all its pods terminate, it may be on its way to zero: what follows decides.
+    else if (uncountedSince !== undefined && endpointsOf(state).some(mayServe)) {
+      const [namespace = '', service = ''] = key.split('/');
+      onNoReady(namespace, service, at - uncountedSince);
+      state.uncountedSince = at;
+    }
   };
   const take = ({ metadata, endpoints }: EndpointSlice, at: number, { isGone = false, isListed = false }): void => {
     const service = metadata.labels?.['kubernetes.io/service-name'];
     if (service === undefined) return;
     const key = `${metadata.namespace ?? ''}/${service}`;
-    const state = services.get(key) ?? {
-      slices: new Map(),
-      countedTo: undefined,
-      emptySince: undefined,
-      hadReady: false,
-    };
-    const ready = endpoints.filter(({ conditions }) => conditions?.ready ?? true).length;
+    const state: ServiceState = services.get(key) ?? { slices: new Map(), hadReady: false };
     if (isGone) state.slices.delete(metadata.name);
-    else state.slices.set(metadata.name, { ready, all: endpoints.length });
+    else state.slices.set(metadata.name, endpoints);
     services.set(key, state);
     if (!isListed) settle(key, state, at);
   };
   const settle = (key: string, state: ServiceState, at: number): void => {
     count(key, state, at);
-    const hasReady = total(state, 'ready') > 0;
+    const endpoints = endpointsOf(state);
+    const hasReady = endpoints.some(isReady);
     state.hadReady ||= hasReady;
-    state.countedTo = hasReady || !state.hadReady ? undefined : (state.countedTo ?? at);
-    state.emptySince = total(state, 'all') > 0 ? undefined : (state.emptySince ?? at);
+    state.uncountedSince = hasReady || !state.hadReady ? undefined : (state.uncountedSince ?? at);
+    state.emptySince = endpoints.length > 0 ? undefined : (state.emptySince ?? at);
     if (state.slices.size === 0) services.delete(key);
   };
   return {
@@ -75,9 +75,16 @@ export function createServices(onNoReady: (namespace: string, service: string, m
         .filter(([, { hadReady }]) => hadReady)
         .map(([key, state]) => {
           const [namespace = '', service = ''] = key.split('/');
-          return { namespace, service, ready: total(state, 'ready') };
+          return { namespace, service, ready: endpointsOf(state).filter(isReady).length };
         })
         .sort((a, b) => a.ready - b.ready)
         .slice(0, most),
   };
 }
+
+const endpointsOf = ({ slices }: ServiceState): Endpoint[] => [...slices.values()].flat();
+
+const isReady = ({ conditions }: Endpoint): boolean => conditions?.ready ?? true;
+
+/** Those of terminating pods never become ready again. */
+const mayServe = ({ conditions }: Endpoint): boolean => conditions?.terminating !== true;

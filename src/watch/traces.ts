@@ -40,7 +40,7 @@ export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, l
   const traced = new Map<string, Traced>();
   /** Uids of the traced pods by the pods' names, to which Events refer. */
   const byName = new Map<string, Set<string>>();
-  const closed = createRecentUids();
+  const closed = new Set<string>();
   const memory = createMemory();
   const recent = createRecentPods();
   const begin = (pod: Pod): void => {
@@ -86,6 +86,8 @@ export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, l
       byName.get(name)?.delete(uid);
       if (byName.get(name)?.size === 0) byName.delete(name);
       closed.add(uid);
+      const [oldest = ''] = closed;
+      if (closed.size > mostClosed) closed.delete(oldest);
     },
   };
   return {
@@ -93,19 +95,6 @@ export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, l
     /** What concerned the pod so far, as the log of a run about this pod. */
     logOf: (uid: string): readonly Observation[] => traced.get(uid)?.log ?? [],
     sizes: memory.sizes,
-  };
-}
-
-/** The newest uids; the oldest is forgotten first. */
-function createRecentUids() {
-  const uids = new Set<string>();
-  return {
-    has: (uid: string): boolean => uids.has(uid),
-    add(uid: string): void {
-      uids.add(uid);
-      const oldest = uids.values().next().value;
-      if (uids.size > mostClosed && oldest !== undefined) uids.delete(oldest);
-    },
   };
 }
 

@@ -14,8 +14,6 @@ import { summaryText, type ExitNumbers } from './exit-counts.ts';
 export interface WatchView {
   exit(exit: WatchedExit): void;
   gap?(gap: WatchGap): void;
-  /** Something that a view that is kept up to date shows has changed. */
-  changed?(): void;
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say?(text: string): boolean;
   end(numbers: ExitNumbers, stillTerminating: number): void;
@@ -68,7 +66,6 @@ function tableView(look: LookOptions, ports: OutputPorts, state: () => WatchStat
   const { say, close } = repainting(ports, table);
   return {
     exit: table.changed,
-    changed: table.changed,
     say,
     close,
     end(...numbers) {

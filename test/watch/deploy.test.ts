@@ -1,5 +1,5 @@
 /** The files of deploy/ for watch: what they name exists, and they grant what a watch asks for. */
-import { readFileSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
@@ -7,9 +7,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/model/kube.ts';
 import { createMetrics } from '../../src/watch/metrics.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
+import { alertRules, deployed, panels } from './helpers/deployed.ts';
 import { playing, watchUntil } from './helpers/watching.ts';
-
-const text = (file: string): string => readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8');
 
 interface Rule {
   apiGroups: string[];
@@ -28,7 +27,7 @@ interface Template {
   };
 }
 
-const manifests = loadAll(text('watch.yaml')) as Kube[];
+const manifests = loadAll(deployed('watch.yaml')) as Kube[];
 const of = (kind: string): Kube => manifests.find((one) => one.kind === kind) as Kube;
 
 describe('deploy/watch.yaml', () => {
@@ -86,16 +85,9 @@ describe('deploy/watch.yaml', () => {
 });
 
 describe('the dashboard and the alerts', () => {
-  const dashboard = JSON.parse(text('watch-dashboard.json')) as {
-    panels: { title: string; targets: { expr: string }[] }[];
-  };
-  const [, rule] = loadAll(text('watch-monitoring.yaml')) as [
-    unknown,
-    { spec: { groups: { rules: { expr: string }[] }[] } },
-  ];
   const queries = [
-    ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
-    ...rule.spec.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
+    ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+    ...alertRules.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
   ];
   let served = '';
   beforeAll(async () => {
@@ -107,13 +99,15 @@ describe('the dashboard and the alerts', () => {
     const names = [...served.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
       type === 'histogram' ? [`${name}_bucket`] : [name],
     );
-    const asked = queries.flatMap((query) => [...query.matchAll(/\b(?:podexit|process)_\w+/g)].map(([name]) => name));
+    const asked = queries.flatMap((query) =>
+      [...query.matchAll(/(?<![\w:])(?:podexit|process)_\w+/g)].map(([name]) => name),
+    );
     expect(queries.length).toBeGreaterThan(15);
     expect(asked.filter((name) => !names.includes(name))).toEqual([]);
   });
 
   it('select and group by labels that these metrics have', () => {
-    const labels = ['namespace', 'workload', 'outcome', 'trigger', 'service', 'phase', 'le', 'job'];
+    const labels = ['namespace', 'workload', 'outcome', 'trigger', 'service', 'phase', 'le'];
     const used = queries.flatMap((query) => [
       ...[...query.matchAll(/by \(([\w, ]+)\)/g)].flatMap(([, names = '']) => names.split(/, */)),
       ...[...query.matchAll(/(\w+)(?:=|=~|!~|!=)"/g)].map(([, name = '']) => name),
@@ -123,7 +117,7 @@ describe('the dashboard and the alerts', () => {
   });
 
   it('name each panel once', () => {
-    const titles = dashboard.panels.map(({ title }) => title);
+    const titles = panels.map(({ title }) => title);
     expect(new Set(titles).size).toBe(titles.length);
   });
 });

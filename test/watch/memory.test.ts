@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { narrowPod, type Pod } from '../../src/model/kube.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
+import { createMemory } from '../../src/watch/memory.ts';
 import { createPacker, type PodSeen } from '../../src/watch/packed.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
@@ -67,4 +68,25 @@ it('does not open a trace again for a pod that has ended, even if a server that 
   expect(take(1)).toHaveLength(1);
   traces.close(metadata.uid ?? '');
   expect(take(2)).toEqual([]);
+});
+
+it('keeps an Event once, however often the server lists it, and not if it is old', () => {
+  const memory = createMemory();
+  const event = (name: string, lastTimestamp: string) => ({
+    kind: 'Event',
+    metadata: { name, namespace: 'shop', uid: `uid-of-${name}`, resourceVersion: '7' },
+    reason: 'Killing',
+    involvedObject: { kind: 'Pod', namespace: 'shop', name: 'web-0', uid: 'uid-of-web-0' },
+    lastTimestamp,
+  });
+  const objects = [event('new', '2026-11-28T10:00:00Z'), event('old', '2026-11-28T09:10:00Z')];
+  const list = { kind: 'listed', stream: 'events', resourceVersion: '9', objects } as const;
+  for (let seq = 1; seq <= 20; seq++) {
+    const at = Date.parse('2026-11-28T10:01:00Z') + seq;
+    memory.take(observe({ ...list, at }, seq, { logText: false }));
+  }
+  const about = memory.about({ uid: 'uid-of-web-0', name: 'web-0', namespace: 'shop', owners: new Map() } as never);
+  expect(about.flatMap((o) => (o.kind === 'listed' ? o.objects.map(({ metadata }) => metadata.name) : []))).toEqual([
+    'new',
+  ]);
 });

@@ -40,7 +40,7 @@ describe.concurrent('a recording of a live run', () => {
       const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', file, '--timeout', '2s']);
       expect(ran.code).toBe(3);
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-      expect(lines.length).toBeGreaterThan(20);
+      expect(lines.length).toBeGreaterThan(5);
       lines.forEach((line) => expect(() => JSON.parse(line) as unknown).not.toThrow());
       expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(ran.stdout);
     });

@@ -37,7 +37,7 @@ it.each([20, 500])('sends %i requests a second, and never more up to any moment'
 
 it('counts requests that were due while this process stood still as not measured', async () => {
   const server = await counting((_, answer) => answer.end());
-  const { result } = await probing(server.url, {}, async () => {
+  const { result } = await probing(server.url, { timeoutMs: 20_000 }, async () => {
     await sleep(300);
     const until = performance.now() + 1600;
     while (performance.now() < until);

@@ -81,8 +81,8 @@ export function createTracks(run: Run) {
     traceOf: (key: string): Trace | undefined => tracks.get(group.isOne ? onePod : key)?.trace,
     traces: (): Trace[] => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
     openTraces,
-    /** Checks for each trace whether it has ended. */
-    checkAll,
+    /** Checks for each trace whether it has ended; in an endless run after what a stream missed has come. */
+    checkAll: (): void => void (group.isEndless ? clock.setTimeout(checkAll, sharedStreamDelayMs) : checkAll()),
     /** Starts no further trace: the run ends when the open ones have ended. */
     finish: (): void => void ((isFinishing = true), endIfDone()),
     cancel: (): void => tracks.forEach(cancelTimers),

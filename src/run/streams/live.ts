@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import type { Began, Deliver, Gap, Interrupted, Mode, RawObservation, StreamName } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import { createTracks } from '../ending/tracks.ts';
-import { onePod, sharedStreamDelayMs } from '../traces/traces.ts';
+import { onePod } from '../traces/traces.ts';
 import { runDeletion } from '../deleting/run-deletion.ts';
 import { deletionProgress, type DeletionProgress } from '../ending/leaving.ts';
 import { createStreamHealth } from './stream-health.ts';
@@ -36,9 +36,7 @@ export function liveSource(options: LiveOptions) {
     group,
     listener,
     signal: stop.signal,
-    streams: createStreamHealth(() =>
-      group.isEndless ? clock.setTimeout(tracks.checkAll, sharedStreamDelayMs) : tracks.checkAll(),
-    ),
+    streams: createStreamHealth(() => tracks.checkAll()),
     timers: new Map(),
     warned: new Set(),
     delivered: 0,

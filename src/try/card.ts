@@ -69,15 +69,15 @@ function rowsOf({ before, after }: TryReport): string[][] {
   const row = (label: string, pick: (copy: CopyResult) => string): string[] => [label, pick(before), pick(after)];
   const isLostAnyway = before.control.failed + after.control.failed > 0;
   return [
-    row('requests lost', ({ requests }) => `${requests.failed} of ${requests.sent}`),
-    ...(isLostAnyway ? [row('without an exit', ({ control }) => `${control.failed} of ${control.sent}`)] : []),
+    row('requests lost', ({ requests: own, control }) => `${Math.max(0, own.failed - control.failed)} of ${own.sent}`),
+    ...(isLostAnyway ? [row('lost anyway', ({ control }) => `${control.failed} of ${control.sent}`)] : []),
     row('how', ({ failures }) => failures.map(({ how, count }) => `${count} × ${how}`).join(', ') || '–'),
     row(
       'in one exit',
       ({ lostPerExit: { mean, min, max } }) => `${countText(mean)} (${countText(min)} to ${countText(max)})`,
     ),
     row('exits with a loss', ({ exitsWithLoss, exits }) => `${exitsWithLoss} of ${exits}`),
-    row('outage', ({ outage }) => medianText(outage)),
+    row('no ready pod', ({ outage }) => medianText(outage)),
     row('result', outcomesText),
     row('drain', ({ drain }) => medianText(drain)),
     row('gone after', ({ total }) => medianText(total)),

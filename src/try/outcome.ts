@@ -129,7 +129,7 @@ export function patchSummary({ change, better, worse, costs }: Judged, after: Co
     better: `the patch helps: ${gains}`,
     worse: `the patch harms: ${harms}`,
     mixed: `the patch helps and harms: ${gains}, but ${harms}`,
-    same: `neither gain nor harm shown in ${plural(after.exits, 'exit')} of each copy`,
+    same: `no gain shown in ${plural(after.exits, 'exit')} of each copy`,
   };
   return `${answers[change]}${costs.length > 0 ? `; it costs time: ${costs.join('; ')}` : ''}`;
 }

@@ -70,10 +70,10 @@ function createPods() {
   const pods = new Map<string, PackedPod>();
   const packer = createPacker();
   return {
-    put(o: PodSeen, { metadata, ...pod }: Pod): void {
-      const { uid, namespace = '' } = metadata;
+    put(o: PodSeen, pod: Pod): void {
+      const { uid, namespace = '' } = pod.metadata;
       if (o.kind === 'changed' && o.change === 'DELETED') pods.delete(uid);
-      else pods.set(uid, packer.pack(o, controllerOf({ metadata, ...pod })?.uid ?? namespace));
+      else pods.set(uid, packer.pack(o, controllerOf(pod)?.uid ?? namespace));
     },
     forget: (uid: string): void => void pods.delete(uid),
     forgetUnlisted(o: ObservationOf<'listed'>): void {

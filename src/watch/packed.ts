@@ -17,7 +17,7 @@ export interface PackedPod {
 const maxDictionaries = 2000;
 
 /** Small windows: each call allocates its own. Longer dictionaries would not be used as a whole. */
-const settings = { level: 6, memLevel: 4, windowBits: 12 } as const;
+const settings = { level: 1, memLevel: 4, windowBits: 12 } as const;
 
 export function createPacker() {
   const dictionaries = new Map<string, Buffer>();

@@ -1,5 +1,5 @@
 /** `recommend` and `compare` on generated reports with known quantiles, and on recordings. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -219,7 +219,13 @@ describe('compare', () => {
         '20 and 40 of 2,000 requests lost',
         many(20, () => ({ drain: 3, lost: 1 })),
         many(20, () => ({ drain: 3, lost: 2 })),
-        'worse',
+        'same',
+      ],
+      [
+        '40 and 0 of 2,000 requests lost',
+        many(20, () => ({ drain: 3, lost: 2 })),
+        many(20, () => ({ drain: 3, lost: 0 })),
+        'better',
       ],
       [
         '20 and 24 of 2,000 requests lost',
@@ -251,6 +257,18 @@ describe('compare', () => {
         findings: { fixed: [], new: [], left: [] },
         warnings: ['findings of one side only, which may be chance: drain-race: 1 of 20 → 0 of 20'],
       });
+    });
+  });
+
+  it('counts the requests of a rollout once, and calls no loss fixed that was not measured again', async () => {
+    const before = rollout([1, 2, 3].map(() => ({ drain: 3, lost: 10, codes: ['requests-lost'] })));
+    const document = JSON.parse(readFileSync(before, 'utf8')) as object;
+    writeFileSync(before, JSON.stringify({ ...document, probes: [{ sent: 100, failed: 12 }] }));
+    const { report } = await compare(before, rollout([1, 2, 3].map(() => ({ drain: 3 }))));
+    expect(report).toMatchObject({
+      before: { requests: { sent: 100, failed: 12 } },
+      findings: { fixed: [] },
+      warnings: expect.arrayContaining(['requests were measured before, but not after']) as string[],
     });
   });
 

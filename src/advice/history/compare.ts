@@ -12,7 +12,8 @@ export type Side = ReturnType<typeof sideOf>;
 export function compare(before: readonly ExitSample[], after: readonly ExitSample[]) {
   const [was, is] = [sideOf(before), sideOf(after)];
   const withCode = (code: string): [Share, Share] => sharesOf(before, after, (one) => hasProblem(one, code));
-  const isSure = (code: string): boolean => isProven(...withCode(code));
+  const areProbed = was.requests !== undefined && is.requests !== undefined;
+  const isSure = (code: string): boolean => isProven(...withCode(code)) && (areProbed || code !== 'requests-lost');
   const disappeared = was.codes.filter((code) => !is.codes.includes(code));
   const appeared = is.codes.filter((code) => !was.codes.includes(code));
   const findings = {
@@ -139,19 +140,15 @@ export const lengthText = ({ min, max }: Seconds): string =>
 
 function lossRow({ requests: was }: Side, { requests: is }: Side): ComparedRow[] {
   if (!was || !is || was.sent === 0 || is.sent === 0) return [];
+  // Requests of a run fail together: of two numbers above 0, chance alone makes one far larger.
+  if (was.failed > 0 && is.failed > 0) return [];
   return shareRow('requests lost', [was.failed, was.sent], [is.failed, is.sent]);
 }
 
 type Share = readonly [part: number, whole: number];
 
-const sharesOf = (
-  before: readonly ExitSample[],
-  after: readonly ExitSample[],
-  has: (sample: ExitSample) => boolean,
-): [Share, Share] => [
-  [before.filter(has).length, before.length],
-  [after.filter(has).length, after.length],
-];
+const sharesOf = (before: readonly ExitSample[], after: readonly ExitSample[], has: (sample: ExitSample) => boolean) =>
+  [before, after].map((all): Share => [all.filter(has).length, all.length]) as [Share, Share];
 
 /**
  * One exit on each side: the two exits differ, whatever others would do. Otherwise the difference is at least two

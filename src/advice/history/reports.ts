@@ -52,8 +52,11 @@ async function filesOf(name: string): Promise<string[]> {
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
-  const exits = exitsIn(asObject(await parsed(file)));
-  if (exits) return exits;
+  const document = asObject(await parsed(file));
+  const exits = exitsIn(document);
+  const { probes } = document;
+  // Pods share the probes of their run: what it lost counts once.
+  if (exits) return probes ? exits.map((exit, at) => ({ ...exit, traffic: at === 0 ? { probes } : {} })) : exits;
   throw unreadable(file, 'is not a podexit/v1 report');
 }
 

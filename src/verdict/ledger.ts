@@ -131,8 +131,7 @@ function startOf(input: RuleInput, container: ContainerTimeline | undefined): St
   if (starting !== undefined)
     return { at, owner: 'post-start', subject: starting, what: 'its postStart hook still ran', isProved: true };
   const exit = container?.exit?.at;
-  if (exit && at && exit.shown < at.shown)
-    return { at: exit, owner: 'unexplained', what: 'the containers ended' };
+  if (exit && at && exit.shown < at.shown) return { at: exit, owner: 'unexplained', what: 'the containers ended' };
   return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: 'began to stop the pod', isProved: true };
 }
 

@@ -107,7 +107,7 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^ExceededGracePeriod$/, name: 'kill-failed', what: 'the runtime did not stop it within its grace period', isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, says: /^(Liveness|Startup)/, name: 'unhealthy', what: firstLine, isBad: true, provesPresence: true },
   { about: 'Pod', reason: /^Unhealthy$/, name: 'unhealthy', what: firstLine, provesPresence: true },
-  { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} was restarted again and again`, isBad: true },
+  { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} ended, and its next start was put off`, isBad: true },
   { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true, cause: { trigger: 'unknown', by: 'its kubelet' } },
   { about: 'Pod', reason: /^(Evict\w*|Descheduled|Disrupted|ScaleDown)$/, name: 'evicted', what: ({ message }) => message },
   { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'preempted by the kubelet for a critical pod', cause: { trigger: 'preemption', by: 'the kubelet' } },

@@ -99,7 +99,9 @@ function drainLead(input: RuleInput, limit: number): Result {
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
   const message = `${signalName(container)} of ${container.name} came ${lead} removal from ${service}`;
   if (lo >= limit || hi < limit) return { passed: lo >= limit, message };
-  const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'it has no lower bound';
+  const possible = Number.isFinite(lo)
+    ? `it may have been ${secondsText(Math.abs(lo), 2)}${lo < 0 ? ' before it' : ''}`
+    : 'it has no lower bound';
   return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };
 }
 
@@ -123,8 +125,6 @@ function atMost({ lo, hi }: Span, limit: number, message: string, format: (value
   const most = Number.isFinite(hi) ? `it may have been ${format(hi)}` : 'it has no upper bound';
   return { passed: false, message: `${message}, not proven to be within the limit: ${most}` };
 }
-
-const signedText = (ms: number): string => (ms < 0 ? `${secondsText(-ms, 2)} before it` : secondsText(ms, 2));
 
 /** `4s`, `0.5s` */
 const limitText = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;

@@ -39,9 +39,7 @@ async function main(): Promise<number> {
   const all = values.tls
     ? [{ hasReference: true, measure: () => wholeDeletion(Number(values.runs)) }]
     : groupsOf(values.quick ?? false);
-  const groups = all
-    .filter(({ hasReference }) => hasReference || !values.check)
-    .map(({ measure }) => measure);
+  const groups = all.filter(({ hasReference }) => hasReference || !values.check).map(({ measure }) => measure);
   const results: Contest[][] = [];
   for (const group of groups) results.push(await group());
   const text = printed(results.flat());

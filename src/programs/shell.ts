@@ -121,7 +121,7 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): LinkReaction {
-  const { name, unsure = [] } = shell;
+  const { unsure = [] } = shell;
   const { kind, traps, forms } = standing;
   const { signal, isIgnored } = context;
   const trap = traps.get(signal);
@@ -129,15 +129,16 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
   const becomes = !standing.isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
-  if (forms.has('input') && code === undefined) return { ...says(shell, signal, data.reads), isTrap: false };
-  if ((kind === 'became' || kind === 'over' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
-  if ((makesIgnored || isIgnored) && !unsure.includes(kind))
-    return { ...says(shell, signal, data.ignores), isTrap: false, makesIgnored };
-  if (code === undefined && unsure.some((one) => holds(one, standing, context)))
-    return { does: 'unknown', note: `whether SIG${signal} ends ${name} here is not known of all its versions` };
-  if (trap !== undefined) return trapReaction(shell, standing, trap, context);
-  if (code === undefined) return { does: 'drops' };
-  return trapReaction(shell, { ...standing, kind: 'wait' }, `exit ${code}`, context);
+  if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
+  if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
+  if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
+  if ((makesIgnored || isIgnored) && !unsure.some(({ where }) => where === kind))
+    return { ...says(shell, signal, data.ignores), makesIgnored };
+  const open = unsure.find(({ where }) => holds(where, standing, context));
+  if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
+  if (trap === undefined && code === undefined) return { does: 'drops' };
+  const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
+  return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: true };
 }
 
 /** Whether it replaces itself by its last command. */
@@ -150,7 +151,7 @@ const endCode = ({ ends = [] }: Shell, standing: Standing, context: Context): nu
 
 /** Whether each of the words is true of where the shell stands. */
 function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1 }: Context): boolean {
-  const own = [traps.has('EXIT') && 'EXIT', traps.has(signal) && 'trap', !isPid1 && 'child'];
+  const own = [traps.has('EXIT') && 'EXIT', traps.has(signal) ? 'trap' : 'untrapped', !isPid1 && 'child'];
   const here = [...forms, kind, signal, ...own];
   return where.split(' ').every((one) => here.includes(one));
 }
@@ -158,7 +159,7 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
 function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): LinkReaction {
   const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
   const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
-  return { does: does as LinkReaction['does'], note, because: note, decidedBy, isTrap: true, remedy };
+  return { does: does as LinkReaction['does'], note, because: note, decidedBy, remedy };
 }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */

@@ -83,14 +83,14 @@ export async function runDeletion(run: Run): Promise<void> {
   await Promise.all(requests);
 }
 
-/** The pods of the first list. */
+/** The pods of the first list, in a run about named pods: all pods of a cluster would stay in memory as long as it runs. */
 function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<JsonObject[]> {
   return new Promise((resolve) => {
     void follow(run, run.group.pods, {
       gate,
       onObservation: (rawObservation) => {
         observe?.(rawObservation);
-        if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asObject));
+        if (rawObservation.kind === 'listed') resolve(run.group.named ? rawObservation.objects.map(asObject) : []);
       },
     });
   });

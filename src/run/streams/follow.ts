@@ -19,19 +19,21 @@ export interface FollowOptions {
   gate?: Gate;
   /** Called with each raw observation before it is delivered. */
   onObservation?: (rawObservation: RawObservation) => void;
-  /** Can end this stream before the run ends. */
-  signal?: AbortSignal;
+  /** Can end this stream before the run ends, and is aborted with the run. */
+  stop?: AbortController;
 }
 
 /** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
 export async function follow(
   run: Run,
   target: Target,
-  { gate, onObservation, signal }: FollowOptions = {},
+  { gate, onObservation, stop }: FollowOptions = {},
 ): Promise<void> {
   const { options, group } = run;
   const isOfPods = target === group.pods;
-  const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
+  const until = stop?.signal ?? run.signal;
+  // Not AbortSignal.any: the run's signal would remember each stream for ever (Node 20).
+  if (stop) run.signal.addEventListener('abort', () => stop.abort(), { signal: stop.signal });
   const own = { stream: target.stream };
   gate?.expect(own);
   const waiting = isOfPods ? announceWaiting(run) : undefined;

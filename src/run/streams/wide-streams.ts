@@ -81,8 +81,7 @@ function createLeases(run: Run) {
       if (open.size >= maxLeases) return;
       const stop = new AbortController();
       open.set(node, { pods: new Set([uidOf(pod)]), stop });
-      for (const target of nodeTargets(node))
-        if (target.stream === 'lease') void follow(run, target, { signal: stop.signal });
+      for (const target of nodeTargets(node)) if (target.stream === 'lease') void follow(run, target, { stop });
     },
     /** The pod is gone. */
     close(pod: JsonObject): void {

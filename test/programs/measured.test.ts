@@ -138,6 +138,18 @@ describe.each(tables)('%s', (name, mostUnknown) => {
 });
 
 it.each([
+  ['setsid app', /if so the container ends at once, without any signal/],
+  ['setsid -f app', /ends at once/],
+  ['busybox setsid app', /ends at once/],
+  ['daemonize app', /ends at once/],
+  ['sudo -E -b app', /ends at once/],
+  ['start-stop-daemon --start --background --exec app', /ends at once/],
+])('knows that %s leaves the command in the background', (command, decides) => {
+  const said = stopBehaviour({ command: command.split(' '), image: 'debian:12' }, 'TERM', 30);
+  expect(said.decidedBy).toMatch(decides);
+});
+
+it.each([
   ['npm run server', /package\.json: the application gets the signal .* exec/],
   ['bun run server', /whether bash is in the image/],
 ])('names what decides for %s, which a command line does not show', (command, decides) => {

@@ -210,7 +210,9 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
-  const [, code] = /^exit (\d+)$/m.exec(lines.join('\n')) ?? [];
+  // With `set -e`, the application's exit code ends the trap at `wait $!`.
+  const stopsAtWait = stopsOnError && lines.some((line) => /^wait ./.test(line));
+  const [, code] = /^exit (\d+)$/m.exec(stopsAtWait ? '' : lines.join('\n')) ?? [];
   return {
     signals: sent.some((one) => one !== 'nothing'),
     waits: (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line)),

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: speed and memory as ratios in one run. `--check` measures only what bench/baseline.json has a ratio
  * of, and compares; `--save` writes that file and the table in docs/bench.md, `--quick` takes few rounds, `--json FILE` says where to write the
- * figures. See docs/bench.md.
+ * figures. `--tls` measures only a whole deletion over TLS beside kubectl's, `--runs N` times. See docs/bench.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -20,6 +20,7 @@ import { save } from './save.ts';
 import { smallCommands } from './small-commands.ts';
 import { table } from './table.ts';
 import { untilDelete } from './until-delete.ts';
+import { wholeDeletion } from './whole-deletion.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -29,13 +30,16 @@ async function main(): Promise<number> {
       check: { type: 'boolean' },
       save: { type: 'boolean' },
       quick: { type: 'boolean' },
+      tls: { type: 'boolean' },
+      runs: { type: 'string', default: '30' },
       json: { type: 'string', default: `${root}coverage/bench.json` },
     },
   });
   if (!hasKubectl) process.stderr.write('bench: there is no kubectl on the PATH, so some rows have no reference\n');
-  const groups = groupsOf(values.quick ?? false)
-    .filter(({ hasReference }) => hasReference || !values.check)
-    .map(({ measure }) => measure);
+  const all = values.tls
+    ? [{ hasReference: true, measure: () => wholeDeletion(Number(values.runs)) }]
+    : groupsOf(values.quick ?? false);
+  const groups = all.filter(({ hasReference }) => hasReference || !values.check).map(({ measure }) => measure);
   const results: Contest[][] = [];
   for (const group of groups) results.push(await group());
   const text = printed(results.flat());

@@ -24,8 +24,8 @@ interface Cost {
 }
 
 const sizes: readonly Size[] = [
-  { pods: 25, others: 0 },
-  { pods: 25, others: 475 },
+  { pods: 60, others: 0 },
+  { pods: 60, others: 440 },
   { pods: 500, others: 0 },
 ];
 

@@ -79,7 +79,7 @@ async function once(
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const proxy = roundTripMs === undefined ? undefined : await startDelayProxy(portOf(server.url), roundTripMs);
   const config = join(folder, 'kubeconfig');
-  writeFileSync(config, dump(await kubeconfigFor(server, proxy)));
+  writeFileSync(config, await kubeconfigFor(server, proxy));
   const began = now();
   const child = start(
     [...words(server.pod, folder), '-n', server.namespace, '--kubeconfig', config],
@@ -108,8 +108,8 @@ async function arrival(server: Loopback): Promise<number> {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** The kubeconfig is written as YAML, like kubectl does. */
-async function kubeconfigFor(server: Loopback, proxy: Proxy | undefined): Promise<object> {
+/** As YAML, like kubectl writes it. */
+export async function kubeconfigFor(server: Loopback, proxy?: Proxy): Promise<string> {
   const text = server.kubeconfig();
   const config = JSON.parse(text) as { clusters: { cluster: Record<string, string> }[] };
   for (const { cluster } of config.clusters) {
@@ -118,5 +118,5 @@ async function kubeconfigFor(server: Loopback, proxy: Proxy | undefined): Promis
     if (cluster['certificate-authority-data'] !== undefined)
       cluster['certificate-authority-data'] = Buffer.from((await certificates()).ca).toString('base64');
   }
-  return config;
+  return dump(config);
 }

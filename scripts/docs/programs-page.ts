@@ -73,7 +73,7 @@ const shellTable = (shells: readonly Shell[]): string =>
       on,
       handsOver === undefined ? 'never' : formsText(handsOver),
       ends.map(({ where, code }) => `${where}: ${code}`).join(', '),
-      unsure.join(', '),
+      unsure.map(({ where }) => where).join(', '),
       source,
     ]),
   );

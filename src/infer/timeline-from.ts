@@ -151,7 +151,6 @@ function assumesOf(exit: PodExit | undefined): AssumptionName[] {
   return [...new Set([...assumedAlways, ...used])].sort();
 }
 
-/** Undefined for a pod without a controller. */
 function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
@@ -159,7 +158,8 @@ function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   const parent = owner && controllerOf(owner.last.value);
   if (parent) return { kind: parent.kind, name: parent.name, replicas: replicasOf(trace.owners.get(parent.uid)) };
   const deployment = owner ? undefined : deploymentNamed(pod, controller.name);
-  if (controller.kind === 'ReplicaSet' && deployment !== undefined) return { kind: 'Deployment', name: deployment };
+  const known = [...trace.owners.values()].find(({ last }) => last.value.metadata.name === deployment);
+  if (deployment !== undefined) return { kind: 'Deployment', name: deployment, replicas: replicasOf(known) };
   return { kind: controller.kind, name: controller.name, replicas: replicasOf(owner) };
 }
 

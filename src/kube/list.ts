@@ -1,9 +1,9 @@
-import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
-import type { Deliver, RawObservation } from '../model/observation.ts';
-import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
+import { asArray, asObject } from '../model/observe/read.ts';
+import type { Deliver } from '../model/observation.ts';
+import { selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiRequest, ApiResponse, Cluster } from './cluster.ts';
 import { decide, randomMs, type AttemptEnd } from './decide.ts';
-import { requestWithRetries, tryGet } from './get.ts';
+import { requestWithRetries } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { wholeText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
@@ -138,16 +138,4 @@ export async function listUntilAnswered(
     const ms = randomMs(next.wait, cluster.env.random());
     if (!(await delay(cluster.env, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
   }
-}
-
-/** The uids of a pod's siblings, from metadata only; nothing if the server does not list them all in one page. */
-export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<RawObservation[]> {
-  const query = { ...selectors(target), limit: pageSize };
-  const accept = acceptMetadata('PartialObjectMetadataList');
-  const answer = await tryGet(cluster, target.path, { query, accept, signal });
-  const resourceVersion = versionOf(answer?.body);
-  const isWhole = continueOf(answer?.body) === '';
-  if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return [];
-  const uids = asArray(asObject(answer.body)['items'], Infinity).map((item) => wholeText(metadataOf(item)['uid']));
-  return [{ kind: 'kin', resourceVersion, uids, sentAt: answer.sentAt, at: answer.at }];
 }

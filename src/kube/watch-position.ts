@@ -112,4 +112,6 @@ export interface Health {
   readonly doubted: AbortSignal;
   /** The answer: it has delivered everything. */
   whole(): void;
+  /** What it has delivered shows that nothing more can matter, so that the server need not be asked. */
+  isOver?(this: void): boolean;
 }

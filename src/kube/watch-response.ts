@@ -105,7 +105,8 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Atte
   const silence = createSilence(cluster.env, health);
   for (;;) {
     health.sure(position.completeUntil);
-    if (health.doubted.aborted && isObjectGone(target, position)) markWhole(context);
+    if (health.doubted.aborted && !position.whole && (isObjectGone(target, position) || health.isOver?.()))
+      markWhole(context);
     const isDoubted = health.doubted.aborted && !position.whole;
     const event = await next(silence.waitMs(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return { kind: 'ended' };
@@ -138,8 +139,7 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Atte
 }
 
 /** The object is gone: anything that still comes is about another object. */
-const isObjectGone = ({ name }: WatchTarget, { whole, keys }: Position): boolean =>
-  name !== undefined && keys.size === 0 && !whole;
+const isObjectGone = ({ name }: WatchTarget, { keys }: Position): boolean => name !== undefined && keys.size === 0;
 
 function markWhole({ position, health }: StreamContext): void {
   position.whole = true;

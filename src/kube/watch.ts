@@ -12,10 +12,14 @@ import { isExecFailure, stopError, waitingReason } from './server-errors.ts';
 import { doubtBookmark, reportList, type Health, type Position, type StreamContext } from './watch-position.ts';
 import { followWatch, noStreamingLists } from './watch-response.ts';
 
+/** A state of a collection that another stream of the same resource has shown, and when (client ms). */
+export type Since = Readonly<{ resourceVersion: string; at: number }>;
+
 /**
  * Delivers the state of a collection and its changes, until the signal aborts: `listed` and `synced` once, then
  * `changed`; `gap` and a new `listed` if history was lost; `refused`, as the last one, if the server refuses; `dated`
- * for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
+ * for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old. With `since`, the state
+ * is not listed: only changes come (`resumed`, `synced`, then `changed`), unless the server has forgotten them.
  *
  * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`,
  * `server.not-kubernetes`, and, if the server was never reached, `server.unreachable` or `auth.exec-failed`.
@@ -23,13 +27,13 @@ import { followWatch, noStreamingLists } from './watch-response.ts';
 export async function watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, deliver, health }: { signal: AbortSignal; deliver: Deliver; health: Health },
+  { signal, deliver, health, since }: { signal: AbortSignal; deliver: Deliver; health: Health; since?: Since },
 ): Promise<void> {
   const { env, memory } = cluster;
-  const position = initialPosition(env.now());
+  const position = initialPosition(env.now(), since);
   const context: StreamContext = { cluster, target, position, signal, deliver, health };
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
-  let step: RetryStep = { next: 'relist', wait: [0, 0] };
+  let step: RetryStep = { next: since ? 'resume' : 'relist', wait: [0, 0] };
   for (;;) {
     await pause(context, randomMs(step.wait, env.random()));
     if (isOver()) return;
@@ -63,7 +67,10 @@ async function pause({ cluster, signal, health: { doubted } }: StreamContext, ms
   await delay(cluster.env, ms, woken);
 }
 
-const initialPosition = (now: number): Position => ({
+const initialPosition = (now: number, { resourceVersion, at }: Partial<Since> = {}): Position => ({
+  resourceVersion,
+  received: resourceVersion,
+  newest: resourceVersion,
   failures: 0,
   behind: 0,
   relists: 0,
@@ -72,8 +79,8 @@ const initialPosition = (now: number): Position => ({
   renewed: false,
   synced: false,
   streamingFailures: 0,
-  completeUntil: now,
-  provenUntil: now,
+  completeUntil: at ?? now,
+  provenUntil: at ?? now,
   keys: new Set(),
   whole: false,
 });
@@ -147,8 +154,10 @@ async function watchFrom(start: Start, context: StreamContext): Promise<AttemptE
     if (initial && [400, 422].includes(response.status)) return noStreamingLists(cluster);
     return { kind: 'refused', refusal, verb: 'watch' };
   }
-  if (start === 'cut')
-    deliver({ kind: 'resumed', at: response.at, stream: target.stream, since: position.completeUntil });
+  const own = { at: response.at, stream: target.stream };
+  if (start === 'cut') deliver({ kind: 'resumed', ...own, since: position.completeUntil });
+  if (start === 'cut' && !position.synced) deliver({ kind: 'synced', ...own });
+  position.synced ||= start === 'cut';
   return await followWatch(context, response, { initial });
 }
 

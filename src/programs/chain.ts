@@ -3,7 +3,7 @@
  * the next one into the effect on itself; `links.ts` has the rule of each kind of link.
  */
 import type { StopBehaviour as Effect } from './behaviour.ts';
-import { agreed, endsByItself, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
+import { agreed, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
 import { expanded, inlined, readScript, type Script } from './shell-script.ts';
@@ -78,10 +78,9 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
   const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
-  const next = (inner: Context): Effect =>
-    kind === 'over' ? endsByItself(shell.name) : effectOf(isJob ? expanded(job.words, start.args) : words, inner);
+  const next = (inner: Context): Effect => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
   const row = { ...shell, kind: 'shell' as const, isGuess };
-  const effect = linkEffect(row, reaction, context, reaction.does === 'cuts' ? undefined : next);
+  const effect = linkEffect(row, reaction, context, /cuts|drains/.test(reaction.does) ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
   return reaction.does === 'execs' && job && effect.handles === 'no' ? { ...effect, reachesApp: 'no' } : effect;
 }

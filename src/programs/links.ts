@@ -30,8 +30,6 @@ export interface LinkReaction extends Reaction {
   makesIgnored?: boolean;
   /** It is the reaction of a shell's trap, which runs at once. */
   isTrap?: boolean;
-  /** The sentence that says what it does. */
-  because?: string;
 }
 
 type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy'>;
@@ -46,7 +44,7 @@ const plain: Omit<Effect, 'because'> = {
   exitCodes: { good: [], cut: [] },
   chain: [],
 };
-const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
+export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
@@ -55,15 +53,16 @@ export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the appl
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: LinkReaction): Effect {
   const app = reaction || !name ? 'the application' : name;
   const called = reaction ? `${app} in ${name}` : app;
-  const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0 } = reaction ?? {};
+  const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0, cutCode } = reaction ?? {};
   const stays = does === 'drops' && (isPid1 || isIgnored);
-  const killed = `only SIGKILL ends it${isIgnored ? ', as its shell made the signal ignored' : ''}`;
-  const otherwise = stays ? killed : `it ends at once with exit code ${code}`;
+  const go = /^(TERM|INT|HUP|QUIT)$/.test(signal) && ' (a Go program ends at once, with exit code 2 before Go 1.27)';
+  const why = isIgnored ? ', as its shell made the signal ignored' : (!reaction && go) || '';
+  const otherwise = stays ? `only SIGKILL ends it${why}` : `it ends at once with exit code ${code}`;
   const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     ...plain,
     handles: stays ? 'unknown' : 'yes',
-    exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code] },
+    exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code, cutCode ?? []].flat() },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
     decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`,
     remedy: stays && reaction ? { kind: 'trap', text } : undefined,
@@ -75,15 +74,8 @@ export const scriptUnknown = (name: string, context: Context): Effect => ({
   ...unknownApp(name, context),
   reachesApp: 'unknown',
   because: `${name} is a script whose text is not visible here`,
-  decidedBy: `whether ${name} starts the application with exec: if so the signal reaches it, if not the script's shell keeps it`,
+  decidedBy: `whether ${name} starts the application with exec: if so the signal reaches it, if not ${context.isPid1 ? 'only SIGKILL ends it' : 'it is cut off'}`,
   remedy: execRemedy,
-});
-
-/** A script whose commands end without being stopped. */
-export const endsByItself = (name: string): Effect => ({
-  ...plain,
-  drains: 'yes',
-  because: `the commands of ${name}'s script end by themselves within moments`,
 });
 
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
@@ -151,7 +143,8 @@ function throughWrapper({ row, reaction, context }: LinkParts, inner: Effect): E
     return { ...plain, reachesApp, drains: 'no', remedy, exitCodes: { good: [], cut }, because };
   }
   const good = codes ?? (code === undefined ? inner.exitCodes.good : [code]);
-  const passed = { ...inner, because: reaction.because ?? inner.because, exitCodes: { good, cut } };
+  const { because: says = inner.because, decidedBy = inner.decidedBy } = reaction;
+  const passed = { ...inner, because: says, decidedBy, exitCodes: { good, cut } };
   const { limitSeconds: innerLimit = Infinity, drains } = inner;
   if (limit === Infinity || limit > innerLimit) return passed;
   const because = `${row.name} kills the application ${limit}s after the signal`;

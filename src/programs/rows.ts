@@ -15,6 +15,7 @@ export interface Reaction {
   sends?: string;
   toGroup?: boolean;
   note?: string;
+  because?: string;
   decidedBy?: string;
   remedy?: StopRemedy;
 }

@@ -3,7 +3,7 @@
  * for a command or for its jobs, it became the command (exec), or the script is over.
  */
 import data from './data/traps.json' with { type: 'json' };
-import type { Context, LinkReaction } from './links.ts';
+import { codeOf, type Context, type LinkReaction } from './links.ts';
 import { afterOptions, type Shell } from './rows.ts';
 import { inlined, isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
 import type { Word } from './shell-words.ts';
@@ -68,8 +68,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
   }
   if (places.length === 0 && isOpen) return [];
   const over: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, traps, index: 0 };
-  const job = jobs.findLast((one) => sleepOf(one.words) === undefined);
-  const common = { job, stopsOnError, script };
+  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, script };
   return (places.length > 0 ? places : [over]).map((place) => ({ ...place, ...common }));
 }
 
@@ -121,7 +120,7 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): LinkReaction {
-  const { name, unsure = [] } = shell;
+  const { unsure = [] } = shell;
   const { kind, traps, forms } = standing;
   const { signal, isIgnored } = context;
   const trap = traps.get(signal);
@@ -129,15 +128,15 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
   const becomes = !standing.isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
-  if (forms.has('input') && code === undefined) return { ...says(shell, signal, data.reads), isTrap: false };
-  if ((kind === 'became' || kind === 'over' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
-  if ((makesIgnored || isIgnored) && !unsure.includes(kind))
-    return { ...says(shell, signal, data.ignores), isTrap: false, makesIgnored };
-  if (code === undefined && unsure.some((one) => holds(one, standing, context)))
-    return { does: 'unknown', note: `whether SIG${signal} ends ${name} here is not known of all its versions` };
-  if (trap !== undefined) return trapReaction(shell, standing, trap, context);
-  if (code === undefined) return { does: 'drops' };
-  return trapReaction(shell, { ...standing, kind: 'wait' }, `exit ${code}`, context);
+  if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
+  if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
+  if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
+  if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
+  const open = unsure.find(({ where }) => holds(where, standing, context));
+  if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
+  if (trap === undefined && code === undefined) return { does: 'drops' };
+  const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
+  return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: true };
 }
 
 /** Whether it replaces itself by its last command. */
@@ -150,7 +149,7 @@ const endCode = ({ ends = [] }: Shell, standing: Standing, context: Context): nu
 
 /** Whether each of the words is true of where the shell stands. */
 function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1 }: Context): boolean {
-  const own = [traps.has('EXIT') && 'EXIT', traps.has(signal) && 'trap', !isPid1 && 'child'];
+  const own = [traps.has('EXIT') && 'EXIT', traps.has(signal) ? 'trap' : 'untrapped', !isPid1 && 'child'];
   const here = [...forms, kind, signal, ...own];
   return where.split(' ').every((one) => here.includes(one));
 }
@@ -158,7 +157,7 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
 function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): LinkReaction {
   const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
   const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
-  return { does: does as LinkReaction['does'], note, because: note, decidedBy, isTrap: true, remedy };
+  return { does: does as LinkReaction['does'], note, because: note, decidedBy, remedy };
 }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
@@ -170,7 +169,8 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   if (isLate && sleep === undefined && toGroup) return { does: 'forwards' };
   if (isLate) return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
-  const { signals = true, waits, exits, codes } = run ?? {};
+  const { signals = true, waits, exits, isAtEnd } = run ?? {};
+  const codes = isAtEnd ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
   if (signals && waits) return { ...says(shell, signal, data.passesOn), codes };
@@ -204,16 +204,17 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   // `kill 0` signals the shell too: it runs its trap again until its stack is full.
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
   if (isItself || sent.includes('SIGKILL'))
-    return { signals: isItself, waits: false, exits: isItself || exits || !loops, codes: [] };
+    return { signals: isItself, waits: false, exits: isItself || exits || !loops, isAtEnd: false, codes: [] };
   const isAround = (form: string): boolean => data.compound.includes(form) && !forms.has(form);
   const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
-  const [, code] = /^exit (\d+)$/m.exec(lines.join('\n')) ?? [];
-  return {
-    signals: sent.some((one) => one !== 'nothing'),
-    waits: (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line)),
-    exits,
-    codes: code === undefined ? [] : [Number(code)],
-  };
+  // With `set -e`, the application's exit code ends the trap at `wait $!`.
+  const stopsAtWait = stopsOnError && lines.some((line) => /^wait ./.test(line));
+  const [, code] = /^exit (\d+)$/m.exec(stopsAtWait ? '' : lines.join('\n')) ?? [];
+  const signals = sent.some((one) => one !== 'nothing');
+  const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
+  // The exit code is that of the `wait` that the signal interrupted.
+  const isAtEnd = kind === 'wait' && !exits && !waits && code === undefined && (stops || rest.length === 0);
+  return { signals, waits, exits, isAtEnd, codes: code === undefined ? [] : [Number(code)] };
 }

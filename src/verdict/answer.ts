@@ -4,6 +4,7 @@
  */
 import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
+import { earlierStop } from './ledger.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import type { RuleInput } from './rule-input.ts';
@@ -38,7 +39,7 @@ export function answerOf(
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
-  const { brief, full } = headlineOf({ timeline, verdict, cause, ownReason: input && ownReasonIn(input) });
+  const { brief, full } = headlineOf({ timeline, verdict, cause, earlier: input && earlierStop(input) });
   const others = findings.filter(({ code }) => code !== cause?.code);
   const aggravations = others.filter(({ code }) => aggravating.has(code));
   const traffic = trafficOf(input, findings);
@@ -52,13 +53,6 @@ export function answerOf(
     traffic,
   };
 }
-
-/** The kubelet evicts, preempts and ends pods past their deadline without a deletion (SIGNALS.md §4). */
-const ownReasonIn = ({ trace, deletion }: RuleInput): string | undefined =>
-  trace.events.find(
-    ({ reason, about, seq }) =>
-      about.kind === 'Pod' && /^(Evicted|Preempting|DeadlineExceeded)$/.test(reason) && seq < deletion.facts.seenSeq,
-  )?.reason;
 
 /** Causes of a bad exit. If several hold, an earlier one explains a later one. */
 const badExitCauses: readonly FindingCode[] = [
@@ -149,6 +143,10 @@ const inOtherRows: ReadonlySet<FindingCode> = new Set([
   'unmanaged-pod',
   'evidence-lost',
 ]);
+
+/** Whether something else than what other rows mark is to be mended: a hook that failed, a node that did not answer. */
+export const warnsOfExit = (findings: readonly JudgedFinding[]): boolean =>
+  findings.some(({ code, severity }) => severity !== 'info' && !inOtherRows.has(code));
 
 /** Neither the headline nor another row of the card says it. */
 function isNew(

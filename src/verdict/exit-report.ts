@@ -120,10 +120,8 @@ export const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range =
 /** Absent if the deletion may have begun long before it was observed: a single number would be wrong. */
 function totalSeconds({ total }: Timeline): number | undefined {
   if (!total || (total.basis !== 'observed' && total.max - total.min > maxObservedWidthMs)) return undefined;
-  return toThousandths(total.shown / 1000);
+  return Math.round(total.shown) / 1000;
 }
-
-const toThousandths = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
 /** Rounded outward to three decimals. */
 const thousandths = (min: number, max: number): Range => ({

@@ -4,6 +4,7 @@ import type { ContainerTimeline, Length, PreStopExit, Timeline } from '../infer/
 import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
+import type { earlierStop } from './ledger.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
 import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
@@ -24,8 +25,7 @@ interface HeadlineInput {
   readonly verdict: JudgedVerdict;
   /** Why it was not graceful, or what took the time. */
   readonly cause: JudgedFinding | undefined;
-  /** The reason for which the kubelet had begun to stop the pod by itself. */
-  readonly ownReason?: string | undefined;
+  readonly earlier?: ReturnType<typeof earlierStop> | undefined;
 }
 
 /** `brief` follows the first word of the card, `full` follows it in the summary. */
@@ -125,7 +125,7 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
   const code = exit?.code === undefined ? '' : ` ${exit.code}`;
   const hook =
     preStop?.length && preStop.outcome !== 'unknown'
-      ? `preStop${plannedSleepText(preStop)} ${hookVerb(preStop.outcome)} ${lengthText(preStop.length)}, then `
+      ? `preStop ${preStop.outcome === 'failed' ? 'failed after' : 'took'} ${lengthText(preStop.length)}, then `
       : '';
   const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
   if (!stopSignal) return `${name} exited${code}${preStop ? duringHookText(preStop) : ''}${share}`;
@@ -136,14 +136,6 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
 /** No stop signal is proven, but after a short hook the container may still have got it. */
 const duringHookText = ({ outlasted }: PreStopExit): string =>
   outlasted ? ' during its preStop hook' : ' during or after its preStop hook';
-
-/** Names the planned sleep if it took noticeably longer: the kubelet or its node was delayed. */
-const plannedSleepText = ({ sleepSeconds, length }: PreStopExit): string =>
-  sleepSeconds !== undefined && length && length.shown - sleepSeconds * 1000 >= noticeableMs
-    ? ` (sleep ${sleepSeconds}s)`
-    : '';
-
-const hookVerb = (outcome: string): string => (outcome === 'failed' ? 'failed after' : 'took');
 
 /** At most 100%: time past the grace period is printed in seconds. */
 function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: string): string {
@@ -304,10 +296,12 @@ function unknownText(input: HeadlineInput): string {
   if (mains.length > 0 && unclear.length === 0)
     return `unclear whether ${namesOf(mains)} exited before or after the ${graceText(timeline)} ended`;
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
-  const earlier =
-    input.ownReason === undefined
-      ? 'something before it'
-      : `the kubelet, which had begun to stop it before (${input.ownReason})`;
-  if (ended.length > 0) return `unclear what ended ${namesOf(ended)}: the deletion, or ${earlier}`;
+  if (ended.length > 0) return endedBy(namesOf(ended), input.earlier);
   return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed`;
+}
+
+function endedBy(names: string, earlier: HeadlineInput['earlier']): string {
+  const why = earlier?.reason === undefined ? '' : ` (${earlier.reason})`;
+  if (earlier?.isCertain) return `the kubelet had begun to stop ${names} before the deletion${why}`;
+  return `unclear what ended ${names}: the deletion, or ${why ? 'the kubelet, which had begun to stop it' : 'something'} before it${why}`;
 }

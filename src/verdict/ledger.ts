@@ -1,5 +1,9 @@
 /** Who held up a deletion: consecutive stretches with one owner each, which add up to the total. Pure. */
+import { belongs } from '../infer/deletion.ts';
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
+import { statusOf } from '../model/pod.ts';
+import { parseFloor } from '../model/stamps.ts';
+import { eventsAbout } from '../model/trace.ts';
 import { retryMs, waitWithin } from './api-silence.ts';
 import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';
 import { list } from './words.ts';
@@ -30,17 +34,15 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const part of split(input.timeline, stretch, { from, until })) {
+    for (const { owner, subject, what, ...part } of split(input.timeline, stretch, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
-      if (seconds > 0)
-        addTo(entries, { ...entryOf(part), seconds, ...((wasVague || isVague) && { approximate: true }) });
+      const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
+      if (seconds > 0) addTo(entries, { ...entry, ...((wasVague || isVague) && { approximate: true }) });
     }
     from = until;
   }
   return entries;
 }
-
-const entryOf = ({ owner, subject, what }: Stretch) => ({ owner, ...(subject !== undefined && { subject }), what });
 
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);
@@ -131,8 +133,32 @@ function startOf(input: RuleInput, container: ContainerTimeline | undefined): St
   if (starting !== undefined)
     return { at, owner: 'post-start', subject: starting, what: 'its postStart hook still ran', isProved: true };
   const exit = container?.exit?.at;
+  const already = 'was being stopped already when the deletion came';
+  if (container && wasStopping(input, container.name))
+    return { at: exit, owner: 'application', subject: container.name, what: already, isProved: true };
   if (exit && at && exit.shown < at.shown) return { at: exit, owner: 'unexplained', what: 'the containers ended' };
   return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: 'began to stop the pod', isProved: true };
+}
+
+/** Of pods that the kubelet may have stopped by itself. `reason`: an Event's (SIGNALS.md §4). `isCertain`: it had begun. */
+export const earlierStop = (input: RuleInput) => ({
+  reason: input.trace.events.find(
+    ({ reason, about, seq }) =>
+      about.kind === 'Pod' &&
+      /^(Evicted|Preempting|DeadlineExceeded)$/.test(reason) &&
+      seq < input.deletion.facts.seenSeq,
+  )?.reason,
+  isCertain: mainContainers(input.timeline).every(({ name }) => wasStopping(input, name)),
+});
+
+/** A Killing of the run that the deletion found is certainly older than the deletion, so that run ended by that stop. */
+function wasStopping({ trace, deletion, network }: RuleInput, name: string): boolean {
+  const { startedAt } = statusOf(deletion.pod, name)?.state.running ?? {};
+  const isSameRun = trace.containers.get(name)?.terminated?.value.startedAt === startedAt;
+  const since = (isSameRun && parseFloor(startedAt)?.hi) || Infinity;
+  return eventsAbout(trace, 'Killing', name).some(
+    (event) => event.time.lo >= since && !belongs(deletion, event, network.toClient('node', event.time)),
+  );
 }
 
 /** From there to the exit of the container. */

@@ -73,7 +73,9 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
   const found = findingCodes.flatMap((code) => [
     ...ranContainers(input.timeline).flatMap((container) => {
       const result = containerRules[code]?.(input, container) ?? [];
-      const about = { code, container: container.name, evidence: stopEvidence(container) };
+      const { name, stopping, stopSignal, kill, exit } = container;
+      const evidence = [stopping, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
+      const about = { code, container: name, evidence };
       return [result].flat().map((one) => ({ ...about, ...one }));
     }),
     ...[rules[code]?.(input) ?? []].flat().map((one) => ({ code, ...one })),
@@ -82,9 +84,6 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
     .map((one): JudgedFinding => ({ severity: 'warning', ...one, evidence: [...new Set(seqsIn(one.evidence))] }))
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
-
-const stopEvidence = ({ stopping, stopSignal, kill, exit }: ContainerTimeline): Evidence =>
-  [stopping, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
 
 const seqsIn = (evidence: Evidence): number[] =>
   typeof evidence === 'number' ? [evidence] : (evidence ?? []).flatMap(seqsIn);

@@ -209,20 +209,15 @@ const mostFrequent = (texts: readonly string[]): string | undefined =>
 /** `12 of 12 pods terminated gracefully; longest drain 3.1s` */
 function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const { pods, outcomes, drain, unseen, incomplete, exitCode, probes, gates } = numbers;
-  const good = (outcomes.graceful ?? 0) + (outcomes.removed ?? 0);
-  const rest = Object.entries(outcomes).filter(([outcome]) => outcome !== 'graceful' && outcome !== 'removed');
-  const others = [
-    ...rest.map(([outcome, count]) => `${count} ${outcome}`),
-    ...(unseen.length > 0 ? [`${unseen.length} not observed`] : []),
-  ];
-  const slowest = drain ? `; longest drain ${lengthText(drain.max)}` : '';
+  const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
+  const others = rest.flatMap(([outcome, count]) => (outcome !== 'graceful' && count ? `${count} ${outcome}` : []));
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
   if (pods + unseen.length === 0) return `no pod was deleted${end}`;
-  const counts = `${good} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
+  const counts = `${outcomes.graceful ?? 0} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
   const isLost = sumOf(probes).failed > 0;
   const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);
   const gate = lost.length === 0 && exitCode === gateFailed ? ', a gate failed' : lost.join('');
-  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
+  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest drain ${lengthText(drain.max)}` : ''}`;
 }
 
 export type RolloutSummary = ReturnType<typeof summaryOf>;

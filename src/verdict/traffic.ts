@@ -149,8 +149,6 @@ function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFindin
   return clauses.slice(0, 2).join('; ') + (others > 0 ? ` · ${plural(others, 'other endpoint')} ready` : '');
 }
 
-const capacityCodes: ReadonlySet<FindingCode> = new Set(['last-endpoint', 'no-ready-endpoint']);
-
 interface CapacityAnswer {
   /** `no ready backend in Service api for ≥7.2s, until the trace ended` */
   readonly text: string;
@@ -162,7 +160,8 @@ function capacityOf(
   services: readonly ServiceAnswer[],
   findings: readonly JudgedFinding[],
 ): CapacityAnswer | undefined {
-  if (!findings.some(({ code, severity }) => capacityCodes.has(code) && severity !== 'info')) return undefined;
+  const isShort = ({ code }: JudgedFinding): boolean => code === 'last-endpoint' || code === 'no-ready-endpoint';
+  if (!findings.some((one) => isShort(one) && one.severity !== 'info')) return undefined;
   const texts = [...services]
     .sort((a, b) => (b.noReady?.ms ?? 0) - (a.noReady?.ms ?? 0))
     .flatMap(({ name, otherReady, noReady }) => {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Health } from '../../src/kube/watch-position.ts';
 import { getObject, tryGet } from '../../src/kube/get.ts';
-import { listOnce, listUids } from '../../src/kube/list.ts';
+import { listOnce } from '../../src/kube/list.ts';
 import { ignoredHealth, watchObjects } from '../kube/helpers/observed.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { connected, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
@@ -123,14 +123,13 @@ describe('a request that fails for a while', () => {
     [1, 429],
     [1, 503],
     [3, 500],
-  ])('succeeds after %i × %i: get, list and list of uids', async (times, code) => {
+  ])('succeeds after %i × %i: get and list', async (times, code) => {
     const signal = stopping();
     const target = { stream: 'siblings', path: pods.path } as const;
     const asking = async () => connected(await serve(after(times, code)), fast());
     expect((await getObject(await asking(), `${pods.path}/web`)).status).toBe(200);
     expect((await tryGet(await asking(), '/api/v1/namespaces/shop/pods/web', { signal }))?.status).toBe(200);
     expect(await listOnce(await asking(), target, { signal })).toMatchObject({ kind: 'listed' });
-    expect(await listUids(await asking(), target, signal)).toMatchObject([{ uids: ['uid-web'] }]);
   });
 
   it('waits as long as Retry-After says', async () => {

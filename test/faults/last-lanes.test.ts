@@ -5,15 +5,14 @@ import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';
 
-/** When podexit first requests the node's Events, its Lease and the namespace; ms after the DELETE. */
+/** When podexit first requests the node's Events and its Lease; ms after the DELETE. */
 function askedAfter({ requests }: Traced): number[] {
   const sent = requests.find(({ method }) => method === 'DELETE')?.at ?? NaN;
   const last = requests.filter(
-    ({ resource, url }) =>
-      ['leases', 'namespaces'].includes(resource ?? '') || decodeURIComponent(url).includes('kind=Node'),
+    ({ resource, url }) => resource === 'leases' || decodeURIComponent(url).includes('kind=Node'),
   );
   const firsts = new Map([...last].reverse().map(({ resource, at }) => [resource, at]));
-  expect([...firsts.keys()].sort()).toEqual(['events', 'leases', 'namespaces']);
+  expect([...firsts.keys()].sort()).toEqual(['events', 'leases']);
   return [...firsts.values()].map((at) => at - sent).sort((a, b) => a - b);
 }
 
@@ -63,3 +62,31 @@ it.each([20, 100, 180])('podexit reports a node that becomes NotReady %i ms afte
   });
   expect(run.report?.marks.map(({ id }) => id)).toContain('node-not-ready/node1');
 });
+
+it('podexit sends 5 requests before its DELETE and 6 after it, and reads no namespace whose pod is being killed', async () => {
+  const { requests } = await traced(loadRecording('graceful-exit'));
+  const before = requests.findIndex(({ method }) => method === 'DELETE');
+  expect(before).toBeLessThanOrEqual(5);
+  expect(requests.length).toBeLessThanOrEqual(12);
+  expect(requests.map(({ resource }) => resource)).not.toContain('namespaces');
+});
+
+it('podexit reads the namespace if no Killing comes, which a terminating namespace would refuse', async () => {
+  const { requests } = await traced(loadRecording('node-down'), { live: { timeoutMs: 4000 } });
+  expect(requests.filter(({ resource }) => resource === 'namespaces')).toHaveLength(1);
+});
+
+it.each([false, true])(
+  'podexit names the replacement by what changed since the DELETE; history lost: %s',
+  async (isLost) => {
+    const run = await traced(loadRecording('graceful-exit'), {
+      watch: ({ server }, { kind }) => {
+        if (isLost && kind === 'answered') server.compact();
+      },
+    });
+    const watched = run.requests.filter(({ url }) => url.includes('labelSelector=app') && url.includes('watch=1'));
+    expect(watched[0]?.url).toContain('resourceVersion=');
+    const name = run.report?.replacement?.name;
+    expect(isLost ? [undefined, 'checkout-754699c75f-rqfbr'] : ['checkout-754699c75f-rqfbr']).toContain(name);
+  },
+);

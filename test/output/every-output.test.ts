@@ -9,6 +9,9 @@ import { manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.t
 import { everyNth } from '../helpers/sweep.ts';
 import { formerWords } from './helpers/former-words.ts';
 
+/** Graceful exits in which a hook, a node or a finalizer is to be looked at. */
+const toMend = new Set(['finalizer', 'kubelet-restart', 'node-down', 'oom-child', 'prestop-fails', 'poststart-hang']);
+
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
 /** The text without markup, styles and scripts. */
 const readable = (text: string): string =>
@@ -40,15 +43,16 @@ describe.each(everyNth(2, allNames))('%s', async (name) => {
     expect(formerWords.flatMap((word) => said.match(word)?.[0] ?? [])).toEqual([]);
   });
 
-  it('has the icon of its exit code, and ends with its summary', () => {
+  it('has one icon, a tick only if nothing is left to do, and ends with its summary', () => {
     for (const { pod, outputs } of few) {
       const isGood = pod.report.verdict.exitCode === 0;
+      const icon = isGood ? (toMend.has(name) ? '▲' : '✔') : '✖';
       for (const format of ['card', 'lines', 'text', 'verbose']) {
         const last = outputs[format]?.trimEnd().split('\n').at(-1) ?? '';
-        expect(last).toBe(`${isGood ? '✔' : '✖'} ${pod.report.answer.summary}`);
+        expect(last).toBe(`${icon} ${pod.report.answer.summary}`);
       }
-      expect(/^### (.)/.exec(outputs['markdown'] ?? '')?.[1]).toBe(isGood ? '✔' : '✖');
-      expect(/<h1><span[^>]*>(.)/.exec(outputs['html'] ?? '')?.[1]).toBe(isGood ? '✔' : '✖');
+      expect(/^### (.)/.exec(outputs['markdown'] ?? '')?.[1]).toBe(icon);
+      expect(/<h1><span[^>]*>(.)/.exec(outputs['html'] ?? '')?.[1]).toBe(icon);
       expect(outputs['junit']?.includes('<failure')).toBe(!isGood);
     }
   });

@@ -15,7 +15,7 @@ describe('a comment about one pod', () => {
   it.each(recorded)('has at most ten lines, with the answer first (%s)', (_name, report) => {
     const lines = visible(renderMarkdown(report));
     expect(lines.length).toBeLessThanOrEqual(10);
-    expect(lines[0]).toMatch(/^### [✔✖–?] /);
+    expect(lines[0]).toMatch(/^### [✔▲✖–?] /);
   });
 
   it('escapes invisible characters of the cluster', () => {

@@ -103,9 +103,9 @@ const causes: readonly Cause[] = [
   {
     sentence: "the pod's deadline, for which the kubelet had begun before the deletion",
     file: ownRecording('deadline-before-delete'),
-    says: /the kubelet, which had begun to stop it before \(DeadlineExceeded\)/,
-    saysNot: /waiting for the kubelet/,
-    owner: 'unexplained',
+    says: /the kubelet had begun to stop app before the deletion \(DeadlineExceeded\)/,
+    saysNot: /waiting for the kubelet|unexplained/,
+    owner: 'application',
   },
   {
     sentence: 'a finalizer, by name',

@@ -18,7 +18,7 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
     return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');
   if (o.stream === 'siblings' && o.object.kind === 'Pod')
-    return deleted ? trace : foldSiblings(trace, [o.object], o, 'created');
+    return deleted ? trace : foldSiblings(trace, [o.object], o, o.change === 'ADDED' ? 'created' : 'existed');
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 

@@ -4,6 +4,7 @@
  * lines, 8 if all went well, without the evidence that `-v` adds above it.
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
+import { warnsOfExit } from '../../verdict/answer.ts';
 import { worstOf, requestsText } from '../../verdict/loss.ts';
 import { isFinished } from '../../model/pod.ts';
 import type { Finding, FixReport, Severity } from '../../model/report.ts';
@@ -84,13 +85,14 @@ export interface Icon {
   readonly ink: 'good' | 'bad' | 'warning';
 }
 
-/** The icon follows the exit code, as scripts see it: only 0 gets a green tick. */
-export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): Icon {
-  if (verdict.exitCode === 0) return { symbol: 'good', ink: 'good' };
-  if (verdict.exitCode === 2 || verdict.exitCode === 5) return { symbol: 'bad', ink: 'bad' };
-  if (verdict.exitCode === 3)
-    return verdict.outcome === 'stuck' ? { symbol: 'bad', ink: 'bad' } : { symbol: 'none', ink: 'warning' };
-  return { symbol: 'unknown', ink: 'warning' };
+type Judged = Pick<Report['verdict'], 'exitCode' | 'outcome'> & Partial<Pick<Report['verdict'], 'findings'>>;
+
+/** As scripts see it, by the exit code: only 0 gets a green tick, unless something about the exit is to be mended. */
+export function iconOf({ verdict: { exitCode, outcome, findings = [] } }: { readonly verdict: Judged }): Icon {
+  const look = (symbol: Icon['ink']): Icon => ({ symbol, ink: symbol });
+  if (exitCode === 0) return look(warnsOfExit(findings) ? 'warning' : 'good');
+  if (exitCode === 2 || exitCode === 5 || (exitCode === 3 && outcome === 'stuck')) return look('bad');
+  return { symbol: exitCode === 3 ? 'none' : 'unknown', ink: 'warning' };
 }
 
 function answerLine(report: Report, { pen, width }: CardLayout): string[] {

@@ -4,24 +4,15 @@
  */
 import { asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { within } from '../../kube/env.ts';
-import { listUids } from '../../kube/list.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
-import { follow, watchTarget } from '../streams/follow.ts';
+import { follow } from '../streams/follow.ts';
 import { createGate, type Gate } from '../streams/stream-health.ts';
 import type { LiveOptions, Run } from '../streams/live-run.ts';
 import { createSharedStreams, deliverNamespace } from '../streams/shared-streams.ts';
-import {
-  eventTargets,
-  isTerminatingPod,
-  siblingsByLabel,
-  nameOf,
-  namespaceOf,
-  podEventsTarget,
-  uidOf,
-} from '../streams/watched.ts';
+import { eventTargets, isTerminatingPod, nameOf, namespaceOf, podEventsTarget, uidOf } from '../streams/watched.ts';
 
 /** How long the DELETE waits for the streams (docs/architecture.md "What is watched"). */
 const syncTimeoutMs = 3000;
@@ -47,26 +38,27 @@ export async function runDeletion(run: Run): Promise<void> {
   shared.listServices();
   if (group.owner) shared.openOwner(group.owner);
 
-  const pods = await listing;
+  const since = await listing;
   if (run.signal.aborted) return;
-  const named = await namedPods(run, pods);
+  const named = await namedPods(run, since.objects.map(asObject));
   const toDelete = named.filter((pod) => sendsDelete(run, pod));
   run.begin(toDelete.length > 0 ? mode : 'attach');
-  const openRest = (pod: JsonObject): void => {
-    shared.openOwners(pod);
-    shared.openPlace(pod);
+  const openRest = async (pod: JsonObject): Promise<void> => {
+    const isOwn = await isOurDeletion(run, pod);
+    shared.openOwners(pod, only && toDelete.includes(pod) ? { since, isOwn } : {});
+    shared.openPlace(pod, isOwn);
   };
+  const openAll = (some: readonly JsonObject[]): void => void Promise.all(some.map(openRest)).catch(run.fail);
   run.onDeletion = ({ refused }) => {
     const mayRead = refused.every(({ value }) => value.stream !== 'namespace');
     // When it was first read, the namespace was not terminating yet; its deletion may be why the pod ends.
     if (only && mayRead && !run.requested) void deliverNamespace(run, group.namespace);
-    toDelete.forEach(openRest);
+    openAll(toDelete);
   };
   for (const pod of named) {
     shared.openRoutes(pod);
     shared.openLogs(pod, true);
   }
-  if (only && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
   if (options.probes && options.probes.length > 0) {
     const { startProbing } = await import('../probing/probing.ts');
     run.probing = await startProbing(run, only && named[0] && { name: nameOf(named[0]), uid: uidOf(named[0]) });
@@ -78,19 +70,29 @@ export async function runDeletion(run: Run): Promise<void> {
   }
   if (!run.signal.aborted) listener.start?.();
   // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
-  const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openRest(pod)));
-  named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
+  const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openAll([pod])));
+  openAll(named.filter((pod) => !toDelete.includes(pod) || mode === 'evict'));
   await Promise.all(requests);
 }
 
-/** The pods of the first list, in a run about named pods: all pods of a cluster would stay in memory as long as it runs. */
-function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<JsonObject[]> {
+type Listed = Extract<RawObservation, { kind: 'listed' }>;
+
+/** Whether our DELETE has begun the pod's deletion, as far as is known when it is answered. */
+async function isOurDeletion({ options, group, traceOf }: Run, pod: JsonObject): Promise<boolean> {
+  const trace = traceOf(uidOf(pod));
+  if (!group.isOne || options.mode !== 'delete' || !trace?.deletion) return false;
+  return (await import('../../infer/deletion.ts')).deletionOf(trace)?.ours !== undefined;
+}
+
+/** The first list of the pods; without pods that nobody named, which would stay in memory as long as the run lasts. */
+function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<Listed> {
   return new Promise((resolve) => {
     void follow(run, run.group.pods, {
       gate,
       onObservation: (rawObservation) => {
         observe?.(rawObservation);
-        if (rawObservation.kind === 'listed') resolve(run.group.named ? rawObservation.objects.map(asObject) : []);
+        if (rawObservation.kind === 'listed')
+          resolve(run.group.named ? rawObservation : { ...rawObservation, objects: [] });
       },
     });
   });
@@ -108,12 +110,6 @@ async function namedPods({ options: { cluster }, group }: Run, pods: readonly Js
     found.push(pod);
   }
   return found;
-}
-
-/** Lists the pods of the same controller: their watch needs the owner first and may open after the DELETE. */
-async function listSiblings({ options, group, signal, deliver }: Run, pod: JsonObject): Promise<void> {
-  const target = siblingsByLabel(group.namespace, pod);
-  if (target) (await listUids(options.cluster, watchTarget(target), signal)).forEach(deliver);
 }
 
 /** Attaches to a pod that is already terminating, unless a grace flag asks for one more DELETE. */

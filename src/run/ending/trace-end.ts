@@ -85,7 +85,7 @@ function missingFacts(trace: Trace): boolean {
   const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
   const successor =
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
-    trace.siblingsKnown &&
+    (trace.siblingsKnown || trace.resumes.some(({ value }) => value.stream === 'siblings')) &&
     !hasSuccessor(trace);
   const unfinished = running.length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
   return unfinished || listed || successor || isCauseOnItsWay(trace, pod);

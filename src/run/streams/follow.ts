@@ -3,9 +3,10 @@ import { asObject, asString, metadataOf, type JsonObject } from '../../model/obs
 import { TransportFailure } from '../../kube/http/failure.ts';
 import { followLog } from '../../kube/logs.ts';
 import { refusedPods } from '../../kube/refused.ts';
-import { watchObjects } from '../../kube/watch.ts';
+import { watchObjects, type Since } from '../../kube/watch.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation, StreamName } from '../../model/observation.ts';
+import type { Trace } from '../../model/trace.ts';
 import { namesStopSignal, narrowerOf } from '../../model/observe.ts';
 import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
@@ -21,13 +22,15 @@ export interface FollowOptions {
   onObservation?: (rawObservation: RawObservation) => void;
   /** Can end this stream before the run ends, and is aborted with the run. */
   stop?: AbortController;
+  /** Only what has changed since then. */
+  since?: Since | undefined;
 }
 
 /** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
 export async function follow(
   run: Run,
   target: Target,
-  { gate, onObservation, stop }: FollowOptions = {},
+  { gate, onObservation, stop, since }: FollowOptions = {},
 ): Promise<void> {
   const { options, group } = run;
   const isOfPods = target === group.pods;
@@ -40,6 +43,7 @@ export async function follow(
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive: (isAlive) => run.listener.alive?.(target, isAlive),
     waitingFor: waiting?.because,
+    isOver: group.isOne && target.stream === 'endpointslices' ? () => isInNoSlice(run.traceOf('')) : undefined,
     // An endless run asks no stream to confirm what it delivered: one that is connected again counts as whole.
     isNeeded: group.isEndless ? false : isOfPods || undefined,
   });
@@ -60,7 +64,7 @@ export async function follow(
   try {
     // Thousands of objects are read at the start: only what a trace needs of them is kept.
     const keep = group.isEndless ? narrowerOf(target.stream) : undefined;
-    await watchObjects(options.cluster, { ...watchTarget(target), keep }, { signal: until, deliver, health });
+    await watchObjects(options.cluster, { ...watchTarget(target), keep }, { signal: until, deliver, health, since });
   } catch (error) {
     if (isOfPods && isDeleting(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
     else if (isOfPods && !until.aborted) run.fail(error);
@@ -71,6 +75,10 @@ export async function follow(
     run.streams.close(health);
   }
 }
+
+/** No slice lists the pod any more, so that none has news of it. Saves a request at the end. */
+const isInNoSlice = (trace: Trace | undefined): boolean =>
+  [...(trace?.slices.values() ?? [])].every(({ states }) => states.at(-1)?.value.own === undefined);
 
 /** A raw observation of the pods' stream, without pods of other groups; undefined if none is left. */
 function ofGroup({ owns }: Group, rawObservation: RawObservation): RawObservation | undefined {

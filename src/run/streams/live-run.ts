@@ -53,8 +53,6 @@ export interface Run {
   readonly timers: Map<string, () => void>;
   /** Streams whose refusal has been reported on stderr. */
   readonly warned: Set<StreamName>;
-  /** How many raw observations were delivered. */
-  delivered: number;
   /** A DELETE (or an eviction) has been sent. */
   requested: boolean;
   /** Present while probes send requests. */

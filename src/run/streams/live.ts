@@ -39,7 +39,6 @@ export function liveSource(options: LiveOptions) {
     streams: createStreamHealth(() => tracks.checkAll()),
     timers: new Map(),
     warned: new Set(),
-    delivered: 0,
     requested: false,
     probing: undefined,
     onDeletion: undefined,
@@ -47,7 +46,6 @@ export function liveSource(options: LiveOptions) {
     traces: () => tracks.traces(),
     ofPod: (uid) => (group.isOne ? {} : { pod: uid }),
     deliver: (rawObservation) => {
-      run.delivered += 1;
       suspension.before(rawObservation.at).forEach(deliver);
       deliver(rawObservation);
     },

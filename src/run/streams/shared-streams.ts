@@ -7,13 +7,14 @@ import { getObject } from '../../kube/get.ts';
 import { listUntilAnswered } from '../../kube/list.ts';
 import { refusedBy } from '../../kube/refused.ts';
 import { readRefusal } from '../../kube/status.ts';
+import type { Since } from '../../kube/watch.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { follow, followContainer, reportLoss, warnRefused, watchTarget, type FollowOptions } from './follow.ts';
 import type { Gate } from './stream-health.ts';
-import { afterInput } from '../clock.ts';
 import type { Run } from './live-run.ts';
 import {
   candidateServices,
+  deploymentOf,
   namespaceOf,
   nameOf,
   nodeTargets,
@@ -48,9 +49,8 @@ export function createSharedStreams(run: Run, gate: Gate) {
     work();
   };
   const routes = createRoutes(run, gate);
-  const inFreeTurn = createFreeTurns(() => run.delivered);
   const watch: Watch = (target, following = {}) =>
-    once(JSON.stringify(watchTarget(target)), () => inFreeTurn(() => void follow(run, target, following)));
+    once(JSON.stringify(watchTarget(target)), () => void follow(run, target, following));
   const owners = createOwners(run, watch);
   const followLog = createLogs(run, maxLogStreams, () => once('logs left out', () => run.options.warn(logsLeftOut)));
   return {
@@ -58,12 +58,12 @@ export function createSharedStreams(run: Run, gate: Gate) {
     openRoutes: routes.open,
     openOwners: owners.open,
     openOwner: owners.openNamed,
-    /** The pod's node and namespace; no DELETE waits for them. */
-    openPlace(pod: JsonObject): void {
+    /** The pod's node and namespace; no DELETE waits for them. `isOwn`: this run has caused its deletion. */
+    openPlace(pod: JsonObject, isOwn = false): void {
       const node = asObject(pod['spec'])['nodeName'];
       if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
       const name = namespaceOf(pod) ?? run.options.cluster.namespace;
-      once(`namespace/${name}`, () => inFreeTurn(() => void deliverNamespace(run, name)));
+      once(`namespace/${name}`, () => (isOwn ? openNamespaceIfQuiet(run, name) : void deliverNamespace(run, name)));
     },
     /** The logs of the pod's containers, from its deletion or from now on. `isAwaited`: the DELETE waits for them. */
     openLogs(pod: JsonObject, isAwaited = false): void {
@@ -167,19 +167,37 @@ async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonO
   return undefined;
 }
 
+interface OwnerName {
+  kind: string;
+  name: string;
+}
+
+interface OwnerOptions {
+  /** An object that it owns. */
+  below?: JsonObject | undefined;
+  /** A state of the pods from before the deletion: only siblings that are new since then matter. */
+  since?: Since | undefined;
+  /** This run has caused the deletion. */
+  isOwn?: boolean;
+  /** The owner that the pod names, to be watched if this one does not exist. */
+  otherwise?: OwnerName | undefined;
+}
+
 /** Watches the owner, the owner's owner, and in a group of one the pods that the topmost owner selects. */
 function createOwners({ options: { cluster }, group, listener }: Run, watch: Watch) {
   const known = new Set<string>();
-  const open = (namespace: string, owner: { kind: string; name: string }, below?: JsonObject): void => {
+  const open = (namespace: string, owner: OwnerName, options: OwnerOptions = {}): void => {
+    const { below, since, isOwn = false, otherwise } = options;
     const key = `${namespace}/${owner.kind}/${owner.name}`;
-    if (known.has(key)) return;
-    known.add(key);
     const [byName, events] = ownerTargets(namespace, owner);
-    if (!byName) return openSiblings(below);
+    if (known.has(key) || !byName) return openSiblings(below, since);
+    known.add(key);
     const openAbove = (object: JsonObject | undefined): void => {
-      const next = object && ownerOf(object);
-      if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
-      else openSiblings(object && Object.keys(object).length > 0 ? object : below);
+      const isThere = object && Object.keys(object).length > 0;
+      const next = isThere ? ownerOf(object) : otherwise;
+      const lowest = isThere ? object : below;
+      if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, { below: lowest, since, isOwn });
+      else openSiblings(lowest, since);
     };
     const shared = !group.isOne && known.size > maxOwnersByName ? ownersTarget(group.namespace, owner.kind) : undefined;
     const target = shared ?? byName;
@@ -194,21 +212,40 @@ function createOwners({ options: { cluster }, group, listener }: Run, watch: Wat
       },
     });
     // Any other group has one stream for the Events about all owners.
-    if (events && group.isOne) watch(events);
+    if (events && group.isOne && !isOwn) watch(events);
   };
-  const openSiblings = (owner: JsonObject | undefined): void => {
+  const openSiblings = (owner: JsonObject | undefined, since?: Since): void => {
     const target = owner && group.isOne ? siblingTarget(group.namespace, owner) : undefined;
-    if (target) watch(target);
+    if (target) watch(target, { since });
   };
   return {
     /** An owner that is known before its pods. */
-    openNamed: (owner: { kind: string; name: string }): void => open(group.namespace, owner),
-    /** The owners of the pod; no DELETE waits for them. */
-    open(pod: JsonObject): void {
+    openNamed: (owner: OwnerName): void => open(group.namespace, owner),
+    /**
+     * The owners of the pod; no DELETE waits for them. `isOwn` saves three watches: why the pod is deleted is known, and
+     * that is all for which its ReplicaSet and the Events about its owners are needed.
+     */
+    open(pod: JsonObject, { since, isOwn = false }: Pick<OwnerOptions, 'since' | 'isOwn'> = {}): void {
       const owner = ownerOf(pod);
-      if (owner) open(namespaceOf(pod) ?? cluster.namespace, owner);
+      if (!owner) return;
+      const name = isOwn ? deploymentOf(pod) : undefined;
+      const guessed = name === undefined ? undefined : { kind: 'Deployment', name };
+      open(namespaceOf(pod) ?? cluster.namespace, guessed ?? owner, { since, isOwn, otherwise: guessed && owner });
     },
   };
+}
+
+/** ms in which a kubelet posts its first Killing, unless the namespace is terminating and takes no Events. */
+const quietMs = 2000;
+
+/** Reads the namespace only if no Killing has come: saves a request of most deletions. */
+function openNamespaceIfQuiet(run: Run, name: string): void {
+  const check = (): void => {
+    const { events = [], requests: [request] = [] } = run.traceOf('') ?? {};
+    const isKilling = events.some(({ reason, seq }) => reason === 'Killing' && seq > (request?.sent.seq ?? Infinity));
+    if (!isKilling) void deliverNamespace(run, name);
+  };
+  run.timers.set('namespace', run.options.clock.setTimeout(check, quietMs));
 }
 
 /** One GET to see whether the namespace is terminating. A 404 proves nothing, and is no gap. */
@@ -225,25 +262,4 @@ export async function deliverNamespace(run: Run, namespace: string): Promise<voi
   } catch (error) {
     reportLoss(run, { stream }, error);
   }
-}
-
-/** Work waits for at most this many busy turns of the event loop in a row. */
-const maxBusyTurns = 50;
-
-/**
- * Runs one piece of work in each turn of the event loop that delivers nothing, so that it does not delay the first news
- * of a deletion. `delivered` counts deliveries.
- */
-function createFreeTurns(delivered: () => number): (work: () => void) => void {
-  const waiting: (() => void)[] = [];
-  let busy = { turns: 0, delivered: 0 };
-  const next = (): void => {
-    const isBusy = delivered() !== busy.delivered && busy.turns < maxBusyTurns;
-    busy = { turns: isBusy ? busy.turns + 1 : 0, delivered: delivered() };
-    if (!isBusy) waiting.shift()?.();
-    if (waiting.length > 0) afterInput(next);
-  };
-  return (work) => {
-    if (waiting.push(work) === 1) afterInput(next);
-  };
 }

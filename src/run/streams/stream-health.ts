@@ -17,7 +17,7 @@ interface StreamState {
 }
 
 /** `waitingFor` receives why the stream's state has not arrived. */
-interface OpenOptions extends Pick<Health, 'waitingFor'> {
+interface OpenOptions extends Pick<Health, 'waitingFor' | 'isOver'> {
   onAlive?: ((isAlive: boolean) => void) | undefined;
   isNeeded?: boolean | undefined;
 }
@@ -34,11 +34,12 @@ export function createStreamHealth(onChange: () => void) {
   return {
     /** `at` (client ms): the stream covers changes from then on. */
     open(stream: StreamName, at: number, options: OpenOptions = {}): Health {
-      const { onAlive, waitingFor, isNeeded = neededStreams.has(stream) } = options;
+      const { onAlive, waitingFor, isOver, isNeeded = neededStreams.has(stream) } = options;
       const one: StreamState = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
       const health: Health = {
         doubted: isNeeded ? doubt.signal : never,
         waitingFor,
+        isOver,
         lost: (since) => {
           // The last loss may have begun earlier than it seemed.
           one.lostSince = Math.min(one.lostSince ?? Infinity, since);

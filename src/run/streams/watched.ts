@@ -212,22 +212,6 @@ export function siblingTarget(namespace: string, owner: JsonObject): Target | un
   return podsTarget(namespace, { labelSelector: { matchLabels, matchExpressions } });
 }
 
-/**
- * The pods of the pod's own controller, by a label that the controller adds to its selector and its pods. Undefined if
- * there is no such label, or if names or nodes identify successors anyway.
- */
-export function siblingsByLabel(namespace: string, pod: JsonObject): Target | undefined {
-  const labels = labelsOf(pod);
-  const key = controllerLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
-  if (key === undefined) return undefined;
-  return podsTarget(namespace, { labelSelector: { matchLabels: { [key]: labels[key] ?? '' } } });
-}
-
-const controllerLabels: Partial<Record<string, string[]>> = {
-  ReplicaSet: ['pod-template-hash'],
-  Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
-};
-
 export const labelsOf = (object: JsonObject): Record<string, string> => stringsOf(metadataOf(object)['labels']);
 
 const stringsOf = (value: unknown): Record<string, string> => stringMap(value, () => true) ?? {};

@@ -55,10 +55,8 @@ export function createWideStreams(run: Run, gate: Gate): SharedStreams {
       const name = namespaceOf(pod) ?? run.options.cluster.namespace;
       if (namespaces.has(name)) return;
       namespaces.add(name);
-      run.timers.set(
-        `namespace/${name}`,
-        run.options.clock.setTimeout(() => void namespaces.delete(name), namespaceMs),
-      );
+      const forget = (): void => void namespaces.delete(name);
+      run.timers.set(`namespace/${name}`, run.options.clock.setTimeout(forget, namespaceMs));
       void deliverNamespace(run, name);
     },
     openLogs(pod) {

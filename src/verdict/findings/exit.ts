@@ -32,18 +32,11 @@ export const exitRules: ContainerRules = {
     const { name, kind, outcome, probable } = container;
     if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
     const label = kind === 'sidecar' ? 'sidecar' : 'debug container';
-    const because =
-      kind === 'sidecar'
-        ? 'sidecars get what the main containers leave of it'
-        : 'an interactive shell ignores SIGTERM, for example';
+    const because = kind === 'sidecar' ? ': sidecars get what the main containers leave of it' : '';
     const clause = `${label} ${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}`;
     return {
-      message: `${clause}, when the ${graceText(timeline)} ended: ${because}`,
+      message: `${clause}, when the ${graceText(timeline)} ended${because}`,
       clause,
-      advice:
-        kind === 'sidecar'
-          ? undefined
-          : `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
     };
   },
 

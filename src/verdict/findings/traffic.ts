@@ -97,7 +97,8 @@ export const trafficRules: Rules = {
   /** The serving container had ended while its endpoint was still ready: the endpoint controller did not act. */
   'endpoint-not-removed': (input) => {
     const { trace, timeline } = input;
-    if (!isWatched(trace)) return undefined;
+    const wasCut = trace.resumes.some(({ value }) => value.stream === 'endpointslices');
+    if (wasCut || mayMiss(trace, 'endpointslices')) return undefined;
     const notRemoved = timeline.endpoints.flatMap((endpoint) => {
       const ended = endOfServing(input, endpoint);
       const { unroutedAt } = endpoint;
@@ -142,6 +143,3 @@ function endOfServing(input: RuleInput, { service }: EndpointTimeline): number |
   const last = Math.max(...ends);
   return ends.length > 0 && Number.isFinite(last) ? last : undefined;
 }
-
-const isWatched = (trace: Trace): boolean =>
-  !mayMiss(trace, 'endpointslices') && trace.resumes.every(({ value }) => value.stream !== 'endpointslices');

@@ -23,7 +23,9 @@ export interface Stops {
 export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const arrivals = trace.clocks.node;
   const killings = trace.events.filter(isStopKilling);
-  const later = killings.filter((event) => belongs(deletion, event, clientTimeOf(arrivals, event)));
+  // By what had arrived until then, as the clock may have been set since.
+  const timeOf = ({ time, at }: Occurrence): Span => toClient(upTo(arrivals, at + 1), time, at + 1);
+  const later = killings.filter((event) => belongs(deletion, event, timeOf(event)));
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
@@ -65,10 +67,6 @@ function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
   const nameOf = ({ about }: Occurrence): string => about.container ?? '';
   return new Map(events.map((event) => [nameOf(event), events.filter((other) => nameOf(other) === nameOf(event))]));
 }
-
-/** By what had arrived until then, as the clock may have been set since. */
-const clientTimeOf = (arrivals: RemoteClock, { time, at }: Occurrence): Span =>
-  toClient(upTo(arrivals, at + 1), time, at + 1);
 
 /** By the kubelet's first sign. Without a Killing or an acknowledging status, there is only a latest time. */
 function constrainNoticed(

@@ -19,9 +19,11 @@ const windowGapMs = 1000;
 export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeResult[] =>
   [...probes].sort(([a], [b]) => a - b).map(([, facts]) => resultOf(facts, moments));
 
-/** The probes whose failures a client would see. None should be routed to a terminating pod (docs/traffic.md). */
+/** Probes whose failures a client would see (docs/traffic.md). One that was never answered may have a wrong address. */
 export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
-  results.filter(({ via }) => via !== 'pod-proxy');
+  results.filter(
+    (one) => one.via !== 'pod-proxy' && (one.succeeded > 0 || one.sent === 0 || one.otherPods !== undefined),
+  );
 
 /** How many requests were sent as a client would send them, and how many of those failed. */
 export const lostBy = (results: readonly ProbeResult[]): ProbeTally => sumOf(lossProbes(results));

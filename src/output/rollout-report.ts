@@ -1,9 +1,10 @@
 /** A run over several pods for machines: the RolloutReport of `-o json`, and its lines of `-o ndjson`. */
+import type { ExitReport } from '../model/report.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import { summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
 import { jsonText } from './machine/json.ts';
-import { finalLines, type PodOfLine } from './machine/ndjson.ts';
+import { finalLines } from './machine/ndjson.ts';
 
 /** A run over several pods. */
 export interface RolloutResult {
@@ -37,15 +38,13 @@ function workloadOf(target: string): { kind: string; name: string } {
 
 const kinds = ['Node', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'Service'];
 
-const podOf = ({ timeline }: Report): PodOfLine => {
-  const { namespace = '', name, uid } = timeline.pod.metadata;
-  return { namespace, name, uid };
-};
-
 /** The last line of a run over several pods. */
 export const summaryLine = (numbers: RolloutNumbers): string =>
   `${jsonText({ type: 'summary', ...summaryOf(numbers) })}\n`;
 
 /** The final lines of all pods, then the summary. */
 export const rolloutLines = (numbers: RolloutNumbers, reports: readonly Report[]): string =>
-  reports.map((report) => finalLines(exitReportOf(report), podOf(report))).join('') + summaryLine(numbers);
+  reports.map((report) => linesOf(exitReportOf(report))).join('') + summaryLine(numbers);
+
+const linesOf = (exit: ExitReport, { namespace, name, uid } = exit.pod): string =>
+  finalLines(exit, { namespace, name, uid });

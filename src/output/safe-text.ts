@@ -23,7 +23,8 @@ const withoutUnseen = (text: string, write: (character: string) => string): stri
  * `\u202e`, `\n`), a lone surrogate becomes U+FFFD. `limit` is in UTF-16 units of the input.
  */
 export function forTerminal(text: string, limit = defaultLimit): string {
-  return withoutUnseen(cut(text, limit), visible).replace(workflowCommand, (mark) => hexOf(mark) + mark.slice(1));
+  const escapedMark = (mark: string): string => `\\x${mark.charCodeAt(0).toString(16)}${mark.slice(1)}`;
+  return withoutUnseen(cut(text, limit), visible).replace(workflowCommand, escapedMark);
 }
 
 /**
@@ -32,11 +33,9 @@ export function forTerminal(text: string, limit = defaultLimit): string {
  */
 const workflowCommand = /(?<=^|\s)::(?=[a-z][^\n]*::)|##(?=\w*\[)/gi;
 
-const hexOf = (mark: string): string => `\\x${mark.charCodeAt(0).toString(16)}`;
-
 /** Text or a quoted attribute value, in HTML or XML 1.0. The references are numeric because both know those. */
 export function forMarkup(text: string, limit = defaultLimit): string {
-  return forTerminal(text, limit).replace(/[&<>"'`]/g, reference);
+  return forTerminal(text, limit).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /**
@@ -47,7 +46,7 @@ export function forMarkdown(text: string, limit = defaultLimit): string {
   return forTerminal(text, limit)
     .replace(/[\\`*_[\]<>|~#!&$]/g, '\\$&')
     .replace(/:(?=\/\/)|(?<=www)\./gi, '\\$&')
-    .replace(/^(?:[-+=]|\d+(?=[.)]))/, leading)
+    .replace(/^(?:[-+=]|\d+(?=[.)]))/, (mark) => (/\d/.test(mark) ? `${mark}\\` : `\\${mark}`))
     .replace(/@|(?:#|\bGH-)(?=\d)/gi, '$&<!-- -->');
 }
 
@@ -119,8 +118,6 @@ function units(character: string): string {
 
 const unit = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
 const longUnit = (character: string): string => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
-const reference = (character: string): string => `&#${character.charCodeAt(0)};`;
-const leading = (mark: string): string => (/\d/.test(mark) ? `${mark}\\` : `\\${mark}`);
 
 /** Several lines of our own that may quote strings from the cluster. */
 export const safeLines = (text: string): string =>

@@ -36,7 +36,7 @@ export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: r
   if (spec.kind === 'max-lost') return lostWithin(input.timeline.probes, spec);
   if (spec.kind === 'max-grace-used') return { name, limit: percent(spec.share), ...graceUsed(input, spec.share) };
   const judge = spec.kind === 'max-duration' ? duration : drainLead;
-  return { name, limit: limitText(spec.ms), ...judge(input, spec.ms) };
+  return { name, limit: `${Number((spec.ms / 1000).toFixed(3))}s`, ...judge(input, spec.ms) };
 }
 
 function failOnGate(code: FindingCode, findings: readonly Finding[]): Gate {
@@ -126,14 +126,11 @@ function atMost({ lo, hi }: Span, limit: number, message: string, format: (value
   return { passed: false, message: `${message}, not proven to be within the limit: ${most}` };
 }
 
-/** `4s`, `0.5s` */
-const limitText = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;
-
 const percent = (ratio: number): string => `${Number((ratio * 100).toFixed(1))}%`;
 
 /** A probe implies `--max-lost 0`, in a replay too. */
 export function withImpliedLoss(probes: readonly ProbeResult[], gates: readonly Gate[]): Gate[] {
-  const isImplied = lossProbes(probes).length > 0 && gates.every(({ name }) => name !== 'max-lost');
+  const isImplied = probes.some(({ via }) => via !== 'pod-proxy') && gates.every(({ name }) => name !== 'max-lost');
   return isImplied ? [...gates, lostWithin(probes, { kind: 'max-lost', count: 0 })] : [...gates];
 }
 
@@ -144,14 +141,16 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
   const { sent, failed } = lostBy(probes);
   const message = `${failed} of ${sent} requests failed`;
   if ('share' in limit && limit.share >= 1) return { name, passed: true, message };
-  if (sent === 0)
-    return { name, passed: false, message: 'no request was measured, so nothing proves that none was lost' };
+  const unproven = (why: string): Gate => ({ name, passed: false, message: why });
+  const silent = results.find(({ via, sent, succeeded }) => via !== 'pod-proxy' && sent > 0 && succeeded === 0);
+  if (silent) return unproven(`none of ${silent.sent} requests to ${silent.target} was answered`);
+  if (sent === 0) return unproven('no request was measured, so nothing proves that none was lost');
   const passed = failed <= ('count' in limit ? limit.count : limit.share * sent);
   const blind = probes.find(isMostlyUnmeasured);
-  if (passed && blind) {
-    const unmeasured = `${unmeasuredBy(blind)} of ${blind.target} were not measured`;
-    return { name, passed: false, message: `${message}, but ${unmeasured}: not proven to be within the limit` };
-  }
+  if (passed && blind)
+    return unproven(
+      `${message}, but ${unmeasuredBy(blind)} of ${blind.target} were not measured: not proven to be within the limit`,
+    );
   if ('count' in limit) return { name, passed, message: `${message}, limit ${limit.count}` };
   return { name, passed, message: `${message} (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}` };
 }

@@ -80,9 +80,6 @@ function causeOfLoss(
       cause: 'no-ready-backend',
       why: `no other endpoint was ready${ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, ready)}`}`,
     };
-  // A wrong address, or a target that is down anyway.
-  const { sent, failed } = lostBy(probes);
-  if (sent === failed) return { cause: 'unexplained', why: 'none was answered: check the address of --probe' };
   const mostFrequent = byFrequency(stretches.map(({ kind, count }) => [kind, count]))[0]?.[0];
   if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
     return {
@@ -141,9 +138,10 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
       answered ? `last answered at ${offsetText(timeline, answered.last)}` : 'none answered',
       ...(refusedBy ? [`connections refused from ${offsetText(timeline, refusedBy.at)}`] : []),
     ];
-  const [firstWindow] = windows;
-  if (!firstWindow) return [noneLost(sent)];
-  const span = spanText(timeline, firstWindow.start, Math.max(...windows.map(({ end }) => end)));
+  if (failed === 0) return [noneLost(sent)];
+  if (failed === sent) return [count, noneAnswered];
+  const [starts, ends] = [windows.map(({ start }) => start), windows.map(({ end }) => end)];
+  const span = spanText(timeline, Math.min(...starts), Math.max(...ends));
   const how = ` ${span} (${failuresText(windows.flatMap(({ stretches }) => stretches))})`;
   // Of a single probe, the traffic row says when and how its requests failed, if the deletion may have been the cause.
   const isSaid = lossProbes(timeline.probes).length === 1 && lossOf(timeline)?.cause !== 'before-deletion';
@@ -155,9 +153,12 @@ const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>
 
 /** One probe of a run over several pods: `6030 sent · 14 failed (connection refused)`. */
 export function rolloutRequestsText({ sent, failed, failures, latencyMs }: ProbeReport): string {
-  const counts = failed === 0 ? [noneLost(sent)] : [`${sent} sent`, `${failed} failed (${failuresText(failures)})`];
+  const lost = failed === sent ? noneAnswered : `${failed} failed`;
+  const counts = failed === 0 ? [noneLost(sent)] : [`${sent} sent`, `${lost} (${failuresText(failures)})`];
   return [...counts, ...latencyText(latencyMs)].join(' · ');
 }
+
+const noneAnswered = 'none was answered: is its address right?';
 
 const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'no-local-port': 'no free port on this machine',

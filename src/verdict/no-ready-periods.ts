@@ -53,7 +53,10 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[]
   for (const { name, state } of changes) {
     current.set(name, state.value);
     const isDeleted = state.value.deleted === true;
-    const ready = [...current.values()].reduce((sum, value) => sum + readyIn(value), 0);
+    const ready = [...current.values()].reduce(
+      (sum, { otherReady, own }) => sum + otherReady + (own?.ready ? 1 : 0),
+      0,
+    );
     if (last && (ready > 0 || isDeleted)) {
       const evidence = [...last.evidence, state.seq];
       const to = earliestTimeOf(trace, network, state);
@@ -86,5 +89,3 @@ function earliestTimeOf(trace: Trace, network: PodNetwork, { value, at }: Fact<S
     ? at
     : Math.max(deliverable, value.written ? network.toClient('api', value.written).lo : deliverable);
 }
-
-const readyIn = (state: SliceState): number => state.otherReady + (state.own?.ready ? 1 : 0);

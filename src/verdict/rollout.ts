@@ -211,14 +211,13 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const { pods, outcomes, drain, unseen, incomplete, exitCode, probes, gates } = numbers;
   const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
   const others = rest.flatMap(([outcome, count]) => (outcome !== 'graceful' && count ? `${count} ${outcome}` : []));
-  const slowest = drain ? `; longest drain ${lengthText(drain.max)}` : '';
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
   if (pods + unseen.length === 0) return `no pod was deleted${end}`;
   const counts = `${outcomes.graceful ?? 0} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
   const isLost = sumOf(probes).failed > 0;
   const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);
   const gate = lost.length === 0 && exitCode === gateFailed ? ', a gate failed' : lost.join('');
-  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
+  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest drain ${lengthText(drain.max)}` : ''}`;
 }
 
 export type RolloutSummary = ReturnType<typeof summaryOf>;

@@ -85,14 +85,6 @@ it.each<[string, string, Story]>([
     'sent-too-late',
     { failures: [{ first: 500, last: 900, kind: 'http', status: 503, count: 9 }] },
   ],
-  [
-    'a target that never answered',
-    'unexplained',
-    {
-      failures: [{ first: 100, last: 4000, count: 80 }],
-      probe: { new: { sent: 80, failed: 80 }, sent: 80, failed: 80 },
-    },
-  ],
   ['failures before SIGTERM', 'unexplained', { failures: [{ first: 500 }], signal: 5000 }],
   ['a name that does not resolve', 'unexplained', { failures: [{ first: 500, kind: 'dns', count: 9 }] }],
   ['a certificate that is not accepted', 'unexplained', { failures: [{ first: 500, kind: 'tls', count: 9 }] }],
@@ -213,3 +205,10 @@ function resultsOf(sent: number, failed: number, notMeasured?: ProbeCounts['notM
     .reduce(reduce, emptyTrace);
   return probeResultsOf(trace.probes, {});
 }
+
+it('judges what was never answered as no loss, and as no proof that none was', () => {
+  const results = resultsOf(80, 80);
+  const gate = { passed: false, message: 'none of 80 requests to http://shop was answered' };
+  expect(withImpliedLoss([...resultsOf(1000, 0), ...results], [])).toMatchObject([gate]);
+  expect(lostWithin(results, { kind: 'max-lost', count: 100 })).toMatchObject(gate);
+});

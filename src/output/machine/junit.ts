@@ -28,18 +28,22 @@ export function renderRolloutJunit(
   { target, total, unseen, sentence, exitCode, incomplete, gates }: RolloutNumbers,
   reports: readonly Report[],
 ): string {
-  const error = { name: 'error', attributes: { message: 'its termination was not observed', type: 'unknown' } };
-  const missed = unseen.map((name) => testCase(target.replace('/', '.'), name, 0, [error]));
-  const gaveUp = { name: 'error', attributes: { message: incomplete, type: 'incomplete' } };
-  if (incomplete !== undefined && exitCode !== 0)
-    missed.push(testCase(target.replace('/', '.'), 'rollout', 0, [gaveUp]));
-  missed.push(...gates.map((gate) => gateCase(gate, target.replace('/', '.'), exitCode)));
+  const error = faultOf(undefined, 'error', 'unknown', 'its termination was not observed');
+  const classname = target.replace('/', '.');
+  const cases = [
+    ...reports.map((report) => exitCase(report, report.timeline.pod.metadata.name)),
+    ...unseen.map((name) => testCase(classname, name, 0, [error])),
+    ...gates.map((gate) => gateCase(gate, classname, exitCode)),
+  ];
+  const isExplained = incomplete === undefined && ['failure', 'error'].some((kind) => count(cases, kind) > 0);
+  const gaveUp = faultOf(undefined, 'error', 'incomplete', incomplete ?? sentence);
+  if (exitCode !== 0 && !isExplained) cases.push(testCase(classname, 'rollout', 0, [gaveUp]));
   return document({
     name: `podexit ${target}`,
     ms: total ?? 0,
     timestamp: Math.min(...reports.map(({ timeline }) => timeline.zero)),
     properties: propertiesOf({ workload: target, pods: reports.length, 'exit-code': exitCode, summary: sentence }),
-    cases: [...reports.map((report) => exitCase(report, report.timeline.pod.metadata.name)), ...missed],
+    cases,
   });
 }
 

@@ -33,7 +33,7 @@ export async function* askDeletion(
     try {
       return yield* deletePod(cluster, target, asking);
     } catch (error) {
-      if (!isBudgetRefusal(error)) throw error;
+      if (!(error instanceof PodexitError) || error.code !== 'evict.disruption-budget') throw error;
       if (!asking.retryEvict) throw explainRefusal(error, await budgetsOf(cluster, pod, asking.signal));
       yield { kind: 'answered', at: cluster.env.now(), verb: 'evict', status: 429, message: error.message };
       if (refusals === 0)
@@ -42,9 +42,6 @@ export async function* askDeletion(
     await delay(cluster.env, evictionRetryMs, asking.signal);
   }
 }
-
-const isBudgetRefusal = (error: unknown): error is PodexitError =>
-  error instanceof PodexitError && error.code === 'evict.disruption-budget';
 
 export interface Budget {
   name: string;

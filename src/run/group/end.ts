@@ -55,8 +55,8 @@ export function shortcomingOf(
   reports: number,
   over: RolloutEnd,
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
-  const { options, begun, unseen, codes, progress, obstacles, group } = rollout;
-  const what = forTerminal(group.target);
+  const { options, begun, unseen, codes, progress, obstacles } = rollout;
+  const what = forTerminal(rollout.group.target);
   const gaveUp = whyGivenUp(rollout);
   if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
@@ -64,8 +64,9 @@ export function shortcomingOf(
     if (options.start && over === 'done')
       return { words: `the command rolled nothing out: no pod of ${what} terminated` };
     const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
+    const first = options.start ? '' : 'start the rollout while this waits, or ';
     return {
-      words: `no pod of ${what} was seen to terminate${within}: ${obstacles.text() ?? 'start the rollout while this waits, or wait longer (--timeout)'}`,
+      words: `no pod of ${what} was seen to terminate${within}: ${obstacles.text() ?? `${first}wait longer (--timeout)`}`,
       code: exitCodes['not-started'],
     };
   }

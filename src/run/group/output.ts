@@ -59,7 +59,7 @@ export function createResults(
     /** Resolves when all reports have been shown. */
     written: (): Promise<void> => writing,
     /** Prints the summary. Returns the worst exit code of all. */
-    async end({ codes = [], ...extras }: Omit<RolloutExtras, 'probes'> = {}): Promise<number> {
+    async end({ codes = [], ...extras }: Omit<RolloutExtras, 'probes'> = {}, isShown = true): Promise<number> {
       const gates = lossGates(traces.probes(), policy);
       const failed = gates.flatMap(({ passed }) => (passed || policy.warnOnly ? [] : gateFailed));
       const numbers = rolloutNumbers(target, reports, {
@@ -69,9 +69,10 @@ export function createResults(
         probes: probeReportsOf(traces.probes(), reports),
       });
       const rollout = { numbers, reports };
-      await output.end(rollout);
+      if (isShown) await output.end(rollout);
       const whole = files.filter((file) => !isForEachPod(file));
       const code = await writeReports(rolloutViews, rollout, whole, ports);
+      if (!isShown) return code;
       annotate(rolloutAnnotations(numbers), where, format, ports);
       await publishSummary(() => rolloutSections(numbers, reports), where, ports);
       return worstCode([numbers.exitCode, code]);

@@ -87,15 +87,18 @@ async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): P
   });
   await results.written();
   if (rollout.failure) failures.push(rollout.failure);
-  if (failures.length > 0 && results.reports.length === 0 && unseen.size === 0) throw failures[0];
+  // Then the error is all that is shown, but a file that was asked for is written.
+  const isNothing = failures.length > 0 && results.reports.length === 0 && unseen.size === 0;
   codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : failedCode)));
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, end);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
   const isRollout = ['workload', 'selector'].includes(options.target.kind);
-  const whyIncomplete = rollout.failure?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
+  const whyIncomplete =
+    (failures[0] as Error | undefined)?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
   const incomplete = isRollout ? whyIncomplete : undefined;
-  const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete });
+  const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete }, !isNothing);
+  if (isNothing) throw failures[0];
   return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
 }
 

@@ -44,7 +44,7 @@ export function followOwners(
       for (const object of objectsOf(rawObservation)) {
         const path = pathOf(object);
         if (!progress.follows(path)) continue;
-        if (isRemoved(rawObservation)) {
+        if (rawObservation.kind === 'changed' && rawObservation.change === 'DELETED') {
           finishOwner(progress, path, `${pathText(path)} is gone`);
           continue;
         }
@@ -90,9 +90,6 @@ function objectsOf(rawObservation: RawObservation): JsonObject[] {
   if (rawObservation.kind === 'listed') return rawObservation.objects.map(asObject);
   return rawObservation.kind === 'changed' ? [asObject(rawObservation.object)] : [];
 }
-
-const isRemoved = (rawObservation: RawObservation): boolean =>
-  rawObservation.kind === 'changed' && rawObservation.change === 'DELETED';
 
 /** A ReplicaSet without an owner has no rollout; one of another owner than a Deployment depends on that owner. */
 function foreignOwnerOf(object: JsonObject): string | undefined {

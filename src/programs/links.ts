@@ -44,7 +44,7 @@ const plain: Omit<Effect, 'because'> = {
   exitCodes: { good: [], cut: [] },
   chain: [],
 };
-const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
+export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };

@@ -3,7 +3,7 @@
  * for a command or for its jobs, it became the command (exec), or the script is over.
  */
 import data from './data/traps.json' with { type: 'json' };
-import type { Context, LinkReaction } from './links.ts';
+import { codeOf, type Context, type LinkReaction } from './links.ts';
 import { afterOptions, type Shell } from './rows.ts';
 import { inlined, isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
 import type { Word } from './shell-words.ts';
@@ -68,8 +68,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
   }
   if (places.length === 0 && isOpen) return [];
   const over: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, traps, index: 0 };
-  const job = jobs.findLast((one) => sleepOf(one.words) === undefined);
-  const common = { job, stopsOnError, script };
+  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, script };
   return (places.length > 0 ? places : [over]).map((place) => ({ ...place, ...common }));
 }
 
@@ -132,8 +131,7 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
-  if ((makesIgnored || isIgnored) && !unsure.some(({ where }) => where === kind))
-    return { ...says(shell, signal, data.ignores), makesIgnored };
+  if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
   const open = unsure.find(({ where }) => holds(where, standing, context));
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
   if (trap === undefined && code === undefined) return { does: 'drops' };
@@ -171,7 +169,8 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   if (isLate && sleep === undefined && toGroup) return { does: 'forwards' };
   if (isLate) return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
-  const { signals = true, waits, exits, codes } = run ?? {};
+  const { signals = true, waits, exits, isAtEnd } = run ?? {};
+  const codes = isAtEnd ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
   if (signals && waits) return { ...says(shell, signal, data.passesOn), codes };
@@ -205,16 +204,17 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   // `kill 0` signals the shell too: it runs its trap again until its stack is full.
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
   if (isItself || sent.includes('SIGKILL'))
-    return { signals: isItself, waits: false, exits: isItself || exits || !loops, codes: [] };
+    return { signals: isItself, waits: false, exits: isItself || exits || !loops, isAtEnd: false, codes: [] };
   const isAround = (form: string): boolean => data.compound.includes(form) && !forms.has(form);
   const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
-  const [, code] = /^exit (\d+)$/m.exec(lines.join('\n')) ?? [];
-  return {
-    signals: sent.some((one) => one !== 'nothing'),
-    waits: (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line)),
-    exits,
-    codes: code === undefined ? [] : [Number(code)],
-  };
+  // With `set -e`, the application's exit code ends the trap at `wait $!`.
+  const stopsAtWait = stopsOnError && lines.some((line) => /^wait ./.test(line));
+  const [, code] = /^exit (\d+)$/m.exec(stopsAtWait ? '' : lines.join('\n')) ?? [];
+  const signals = sent.some((one) => one !== 'nothing');
+  const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
+  // The exit code is that of the `wait` that the signal interrupted.
+  const isAtEnd = kind === 'wait' && !exits && !waits && code === undefined && (stops || rest.length === 0);
+  return { signals, waits, exits, isAtEnd, codes: code === undefined ? [] : [Number(code)] };
 }

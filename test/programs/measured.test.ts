@@ -66,7 +66,8 @@ function contradictions(fact: Fact, said: StopBehaviour): string[] {
   const { limitSeconds: limit = Infinity, exitCodes } = said;
   const isItself = application === 'itself';
   const { good, cut } = exitCodes;
-  const goesOnForLong = isItself && (said.drains === 'unknown' || limit > seconds.most * 0.95);
+  const goesOnForLong = /\bwaits\b|SIGKILL/.test(textOf(said)) || (isItself && limit > seconds.most * 0.95);
+  const isUpToApplication = application === 'handles' && reaches === 'yes';
   // Cut off within moments: whether the application logged the signal before is chance.
   const isRace = ends === 'yes' && said.drains === 'no';
   const isOverLimit = limit < seconds.most * 1.05;
@@ -74,9 +75,7 @@ function contradictions(fact: Fact, said: StopBehaviour): string[] {
   const isAtOnce = said.drains === 'no' && limit === Infinity && /at once/.test(said.because);
   return [
     ...(said.handles === 'no' && ends === 'yes' ? ['said that it goes on'] : []),
-    ...(said.handles === 'yes' && ends === 'no' && fact.signal === 'TERM' && !goesOnForLong
-      ? ['said that it ends']
-      : []),
+    ...(said.handles === 'yes' && ends === 'no' && !goesOnForLong && !isUpToApplication ? ['said that it ends'] : []),
     ...(said.reachesApp === 'yes' && reaches === 'no' && !isRace ? ['said that the signal arrives'] : []),
     ...(said.reachesApp === 'no' && reaches === 'yes' && !isRace ? ['said that the signal does not arrive'] : []),
     ...(said.drains === 'yes' && finished === 'no' && !isOverLimit ? ['said that it finishes'] : []),
@@ -87,14 +86,19 @@ function contradictions(fact: Fact, said: StopBehaviour): string[] {
   ];
 }
 
+const textOf = ({ because, decidedBy = '' }: StopBehaviour): string => `${because}; ${decidedBy}`;
+
 /** Whether what it says of an unknown answer has what was measured among its outcomes. */
 function isNamed({ application, reaches, ends }: Fact, said: StopBehaviour): boolean {
   const { handles, reachesApp, because, decidedBy = because } = said;
   const isUpToApplication = reachesApp === 'yes' && application !== 'no handler' && reaches !== 'no';
   if (reachesApp !== 'unknown' && (handles !== 'unknown' || isUpToApplication)) return true;
   const outcome =
-    ends === 'yes' ? /\bends?\b|gets the signal|passes the signal|cut off|exit code/ : /SIGKILL|go(es)? on|drops|stays/;
-  return decidedBy !== because && outcome.test(`${because}; ${decidedBy}`);
+    ends === 'yes'
+      ? /\bends?\b|gets the signal|passes the signal|replaces itself|cut off|exit code/
+      : /SIGKILL|go(es)? on|drops|stays/;
+  const text = textOf(said);
+  return decidedBy !== because && outcome.test(ends === 'yes' ? text.replaceAll('SIGKILL ends it', '') : text);
 }
 
 /**
@@ -135,6 +139,18 @@ describe.each(tables)('%s', (name, mostUnknown) => {
     const unknown = answers.filter(({ fact, said }) => fact.reaches !== '-' && said.reachesApp === 'unknown');
     expect(unknown.length / facts.length).toBeLessThan(mostUnknown);
   });
+});
+
+it.each([
+  ['setsid app', /if so the container ends at once, without any signal/],
+  ['setsid -f app', /ends at once/],
+  ['busybox setsid app', /ends at once/],
+  ['daemonize app', /ends at once/],
+  ['sudo -E -b app', /ends at once/],
+  ['start-stop-daemon --start --background --exec app', /ends at once/],
+])('knows that %s leaves the command in the background', (command, decides) => {
+  const said = stopBehaviour({ command: command.split(' '), image: 'debian:12' }, 'TERM', 30);
+  expect(said.decidedBy).toMatch(decides);
 });
 
 it.each([

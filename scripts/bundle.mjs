@@ -64,14 +64,17 @@ function split(root) {
   return build({
     ...bundled,
     absWorkingDir: root,
-    entryPoints: { podexit: 'src/cli/start.ts' },
+    entryPoints: { podexit: 'src/cli/start.ts', 'string-width': 'string-width' },
     outdir: 'dist',
     write: false,
     splitting: true,
     format: 'esm',
     chunkNames: '[name]-[hash]',
     define: { 'import.meta.url': '__url' },
-    plugins: [{ name: 'late', setup: lateChildProcess }],
+    plugins: [
+      { name: 'late', setup: lateChildProcess },
+      { name: 'late width', setup: lateStringWidth },
+    ],
   });
 }
 
@@ -154,5 +157,17 @@ function lateChildProcess(building) {
   );
   building.onLoad({ filter, namespace: 'late' }, () => ({
     contents: "exports.spawn = (...words) => require('node:child_process').spawn(...words);",
+  }));
+}
+
+/** Loads string-width only when a text needs it (src/output/prose.ts). */
+function lateStringWidth(building) {
+  const part = './string-width.js';
+  building.onResolve({ filter: /^string-width$/ }, ({ importer }) =>
+    /[\\/]prose\.ts$/.test(importer) ? { path: 'string-width', namespace: 'late' } : undefined,
+  );
+  building.onResolve({ filter: /^\.\/string-width\.js$/, namespace: 'late' }, ({ path }) => ({ path, external: true }));
+  building.onLoad({ filter: /^string-width$/, namespace: 'late' }, () => ({
+    contents: `export default (text) => require('${part}').default(text);`,
   }));
 }

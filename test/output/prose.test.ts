@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { penFor } from '../../src/output/palette.ts';
 import type { Pen } from '../../src/output/palette.ts';
-import { clipPieces, flow, piece, plain, shorten } from '../../src/output/prose.ts';
+import { clipPieces, flow, piece, plain, shorten, textWidth } from '../../src/output/prose.ts';
 import type { Piece } from '../../src/output/prose.ts';
 
 const pen = penFor({ color: false, unicode: true });
@@ -18,6 +18,13 @@ describe('prose', () => {
   it('wraps between words, with a hanging indent', () => {
     const pieces = [plain('  head  '), piece('bad', 'one two three four five six')];
     expect(flow(pen, pieces, { width: 22, hang: 8 })).toEqual(['  head  one two three', '        four five six']);
+  });
+
+  it('counts the columns of every character, and of any pair of characters, like string-width', () => {
+    const all = Array.from({ length: 0x2800 }, (_, code) => String.fromCharCode(code));
+    expect(all.filter((one) => textWidth(`a${one}b`) !== stringWidth(`a${one}b`))).toEqual([]);
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => textWidth(text) === stringWidth(text)));
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => textWidth(text) === stringWidth(text)));
   });
 
   it('is one line without a width', () => {

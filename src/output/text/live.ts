@@ -21,11 +21,9 @@ export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 
   readonly clock: { now(): number; setTimeout(callback: () => void, ms: number): () => void };
 }
 
-export type LiveViewOptions = TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>;
-
 export type LiveView = ReturnType<typeof createLive>;
 
-export function createLive(options: LiveViewOptions) {
+export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>) {
   const { columns, rows, clock, logs = false, flags } = options;
   const pen = penFor(options.style);
   const history = createChangeLines(pen, { ...options, logs });

@@ -81,7 +81,7 @@ function contradictions(fact: Fact, said: StopBehaviour): string[] {
     ...(said.drains === 'yes' && finished === 'no' && !isOverLimit ? ['said that it finishes'] : []),
     ...(said.drains === 'no' && finished === 'yes' ? ['said that it is cut off'] : []),
     ...(ends === 'yes' && code !== '-' && codesKnown && ![...good, ...cut].includes(Number(code)) ? ['exit code'] : []),
-    ...(isItself && ends === 'yes' && seconds.most > limit * 1.1 + 1 ? ['its own limit'] : []),
+    ...(ends === 'yes' && seconds.most > limit * (isItself ? 1.1 : 2.1) + 1 ? ['its own limit'] : []),
     ...(isAtOnce && ends === 'yes' && seconds.most > 2.8 ? ['said that it ends at once'] : []),
   ];
 }

@@ -91,7 +91,7 @@ export function capacityOf(
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
   const isStore = containers.some(({ image }) => isStoreImage(image));
-  const ports = usesHostPorts(podSpec, containers);
+  const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
     [data.length > 0 || volumes.some(({ isShared }) => !isShared), 'data volume'],
     [isStore, 'store image'],
@@ -109,22 +109,18 @@ export function capacityOf(
   };
 }
 
-const usesHostPorts = (podSpec: JsonObject, containers: readonly ContainerSpec[]): boolean =>
-  podSpec['hostNetwork'] === true || containers.some(({ ports }) => ports.some(({ hostPort }) => hostPort));
-
 const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
 
 /** The default is 1 replica; an autoscaler's default minimum is 1 (autoscaling/v2), KEDA's is 0. */
 function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Pick<Capacity, 'replicas' | 'autoscaler'> {
   const scalable = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'];
-  if (object.kind === 'DaemonSet') return { replicas: asNumber(statusOf(object)['desiredNumberScheduled']) };
+  const status = asObject(asObject(object)['status']);
+  if (object.kind === 'DaemonSet') return { replicas: asNumber(status['desiredNumberScheduled']) };
   if (!scalable.includes(object.kind ?? '')) return {};
   const scaler = autoscaled?.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
   if (scaler) return { replicas: scaler.minimum, autoscaler: scaler.name };
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
 }
-
-const statusOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['status']);
 
 /** `Recreate` of a StatefulSet is alpha in 1.37; its maxUnavailable is honoured where the cluster has that feature. */
 function rolloutOf(object: KubernetesObject): RolloutStrategy | undefined {

@@ -121,7 +121,9 @@ export function judge({ situation, manifest }: CheckedSpec) {
       ...finding,
       advice: adviceFor(problem, remedies),
       /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
-      field: path.length > 0 ? fieldOf(path) : undefined,
+      field:
+        path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('') ||
+        undefined,
       file,
       line: manifest?.lineOf(path),
     };
@@ -143,9 +145,6 @@ function answerOf(
   if (!decisive) return { judgement: 'no-problem-found', sentence: 'no problem found' };
   return { judgement: 'cannot-tell', sentence: `cannot tell: ${decisive.what} (${decisive.because})` };
 }
-
-const fieldOf = (path: Path): string =>
-  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 
 const rankOf = ({ severity }: Problem): number => severities.indexOf(severity);
 

@@ -4,7 +4,8 @@
  */
 import { basename, dirname } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { isMap, isSeq, LineCounter, parseAllDocuments, YAMLParseError, type Document, type Node } from 'yaml';
+import { isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, YAMLParseError } from 'yaml';
+import type { Document, Node } from 'yaml';
 import { asObject, asText, isObject, isPresent } from '../model/observe/read.ts';
 import type { Path } from './container-spec.ts';
 
@@ -55,19 +56,16 @@ export function parseManifests(text: string, file: string): Parsed {
     else if (value instanceof Error) refuse(document.range[0], firstLine(value.message));
     else if (isObject(value) && typeof value['kind'] === 'string') {
       const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
-      const objects = objectsOf(value, [], { file, text, lineOf, document: index });
-      // Quoted, a template is valid YAML; but a name is never one.
-      if (objects.some(({ object }) => isTemplate(asText(object.metadata?.name))))
-        refuse(offsetOf(document, ['metadata', 'name']), `a template that was not rendered: ${renderFirst}`);
-      else parsed.manifests.push(...objects);
-    } else if (isObject(value) && isKustomization(file)) parsed.kustomizations.push(file);
+      // Policies and workflows of other API groups have templates of their own.
+      const unrendered = templateIn(document, !asText(value['apiVersion']).includes('.'));
+      if (unrendered !== undefined) refuse(unrendered, `a template that was not rendered: ${renderFirst}`);
+      else parsed.manifests.push(...objectsOf(value, [], { file, text, lineOf, document: index }));
+      // Its `kind` is optional.
+    } else if (isObject(value) && /^kustomization(\.ya?ml)?$/i.test(basename(file))) parsed.kustomizations.push(file);
     else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
   }
   return parsed;
 }
-
-/** Its `kind` is optional. */
-const isKustomization = (file: string): boolean => /^kustomization(\.ya?ml)?$/i.test(basename(file));
 
 /** What to do with kustomizations among manifests. */
 export const kustomizationHint = (file: string): string =>
@@ -76,6 +74,21 @@ export const kustomizationHint = (file: string): string =>
 /** `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant. */
 const isTemplate = (text: string): boolean => /\{\{[^}\n]*\}\}/.test(text);
 const renderFirst = 'render it first, for example with helm template';
+
+/** The offset of a template that is valid YAML: `{{ x }}` as a key, or `{{ x }}` or `${X}` as a name or a number. */
+function templateIn(document: Document, isBuiltin: boolean): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Pair(_, { key, value }) {
+      const isPlace = isBuiltin && isScalar(key) && /^name$|^seconds$|Seconds$|replicas$/i.test(String(key.value));
+      const isFilled = isPlace && isScalar(value) && /^\$\{|\{\{/.test(String(value.value));
+      if (!isCollection(key) && !isFilled) return undefined;
+      found = key.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
 
 /** The error if the document cannot be read. */
 export function valueIn(document: Document): unknown {

@@ -100,7 +100,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
   if (added.size === 0 && !longer) {
-    const text = limitText(grace) ?? (graceProblems.length > 0 ? fasterText(graceProblems) : undefined);
+    const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
+    const text = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
     return [...sentences, ...(text === undefined ? [] : [{ solves: graceProblems, text, edits: [] }])];
   }
   const hookSeconds = Math.max(0, ...added.values());
@@ -142,11 +143,6 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
 const limitText = (grace: Size | undefined): string | undefined =>
   grace?.limit &&
   `${grace.limit.by} ends the pod after ${grace.limit.seconds}s, so a longer grace period does not help`;
-
-const fasterText = (problems: readonly Problem[]): string | undefined => {
-  const names = [...new Set(problems.flatMap(({ container }) => container ?? []))];
-  return names.length > 0 ? `make ${list(names)} stop sooner` : undefined;
-};
 
 /** ` (on nginx and php)`, if several containers get one. */
 function hookWords(added: ReadonlyMap<string, number>): string[] {

@@ -82,7 +82,8 @@ export function othersServe(situation: Situation): Reasoned {
   if (capacity.ownData === 'yes')
     return unknown('each of its pods keeps data of its own, and only the application knows who can answer for it');
   if (capacity.ownData === 'unknown') return unknown('whether its pods keep data of their own is not known here');
-  if (kind === 'DaemonSet' && (isOnHostPorts(situation) || services.some(({ isNodeLocal }) => isNodeLocal)))
+  const isOnHostPorts = situation.capacity.inPlace.some(({ why }) => why === 'host ports');
+  if (kind === 'DaemonSet' && (isOnHostPorts || services.some(({ isNodeLocal }) => isNodeLocal)))
     return no('clients of a node reach only the pod of that node');
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
@@ -102,9 +103,6 @@ export function othersServe(situation: Situation): Reasoned {
     ? unknown(inPlaceText[perhaps.why])
     : no('a rollout may stop its only pod before the next one is ready');
 }
-
-const isOnHostPorts = ({ capacity: { inPlace } }: Situation): boolean =>
-  inPlace.some(({ why }) => why === 'host ports');
 
 const inPlaceText = {
   StatefulSet: 'its StatefulSet starts the next pod only after this one is gone',

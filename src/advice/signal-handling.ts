@@ -26,12 +26,13 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (noted === 'handles') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };
   const words = [...command, ...args];
+  const typed = words.join(' ').replaceAll('\n', ' ');
   const script = lineOfShell(words);
   if (script !== undefined && trapOf(script, signal) === 'ignored')
     return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: ofTrap };
   const found = stopBehaviour({ command, args, image, scripts }, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
-  const quoted = `\`${clip(words.join(' '))}\`: ${because}`;
+  const quoted = `\`${typed.length > 60 ? `${typed.slice(0, 59)}…` : typed}\`: ${because}`;
   const advice = found.remedy && `${found.remedy.text}.`;
   if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
   if (handles === 'no') return { kind: 'ignores', because: quoted, advice };
@@ -46,5 +47,3 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
     return { kind: 'depends', because: decidedBy, advice: isUpToShell ? advice : undefined };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
-
-const clip = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text).replaceAll('\n', ' ');

@@ -197,6 +197,8 @@ export function situationsOf(
       const situation = situationOf(manifest.object, neighbours, graceSeconds, path);
       return { manifest, situation: { ...situation, isPatch: situation.containers.some(({ image }) => image === '') } };
     });
+  const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
+    replicas !== 0 && !/Job$|^Pod$/.test(kind);
   const lasting = found.map(({ situation }) => situation).filter(isLasting);
   /** Marks a Service or a budget with lasting pods of several workloads. */
   const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => {
@@ -205,15 +207,24 @@ export function situationsOf(
     const names = new Set(selected.map(({ subject: { kind, name } }) => kind + name));
     return { ...one, isShared: names.size > 1 };
   };
+  // A typing error, or it belongs to pods elsewhere.
+  const stray = neighbours.services.filter(
+    (one) => one.selector && !found.some(({ situation }) => situation.services.includes(one)),
+  );
+  const because = 'its selector matches no pod in these files';
+  const straysFor = ({ services, subject: { namespace } }: Situation): Situation['unread'] =>
+    stray.flatMap(({ name, namespace: own = namespace }) =>
+      services.length > 0 || own !== (namespace ?? own)
+        ? []
+        : { what: `which pods Service ${name} routes to`, because },
+    );
   return found.map(({ manifest, situation }) => ({
     manifest,
     situation: {
       ...situation,
       services: situation.services.map(marked),
       budgets: situation.budgets.map(marked),
+      unread: [...situation.unread, ...straysFor(situation)],
     },
   }));
 }
-
-const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
-  replicas !== 0 && !/Job$|^Pod$/.test(kind);

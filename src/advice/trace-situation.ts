@@ -104,11 +104,10 @@ export function problemsOfExit(exit: Exit): Problem[] {
     }
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(exit, finding)];
     // Without advice, the spec's grace period itself was too short.
-    return isUnfixable && isForGrace(code) && advice === undefined ? [] : [{ ...problem, advice }];
+    const isForGrace = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
+    return isUnfixable && isForGrace && advice === undefined ? [] : [{ ...problem, advice }];
   });
 }
-
-const isForGrace = (code: string): boolean => /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
 
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
 function signalProblem({ timeline }: Exit, { code, severity, container, message, advice }: JudgedFinding): Problem {

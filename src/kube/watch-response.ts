@@ -62,6 +62,7 @@ async function readInitialState(
   sentAt: number,
 ): Promise<AttemptEnd | undefined> {
   const { cluster, signal } = context;
+  const { keep = (object) => object } = context.target;
   const { env, memory } = cluster;
   const state = new Map<string, unknown>();
   const until = env.now() + endMarkTimeoutMs.total;
@@ -82,7 +83,7 @@ async function readInitialState(
     if (line.kind === 'change') {
       // Changes before the end mark are part of the state.
       if (line.change === 'DELETED') state.delete(keyOf(line.object));
-      else state.set(keyOf(line.object), kept(context, line.object));
+      else state.set(keyOf(line.object), keep(line.object));
     } else if (line.initialEnd) {
       const { resourceVersion } = line;
       if (resourceVersion === undefined) return noStreamingLists(cluster);
@@ -168,7 +169,7 @@ function handleLine({ target, position, deliver }: StreamContext, line: WatchLin
   // A server that is behind an earlier one repeats what is known; the position never goes back behind that.
   if (isNewer(position.received, resourceVersion)) return undefined;
   if (line.kind === 'change') {
-    deliver({ kind: 'changed', at, stream: target.stream, change: line.change, object: kept({ target }, line.object) });
+    deliver({ kind: 'changed', at, stream: target.stream, change: line.change, object: line.object });
     position.keys[line.change === 'DELETED' ? 'delete' : 'add'](keyOf(line.object));
     Object.assign(position, { received: resourceVersion, newest: resourceVersion, provenUntil: at });
   }
@@ -176,9 +177,6 @@ function handleLine({ target, position, deliver }: StreamContext, line: WatchLin
   resetFailures(position);
   return undefined;
 }
-
-const kept = ({ target: { keep } }: Pick<StreamContext, 'target'>, object: unknown): unknown =>
-  keep ? keep(object) : object;
 
 const endOf = ({ clean }: Extract<LineEvent, { kind: 'end' }>): AttemptEnd => ({ kind: clean ? 'ended' : 'cut' });
 

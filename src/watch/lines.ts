@@ -24,15 +24,9 @@ export interface WatchGap {
 
 /** `23:04:31.2  shop/checkout-258qr  ✖ SIGKILLed: …`; `columns`: the line is broken there. */
 export function exitLines(pen: Pen, exit: WatchedExit, timestamps: Timestamps, columns = Infinity): string[] {
-  const { at, pod, words, icon } =
-    exit.kind === 'pod'
-      ? {
-          at: exit.report.timeline.now,
-          pod: exit.report.timeline.pod,
-          words: exit.report.answer.summary,
-          icon: iconOf(exit.report),
-        }
-      : { at: exit.end.at, pod: exit.end.pod, words: endText(exit.end), icon: iconOfEnd(exit.end) };
+  const { at, pod } = exit.kind === 'pod' ? { ...exit.report.timeline, at: exit.report.timeline.now } : exit.end;
+  const words = exit.kind === 'pod' ? exit.report.answer.summary : endText(exit.end);
+  const icon = exit.kind === 'pod' ? iconOf(exit.report) : iconOfEnd(exit.end);
   const { namespace = '', name } = pod.metadata;
   const pieces: Piece[] = [
     piece('dim', `${clockText(at, 1, timestamps === 'relative' ? 'utc' : timestamps)}  `),

@@ -5,8 +5,10 @@
 import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation, ObservationOf } from '../model/observation.ts';
 import type { Event } from '../model/observe/event.ts';
+import { foldDated } from '../model/reduce/clocks.ts';
 import { controllerOf } from '../model/pod.ts';
 import { learn, objectsOf, type Subject } from '../model/select.ts';
+import { emptyTrace } from '../model/trace.ts';
 import { aboutKey, rememberedKey } from '../run/traces/shared-facts.ts';
 import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 
@@ -14,10 +16,9 @@ import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 const rememberedMs = 10 * 60_000;
 const sweepMs = 60_000;
 
-/** How many changes of one object are remembered; of Events, how many about one object. */
-const mostChanges = { events: 16, 'owner-events': 16, 'node-events': 16, endpointslices: 4, owner: 4 } as const;
-const mostOtherChanges = 2;
-/** Gaps, resumed streams and other observations about whole streams; and `Date` headers. */
+/** How many Events about one object, and changes of another object, are remembered. */
+const [mostEvents, mostChanges] = [16, 4];
+/** Gaps, resumed streams and other observations about whole streams. */
 const mostOfStreams = 64;
 
 interface Ring {
@@ -41,6 +42,7 @@ function createRings() {
       if (ring.seen.length > most) ring.seen.shift();
       rings.set(key, ring);
     },
+    forget: (key: string): void => void rings.delete(key),
     putList: (o: ObservationOf<'listed'>): void =>
       void lists.set(`${o.stream}/${o.name ?? ''}/${o.objects[0]?.kind ?? ''}`, { ...o, objects: [] }),
     putBeside(namespace: string, key: string): void {
@@ -88,18 +90,37 @@ function createPods() {
   };
 }
 
+/** The `Date` headers that bound the API server's clock. Hundreds come in a minute, and a few say all that they tell. */
+function createDates() {
+  let dates: readonly ObservationOf<'dated'>[] = [];
+  return {
+    all: () => dates,
+    /** Returns whether it says more than the earlier ones. */
+    take(o: ObservationOf<'dated'>): boolean {
+      const fresh = [...dates.filter(({ at }) => at > o.at - rememberedMs), o];
+      const { lower, upper } = fresh.reduce(foldDated, emptyTrace).clocks.dates;
+      const bounds = new Set([...lower, ...upper].map(({ seq }) => seq));
+      dates = fresh.filter(({ seq }) => bounds.has(seq));
+      return bounds.has(o.seq);
+    },
+  };
+}
+
 export function createMemory() {
   const pods = createPods();
+  const dates = createDates();
   const rings = createRings();
   const putObject = (o: ObservationOf<'changed'> | ObservationOf<'listed'>, object: ObservedObject): void => {
     const isRemoved = o.kind === 'changed' && o.change === 'DELETED';
+    const { namespace = '', name } = object.metadata;
+    // Its trace has its Events; those of the next pod of this name are still to come.
+    if (object.kind === 'Pod' && isRemoved) rings.forget(aboutKey(namespace, 'Pod', name));
     if (object.kind === 'Pod') return pods.put(o, object);
     const key = rememberedKey(object);
     if (object.kind === 'Event' && (isRemoved || isOld(object, o.at) || isAmong(rings.recalled(key), object))) return;
-    const most: Partial<Record<string, number>> = mostChanges;
-    rings.put(key, o, most[o.stream] ?? mostOtherChanges, object.kind === 'Event' || isRemoved);
-    const namespace = namespaceBeside(object);
-    if (namespace !== undefined) rings.putBeside(namespace, key);
+    rings.put(key, o, object.kind === 'Event' ? mostEvents : mostChanges, object.kind === 'Event' || isRemoved);
+    if (object.kind === 'Namespace') rings.putBeside(name, key);
+    if (object.kind === 'EndpointSlice' || object.kind === 'Service') rings.putBeside(namespace, key);
   };
   return {
     take(o: Observation): void {
@@ -110,16 +131,17 @@ export function createMemory() {
         // The Lease of a node is listed each time that a pod terminates there.
         if (o.name === undefined) rings.putList(o);
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
-      } else if (o.kind === 'dated') rings.put('dates', o, mostOfStreams);
-      else if (!('pod' in o) || o.pod === undefined) rings.put('streams', o, mostOfStreams);
+      } else if (o.kind !== 'dated' && !isOfLease(o) && (!('pod' in o) || o.pod === undefined))
+        rings.put('streams', o, mostOfStreams);
     },
+    date: dates.take,
     forget: pods.forget,
     /** What concerns the pod, in the order of observation; `subject` learns its owners. */
     about(subject: Subject): Observation[] {
       const { uid, name, namespace = '' } = subject;
       const own = pods.recalled(uid);
       for (const object of own.flatMap(objectsOf)) learn(subject, object);
-      const found = [...own, ...rings.lists()];
+      const found = [...own, ...rings.lists(), ...dates.all()];
       // Learning from an owner adds its own owner to the map, which this loop then visits too.
       for (const [owner, kindAndName] of subject.owners) {
         const states = rings.recalled(`uid/${owner}`);
@@ -129,7 +151,6 @@ export function createMemory() {
       }
       const node = subject.node ?? '';
       const keys = [
-        'dates',
         'streams',
         aboutKey(namespace, 'Pod', name),
         aboutKey(namespace, 'HorizontalPodAutoscaler', ''),
@@ -142,6 +163,9 @@ export function createMemory() {
     sizes: () => ({ pods: pods.size(), objects: rings.size() }),
   };
 }
+
+/** It begins and ends with the pods that terminate on its node, and says nothing about those on other nodes. */
+const isOfLease = (o: Observation): boolean => 'stream' in o && o.stream === 'lease';
 
 /** Each list of Events contains all of the last hour. */
 const isOld = ({ metadata, lastTimestamp, eventTime }: Event, now: number): boolean =>
@@ -159,10 +183,4 @@ function joined(found: readonly Observation[]): Observation[] {
     bySeq.set(one.seq, both ? { ...known, objects: [...known.objects, ...one.objects] } : one);
   }
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
-}
-
-/** The namespace whose pods an object concerns by being there. */
-function namespaceBeside({ kind, metadata }: ObservedObject): string | undefined {
-  if (kind === 'Namespace') return metadata.name;
-  return kind === 'EndpointSlice' || kind === 'Service' ? metadata.namespace : undefined;
 }

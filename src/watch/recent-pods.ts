@@ -3,15 +3,13 @@ import type { Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { familyOf } from '../output/pod-facts.ts';
 import { updateSibling } from '../model/reduce/siblings.ts';
-import type { SiblingFacts, Trace } from '../model/trace.ts';
+import { emptyTrace, type SiblingFacts, type Trace } from '../model/trace.ts';
 
 /** ms. A rollout creates a pod at most as long before it deletes another. */
 const recentMs = 2 * 60_000;
 const sweepMs = 10_000;
 /** Pods of one workload; a rollout with a larger surge names fewer replacements. */
 const mostOfWorkload = 200;
-
-const none: ReadonlyMap<string, SiblingFacts> = new Map();
 
 export function createRecentPods() {
   const families = new Map<string, Map<string, SiblingFacts>>();
@@ -22,13 +20,11 @@ export function createRecentPods() {
     if (now - sweptAt < sweepMs) return;
     sweptAt = now;
     for (const [family, pods] of families) {
-      for (const [uid, { seen }] of pods) {
-        if (seen.at >= now - recentMs) continue;
-        pods.delete(uid);
-        taken.delete(uid);
-      }
+      for (const [uid, { seen }] of pods) if (seen.at < now - recentMs) pods.delete(uid);
       if (pods.size === 0) families.delete(family);
     }
+    const kept = new Set([...families.values()].flatMap((pods) => [...pods.keys()]));
+    for (const uid of taken) if (!kept.has(uid)) taken.delete(uid);
   };
   const fold = (pod: Pod, o: Observation, isNew: boolean): void => {
     const family = familyOf(pod);
@@ -56,7 +52,7 @@ export function createRecentPods() {
      */
     in(trace: Trace): Trace {
       const pod = trace.pod?.value;
-      const siblings = (pod && isListed ? families.get(familyOf(pod)) : undefined) ?? none;
+      const siblings = (pod && isListed ? families.get(familyOf(pod)) : undefined) ?? emptyTrace.siblings;
       return { ...trace, siblings, siblingsKnown: false, newSiblingCount: siblings.size, taken };
     },
   };

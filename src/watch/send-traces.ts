@@ -3,15 +3,15 @@ import type { OutputPorts } from '../output/ports.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 
-/** Traces that are sent, and that wait to be sent, at the same time. */
+/** Traces that are sent at the same time, and that are sent or wait for it. */
 const [mostSending, mostWaiting] = [4, 200];
 
 export function createTraceSender(
   { env, version }: Pick<OutputPorts, 'env' | 'version'>,
   { warn, onDropped }: { warn: (message: string) => void; onDropped: () => void },
 ) {
-  const waiting: Report[] = [];
-  let sending = 0;
+  const lanes = Array.from({ length: mostSending }, () => Promise.resolve());
+  let [count, waiting] = [0, 0];
   let isFailing = false;
   const send = async (report: Report): Promise<void> => {
     const { exportTrace } = await import('../export/export-trace.ts');
@@ -20,18 +20,10 @@ export function createTraceSender(
     if (failure !== undefined && !isFailing) warn(`traces are not exported: ${failure}`);
     isFailing = failure !== undefined;
   };
-  const next = (): void => {
-    const report = sending < mostSending ? waiting.shift() : undefined;
-    if (!report) return;
-    sending += 1;
-    void send(report).finally(() => {
-      sending -= 1;
-      next();
-    });
-  };
   return (report: Report): void => {
-    if (waiting.length >= mostWaiting) return onDropped();
-    waiting.push(report);
-    next();
+    if (waiting >= mostWaiting) return onDropped();
+    waiting += 1;
+    const lane = count++ % mostSending;
+    lanes[lane] = lanes[lane]?.then(() => send(report)).finally(() => (waiting -= 1)) ?? Promise.resolve();
   };
 }

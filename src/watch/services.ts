@@ -8,6 +8,8 @@ const scaledToZeroMs = 60_000;
 type Endpoint = EndpointSlice['endpoints'][number];
 
 interface ServiceState {
+  readonly namespace: string;
+  readonly service: string;
   readonly slices: Map<string, readonly Endpoint[]>;
   /** Client ms since which time without a ready endpoint is not counted yet; undefined: it has one, or never had one. */
   uncountedSince?: number | undefined;
@@ -24,14 +26,13 @@ export interface ServiceReady {
 /** `onNoReady`: this Service had no ready endpoint for so many further ms. */
 export function createServices(onNoReady: (namespace: string, service: string, ms: number) => void) {
   const services = new Map<string, ServiceState>();
-  const count = (key: string, state: ServiceState, at: number): void => {
-    const { uncountedSince, emptySince } = state;
+  const count = (state: ServiceState, at: number): void => {
+    const { namespace, service, uncountedSince, emptySince } = state;
     // Neither the end of its last pods nor the start of its next ones is an outage.
     if (emptySince !== undefined && at >= emptySince + scaledToZeroMs)
       Object.assign(state, { uncountedSince: undefined, hadReady: false });
     // While all its pods terminate, it may be on its way to zero: what follows decides.
     else if (uncountedSince !== undefined && endpointsOf(state).some(mayServe)) {
-      const [namespace = '', service = ''] = key.split('/');
       onNoReady(namespace, service, at - uncountedSince);
       state.uncountedSince = at;
     }
@@ -39,15 +40,16 @@ export function createServices(onNoReady: (namespace: string, service: string, m
   const take = ({ metadata, endpoints }: EndpointSlice, at: number, { isGone = false, isListed = false }): void => {
     const service = metadata.labels?.['kubernetes.io/service-name'];
     if (service === undefined) return;
-    const key = `${metadata.namespace ?? ''}/${service}`;
-    const state: ServiceState = services.get(key) ?? { slices: new Map(), hadReady: false };
+    const { namespace = '' } = metadata;
+    const key = `${namespace}/${service}`;
+    const state: ServiceState = services.get(key) ?? { namespace, service, slices: new Map(), hadReady: false };
     if (isGone) state.slices.delete(metadata.name);
     else state.slices.set(metadata.name, endpoints);
     services.set(key, state);
     if (!isListed) settle(key, state, at);
   };
   const settle = (key: string, state: ServiceState, at: number): void => {
-    count(key, state, at);
+    count(state, at);
     const endpoints = endpointsOf(state);
     const hasReady = endpoints.some(isReady);
     state.hadReady ||= hasReady;
@@ -68,15 +70,12 @@ export function createServices(onNoReady: (namespace: string, service: string, m
       for (const [key, state] of services) settle(key, state, o.at);
     },
     /** Counts up to now, client ms: for a scrape. */
-    countTo: (now: number): void => services.forEach((state, key) => count(key, state, now)),
+    countTo: (now: number): void => services.forEach((state) => count(state, now)),
     /** The Services with the fewest ready endpoints. */
     fewestReady: (most: number): ServiceReady[] =>
-      [...services]
-        .filter(([, { hadReady }]) => hadReady)
-        .map(([key, state]) => {
-          const [namespace = '', service = ''] = key.split('/');
-          return { namespace, service, ready: endpointsOf(state).filter(isReady).length };
-        })
+      [...services.values()]
+        .filter(({ hadReady }) => hadReady)
+        .map((state) => ({ ...state, ready: endpointsOf(state).filter(isReady).length }))
         .sort((a, b) => a.ready - b.ready)
         .slice(0, most),
   };

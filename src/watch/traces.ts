@@ -2,12 +2,11 @@
  * The traces of a watch: only of pods that terminate, each from what is remembered about it. They answer like those of
  * any run (run/traces/traces.ts), and are bounded however long the watch runs.
  */
-import type { EndpointSlice, ObservedObject, Pod } from '../model/kube.ts';
+import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
 import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
-import type { Traces } from '../run/traces/traces.ts';
 import { terminatingPodsIn } from '../run/traces/traces-of-log.ts';
 import { createMemory } from './memory.ts';
 import { createRecentPods } from './recent-pods.ts';
@@ -35,8 +34,8 @@ interface Listener {
   dropped(this: void, pod: Pod): void;
 }
 
-/** `wants`: which terminating pods are traced. `keepsLog`: what concerns a pod is kept until its trace is closed. */
-export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, listener: Listener) {
+/** `keepsLog`: what concerns a pod is kept until its trace is closed. */
+export function watchedTraces(keepsLog: boolean, listener: Listener) {
   const traced = new Map<string, Traced>();
   /** Uids of the traced pods by the pods' names, to which Events refer. */
   const byName = new Map<string, Set<string>>();
@@ -56,13 +55,14 @@ export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, l
     byName.set(name, (byName.get(name) ?? new Set()).add(uid));
     memory.forget(uid);
   };
-  const traces: Traces = {
-    add(o) {
+  return {
+    add(o: Observation): readonly string[] {
       listener.seen(o);
       recent.take(o);
+      if (o.kind === 'dated' && !memory.date(o)) return [];
       for (const pod of terminatingPodsIn(o)) {
         const { uid } = pod.metadata;
-        if (traced.has(uid) || closed.has(uid) || !wants(pod)) continue;
+        if (traced.has(uid) || closed.has(uid)) continue;
         if (traced.size < mostOpen) begin(pod);
         else listener.dropped(pod);
       }
@@ -73,13 +73,13 @@ export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, l
       if (!isOnlyOfTraced(o, traced)) memory.take(o);
       return keys;
     },
-    get(uid) {
+    get(uid: string): Trace | undefined {
       const one = traced.get(uid);
       return one && recent.in(one.trace);
     },
     keys: () => [...traced.keys()],
     probes: () => emptyTrace.probes,
-    close(uid, replacement) {
+    close(uid: string, replacement?: string): void {
       if (replacement !== undefined) recent.name(replacement);
       const name = traced.get(uid)?.subject.name ?? '';
       traced.delete(uid);
@@ -89,9 +89,6 @@ export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, l
       const [oldest = ''] = closed;
       if (closed.size > mostClosed) closed.delete(oldest);
     },
-  };
-  return {
-    ...traces,
     /** What concerned the pod so far, as the log of a run about this pod. */
     logOf: (uid: string): readonly Observation[] => traced.get(uid)?.log ?? [],
     sizes: memory.sizes,
@@ -101,11 +98,10 @@ export function watchedTraces(wants: (pod: Pod) => boolean, keepsLog: boolean, l
 /** The pods that an observation may concern. */
 function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: ReadonlyMap<string, Set<string>>) {
   if ('pod' in o && o.pod !== undefined) return [o.pod];
-  if (o.kind !== 'changed') return traced.keys();
-  if (o.object.kind === 'Pod') return [o.object.metadata.uid];
-  if (o.object.kind === 'Event' && o.object.involvedObject.kind === 'Pod')
-    return byName.get(o.object.involvedObject.name) ?? [];
-  return traced.keys();
+  const object = o.kind === 'changed' ? o.object : undefined;
+  if (object?.kind === 'Pod') return [object.metadata.uid];
+  const about = object?.kind === 'Event' ? object.involvedObject : undefined;
+  return about?.kind === 'Pod' ? (byName.get(about.name) ?? []) : traced.keys();
 }
 
 /** The state of a pod is remembered only until its trace begins. */
@@ -115,6 +111,7 @@ const isOnlyOfTraced = (o: Observation, traced: ReadonlyMap<string, Traced>): bo
 
 /** Whether the observation concerns the pod. */
 function addTo(one: Traced, observation: Observation): boolean {
+  if (observation.kind === 'synced' && one.trace.gaps.length === 0) return false;
   const routed = ofRoutes(one, observation);
   const parts = routed ? concerning(one.subject, routed) : [];
   if (parts.length === 0) return false;
@@ -145,13 +142,14 @@ function ofRoutes({ subject, routes }: Pick<Traced, 'subject' | 'routes'>, o: Ob
   return { ...o, objects: o.objects.filter(isOwn) };
 }
 
-function learnRoutes({ subject, routes }: Pick<Traced, 'subject' | 'routes'>, o: Observation): void {
-  for (const object of objectsOf(o)) if (object.kind === 'EndpointSlice') learnRoute(routes, object, subject);
-}
-
-function learnRoute(routes: Set<string>, { metadata, endpoints }: EndpointSlice, { uid }: Subject): void {
-  if (!endpoints.some(({ targetRef }) => targetRef?.uid === uid)) return;
-  routes.add(`EndpointSlice/${metadata.name}`);
-  const service = metadata.labels?.['kubernetes.io/service-name'];
-  if (service !== undefined) routes.add(`Service/${service}`);
+function learnRoutes(
+  { subject: { uid, namespace }, routes }: Pick<Traced, 'subject' | 'routes'>,
+  o: Observation,
+): void {
+  for (const object of objectsOf(o)) {
+    if (object.kind !== 'EndpointSlice' || object.metadata.namespace !== namespace) continue;
+    if (!object.endpoints.some(({ targetRef }) => targetRef?.uid === uid)) continue;
+    routes.add(`EndpointSlice/${object.metadata.name}`);
+    routes.add(`Service/${object.metadata.labels?.['kubernetes.io/service-name'] ?? ''}`);
+  }
 }

@@ -120,6 +120,11 @@ describe('broken input', () => {
   it.each([
     ['a template that was not rendered', 'kind: {{ .Values.kind }}\nname: x\n'],
     ['a quoted template', 'kind: Pod\nmetadata: {name: "{{ .Release.Name }}-b"}\nspec: {containers: []}\n'],
+    [
+      'a template as a value, which YAML reads as a map',
+      'kind: Pod\nmetadata: {name: a}\nspec: {nodeName: {{ x }} }\n',
+    ],
+    ['a variable in place of a number', 'apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: ${REPLICAS}\n'],
     ['no object', 'just a text\n'],
     ['a list without kinds', '- a\n- b\n'],
     [

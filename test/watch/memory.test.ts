@@ -1,4 +1,5 @@
 /** What a watch keeps of pods that do not terminate: little, and nothing once they are gone. */
+import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { narrowPod, type Pod } from '../../src/model/kube.ts';
 import { observe } from '../../src/model/observe.ts';
@@ -6,6 +7,7 @@ import type { RawObservation } from '../../src/model/observation.ts';
 import { createMemory } from '../../src/watch/memory.ts';
 import { createPacker, type PodSeen } from '../../src/watch/packed.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
+import { heapBounds } from '../../src/watch/watch.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 
 /** The pods of a recording on a real cluster. */
@@ -35,7 +37,7 @@ it('a packed pod takes at most 400 bytes, and loses nothing', () => {
 });
 
 it('keeps nothing of hundreds of pods that came, terminated and went', () => {
-  const traces = watchedTraces(() => true, false, { seen: () => {}, dropped: () => {} });
+  const traces = watchedTraces(false, { seen: () => {}, dropped: () => {} });
   const [template] = recorded();
   let seq = 0;
   const take = (raw: Omit<RawObservation, 'at'>): void => {
@@ -50,8 +52,17 @@ it('keeps nothing of hundreds of pods that came, terminated and went', () => {
       ['ADDED', metadata],
       ['MODIFIED', gone],
       ['DELETED', gone],
-    ] as const)
+    ] as const) {
+      const involvedObject = { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
+      const event = {
+        kind: 'Event',
+        metadata: { ...metadata, uid: `${change}-${count}` },
+        reason: change,
+        involvedObject,
+      };
+      if (change !== 'DELETED') take({ kind: 'changed', stream: 'events', change: 'ADDED', object: event } as never);
       take({ kind: 'changed', stream: 'pods', change, object: { ...template, metadata: one } } as never);
+    }
     expect(traces.keys()).toEqual([`uid-${count}`]);
     traces.close(`uid-${count}`);
   }
@@ -60,7 +71,7 @@ it('keeps nothing of hundreds of pods that came, terminated and went', () => {
 });
 
 it('does not open a trace again for a pod that has ended, even if a server that is behind shows it', () => {
-  const traces = watchedTraces(() => true, false, { seen: () => {}, dropped: () => {} });
+  const traces = watchedTraces(false, { seen: () => {}, dropped: () => {} });
   const [pod] = recorded();
   const metadata = { ...pod?.metadata, deletionTimestamp: '2026-11-28T10:00:00Z' };
   const take = (seq: number) =>
@@ -89,4 +100,27 @@ it('keeps an Event once, however often the server lists it, and not if it is old
   expect(about.flatMap((o) => (o.kind === 'listed' ? o.objects.map(({ metadata }) => metadata.name) : []))).toEqual([
     'new',
   ]);
+});
+
+/** Prints its peak memory, in MiB, while it creates much and keeps little, as a watch does. */
+const keepsLittle = `
+  const { memoryUsage } = process;
+  const kept = Array.from({ length: 100_000 }, (_, index) => ({ index, text: 'pod-' + index }));
+  let [passing, peak] = [[], 0];
+  for (let round = 0; round < 150; round++) {
+    for (let each = 0; each < 4000; each++) passing.push({ each, text: 'event-' + each + round, list: [each] });
+    if (passing.length > 100_000) passing = passing.slice(40_000);
+    peak = Math.max(peak, memoryUsage().rss);
+  }
+  console.log(Math.round(peak / 2 ** 20), kept.length);`;
+
+const peakWith = (flags: readonly string[]): number => {
+  const set = `for (const flag of ${JSON.stringify(flags)}) require('node:v8').setFlagsFromString(flag);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', set + keepsLittle], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return Number.parseInt(stdout, 10);
+};
+
+it('bounds the heap of a process that keeps little of what it reads', () => {
+  expect(peakWith(heapBounds)).toBeLessThan(peakWith([]) * 0.9);
 });

@@ -11,7 +11,8 @@ export type Side = ReturnType<typeof sideOf>;
 /** Claims only differences that the intervals prove and that are hardly chance. */
 export function compare(before: readonly ExitSample[], after: readonly ExitSample[]) {
   const [was, is] = [sideOf(before), sideOf(after)];
-  const withCode = (code: string): [Share, Share] => sharesOf(before, after, (one) => hasProblem(one, code));
+  const withCode = (wanted: string): [Share, Share] =>
+    sharesOf(before, after, ({ findings }) => findings.some((one) => one.code === wanted && isProblem(one)));
   const areProbed = was.requests !== undefined && is.requests !== undefined;
   const isSure = (code: string): boolean => isProven(...withCode(code)) && (areProbed || code !== 'requests-lost');
   const disappeared = was.codes.filter((code) => !is.codes.includes(code));
@@ -57,9 +58,6 @@ function sideOf(samples: readonly ExitSample[]) {
     versions: [...new Set(samples.flatMap(({ version }) => version ?? []))].sort(),
   };
 }
-
-const hasProblem = ({ findings }: ExitSample, code: string): boolean =>
-  findings.some((finding) => finding.code === code && isProblem(finding));
 
 const worstOutcome = (samples: readonly ExitSample[]): Outcome =>
   outcomes.find((one) => samples.some(({ outcome }) => outcome === one)) ?? 'unknown';

@@ -79,7 +79,8 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   const answer = (direction: 'lower' | 'raise' | 'keep' | 'not-by-grace', next: number, sentence: string) => {
     return { grace: { currentSeconds: now, recommendedSeconds: next, direction, safeFor: safeFor(next) }, sentence };
   };
-  const silent = killed.filter(showedNoReaction).length;
+  const isSilent = ({ code }: { code: string }): boolean => /^no-signal-handl(ing|er)$/.test(code);
+  const silent = killed.filter(({ findings }) => findings.some(isSilent)).length;
   // At least half of the killed exits: more time does not help them.
   if (killed.length > 0 && silent * 2 >= killed.length) {
     const help = 'showed no reaction to their stop signal; a longer grace period does not help those';
@@ -128,9 +129,6 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
 /** Clients may need a preStop hook, which no length of these exits contains. */
 const raced = ({ findings }: ExitSample): boolean =>
   findings.some(({ code }) => /^(drain-race|requests-lost|endpoint-not-removed)$/.test(code));
-
-const showedNoReaction = ({ findings }: ExitSample): boolean =>
-  findings.some(({ code }) => /^no-signal-handl(ing|er)$/.test(code));
 
 /** By nearest rank, so each quantile is a measured value. Undefined without values. */
 export function quantilesOf(values: readonly number[]): Quantiles<number> | undefined {

@@ -86,12 +86,14 @@ export function sampleOf(document: JsonObject) {
   const containers = objectsIn(document['containers']);
   const main = containers.filter(({ kind }) => kind === undefined || kind === 'container');
   const verdict = asObject(document['verdict']);
+  const imageOf = asObject(asObject(document['run'])['image']);
+  const images = Object.entries(imageOf).map(([name, image]) => `${name}=${asString(image)}`);
   return {
     /** `Deployment/checkout`, or `Pod/NAME` for a pod without an owner. */
     workload: ownerNameOf(asObject(document['pod'])),
     namespace: asString(asObject(document['pod'])['namespace']),
     /** Images by container; undefined if the report has none. */
-    version: versionOf(asObject(asObject(document['run'])['image'])),
+    version: images.length > 0 ? images.sort().join(', ') : undefined,
     outcome: outcomes.find((one) => one === verdict['outcome']) ?? ('unknown' as const),
     graceSeconds: asNumber(asObject(document['grace'])['effectiveSeconds']) ?? 0,
     /** Hook and drain: of the container that took the longest. */
@@ -135,11 +137,6 @@ export function ownerNameOf(pod: JsonObject): string {
   const deployment = kind === 'ReplicaSet' ? deploymentNameIn(name) : undefined;
   return deployment === undefined ? `${kind}/${name}` : `Deployment/${deployment}`;
 }
-
-const versionOf = (images: JsonObject): string | undefined => {
-  const all = Object.entries(images).map(([name, image]) => `${name}=${asString(image)}`);
-  return all.length > 0 ? all.sort().join(', ') : undefined;
-};
 
 function secondsOf(raw: unknown): Seconds | undefined {
   const { min, max } = asObject(raw);

@@ -77,7 +77,10 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
   if (handling.kind === 'depends' && sharesProcesses) return { ...handling, advice: undefined };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
   if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
-  const trapped = otherStopSignals.find((signal) => isOrderly(signalHandlingOf(command, signal)));
+  const trapped = otherStopSignals.find((signal) => {
+    const other = signalHandlingOf(command, signal);
+    return other.kind === 'handles' && !other.endsAtOnce;
+  });
   const isUpToImage = (container.stopSignal ?? stopSignalOfImage(container.image)) === undefined;
   if (trapped === undefined || !isUpToImage) return handling;
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
@@ -85,8 +88,6 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
 }
 
 /** Nobody sets a stop signal that ends the program like a crash. */
-const isOrderly = (handling: SignalHandling): boolean => handling.kind === 'handles' && !handling.endsAtOnce;
-
 /** Stop signals of images, beside SIGTERM. */
 const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
 

@@ -69,8 +69,6 @@ const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:nod
 
 export const isBinding = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === 'binding' && isDone(event);
-const isCreation = (event: AuditEvent): boolean =>
-  isPod(event) && event.subresource === '' && event.verb === 'create' && isDone(event);
 
 /**
  * A `deletecollection` as the deletion of one pod: its response lists the pods. Without a response, only a request
@@ -91,7 +89,8 @@ export function ofPodDeletedLast(events: readonly AuditEvent[], name: string): A
   for (const [index, event] of events.entries()) {
     // It came before there was such a pod.
     if (event.verb === 'deletecollection' && event.name !== name && index < firstNamed) continue;
-    if ((isCreation(event) || isBinding(event)) && hasDeletion(pods.at(-1))) pods.push([]);
+    const isCreation = isPod(event) && event.subresource === '' && event.verb === 'create' && isDone(event);
+    if ((isCreation || isBinding(event)) && hasDeletion(pods.at(-1))) pods.push([]);
     pods.at(-1)?.push(event);
   }
   return pods.findLast(hasDeletion) ?? pods.flat();

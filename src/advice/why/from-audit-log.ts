@@ -125,7 +125,8 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
   const unread = new Map<LostInput, number>();
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
   const take = (event: AuditEvent): void => {
-    if (isSlice(event) && holdsPod(event.object, name)) slices.add(event.name);
+    const targets = asArray(event.object?.['endpoints']).map((one) => asObject(asObject(one)['targetRef'])['name']);
+    if (isSlice(event) && targets.includes(name)) slices.add(event.name);
     if (isSlice(event) && !slices.has(event.name))
       skippedUntil.set(event.name, Math.max(event.answeredAt, skippedUntil.get(event.name) ?? 0));
     else if (found.size < maxEvents) found.set(requestKey(event) ?? `${found.size}`, event);
@@ -176,6 +177,3 @@ function aboutPod(event: AuditEvent, name: string): AuditEvent | undefined {
   const about = { pods: own, events: asObject(object?.['involvedObject'])['name'], endpointslices: name };
   return Object.hasOwn(about, resource) && about[resource as keyof typeof about] === name ? event : undefined;
 }
-
-const holdsPod = (object: JsonObject | undefined, name: string): boolean =>
-  asArray(object?.['endpoints']).some((endpoint) => asObject(asObject(endpoint)['targetRef'])['name'] === name);

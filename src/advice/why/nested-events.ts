@@ -11,7 +11,7 @@ const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (valu
     matches: ({ apiVersion, kind, auditID, stage, verb }) =>
       typeof auditID === 'string' && typeof stage === 'string'
         ? typeof verb === 'string'
-        : isAuditVersion(apiVersion) && kind !== 'EventList',
+        : asText(apiVersion).startsWith('audit.k8s.io/') && kind !== 'EventList',
     eventOf: (event) => event,
   },
   { matches: ({ protoPayload }) => /AuditLog$/.test(asText(asObject(protoPayload)['@type'])), eventOf: ofGoogleCloud },
@@ -20,8 +20,6 @@ const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (valu
     eventOf: ofAzureTable,
   },
 ];
-
-const isAuditVersion = (version: unknown): boolean => asString(version)?.startsWith('audit.k8s.io/') ?? false;
 
 /** Undefined if the text holds no JSON, or JSON of which the beginning or the end is missing. */
 export function eventsInText(text: string, depth = 0): JsonObject[] | undefined {

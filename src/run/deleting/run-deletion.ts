@@ -84,14 +84,15 @@ async function isOurDeletion({ options, group, traceOf }: Run, pod: JsonObject):
   return (await import('../../infer/deletion.ts')).deletionOf(trace)?.ours !== undefined;
 }
 
-/** The first list of the pods. */
+/** The first list of the pods; without pods that nobody named, which would stay in memory as long as the run lasts. */
 function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<Listed> {
   return new Promise((resolve) => {
     void follow(run, run.group.pods, {
       gate,
       onObservation: (rawObservation) => {
         observe?.(rawObservation);
-        if (rawObservation.kind === 'listed') resolve(rawObservation);
+        if (rawObservation.kind === 'listed')
+          resolve(run.group.named ? rawObservation : { ...rawObservation, objects: [] });
       },
     });
   });

@@ -55,10 +55,8 @@ export function createWideStreams(run: Run, gate: Gate): SharedStreams {
       const name = namespaceOf(pod) ?? run.options.cluster.namespace;
       if (namespaces.has(name)) return;
       namespaces.add(name);
-      run.timers.set(
-        `namespace/${name}`,
-        run.options.clock.setTimeout(() => void namespaces.delete(name), namespaceMs),
-      );
+      const forget = (): void => void namespaces.delete(name);
+      run.timers.set(`namespace/${name}`, run.options.clock.setTimeout(forget, namespaceMs));
       void deliverNamespace(run, name);
     },
     openLogs(pod) {
@@ -81,8 +79,7 @@ function createLeases(run: Run) {
       if (open.size >= maxLeases) return;
       const stop = new AbortController();
       open.set(node, { pods: new Set([uidOf(pod)]), stop });
-      for (const target of nodeTargets(node))
-        if (target.stream === 'lease') void follow(run, target, { signal: stop.signal });
+      for (const target of nodeTargets(node)) if (target.stream === 'lease') void follow(run, target, { stop });
     },
     /** The pod is gone. */
     close(pod: JsonObject): void {

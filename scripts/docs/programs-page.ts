@@ -48,7 +48,7 @@ function wrapperCells(row: ProgramRow): string[] {
 }
 
 const nameOf = ({ match }: ProgramRow): string => match.map((name) => `\`${name}\``).join(', ');
-const reactionText = ({ does, note }: Partial<Reaction> = {}): string =>
+const reactionText = ({ does, because, note = because }: Partial<Reaction> = {}): string =>
   `${does ?? 'unknown'}${note === undefined ? '' : `: ${note}`}`;
 const limitText = ({ limitSeconds: limit, limitFrom: from }: Partial<Reaction> = {}): string =>
   limit === undefined ? '' : `${limit} s${from === undefined ? '' : ` (\`${from}\`)`}`;

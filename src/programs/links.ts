@@ -81,7 +81,7 @@ export const scriptUnknown = (name: string, context: Context): Effect => ({
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
 export function linkEffect(row: LinkRow, reaction: LinkReaction, context: Context, next?: Next): Effect {
   const { kind = 'program', name, source, right, isGuess = false } = row;
-  const { does, sends = context.signal, toGroup = false, makesIgnored = false } = reaction;
+  const { does, sends = context.signal, toGroup = context.toGroup, makesIgnored = false } = reaction;
   const isIgnored = context.isIgnored || makesIgnored;
   const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
   const inner = next?.({ ...context, ...child, isIgnored });
@@ -116,15 +116,17 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   const { signal, isPid1, isIgnored, toGroup } = context;
   const hasHandler = reaction.does !== 'drops';
   const isDropped = isPid1 || isIgnored || hasHandler;
+  const isOpen = inner && toGroup && isDropped;
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
   const [says, note] = hasHandler ? ['goes on at', noteOf(reaction)] : ['has no handler for', `, and ${why}`];
   const ends = `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`;
   const init: StopRemedy = { kind: 'init', text: 'Put an init such as tini in front of it' };
   return {
     ...plain,
-    reachesApp: !inner || (toGroup && !isDropped) || (hasHandler && reaction.sends) ? 'yes' : 'no',
-    handles: isDropped ? 'no' : 'yes',
-    drains: hasHandler && reaction.sends ? 'unknown' : 'no',
+    reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',
+    handles: isOpen ? 'unknown' : isDropped ? 'no' : 'yes',
+    drains: isOpen || (hasHandler && reaction.sends) ? 'unknown' : 'no',
+    decidedBy: isOpen ? `whether the command that ${name} runs ends by the signal, and is its last` : undefined,
     exitCodes: { good: [], cut: isDropped ? [] : [codeOf(signal)] },
     because: isDropped ? (reaction.because ?? `${name} ${says} SIG${signal}${note}`) : ends,
     remedy: reaction.remedy ?? (inner ? execRemedy : hasHandler ? undefined : init),
@@ -158,8 +160,7 @@ function ofProgram({ row: { name, isGuess }, reaction, context }: LinkParts): Ef
   const codes = reaction.codes ?? [(context.isPid1 ? code : childCode) ?? []].flat();
   const text = `Its own limit is ${limitSeconds}s: give it a longer grace period${limitFrom ? `, or lower ${limitFrom}` : ''}`;
   const { decidedBy = `what ${name} is doing when the signal comes` } = reaction;
-  const hasLimit = limitSeconds !== undefined && does !== 'cuts';
-  const within = hasLimit ? `${does === 'ends' ? ' within' : ' for up to'} ${limitSeconds}s` : '';
+  const within = limitSeconds === undefined ? '' : `${does === 'ends' ? ' within' : ' for up to'} ${limitSeconds}s`;
   const verbs = { drains: 'finishes its work', waits: 'waits for its clients', ends: 'ends', cuts: 'ends at once' };
   return {
     ...plain,

@@ -120,9 +120,8 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): LinkReaction {
-  const { unsure = [] } = shell;
   const { kind, traps, forms } = standing;
-  const { signal, isIgnored } = context;
+  const { signal, isIgnored, toGroup } = context;
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
@@ -131,8 +130,11 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
+  // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
+  const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
+  if (isPassed && (trap !== undefined || isIgnored)) return { does: 'forwards', codes: [], makesIgnored };
   if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
-  const open = unsure.find(({ where }) => holds(where, standing, context));
+  const open = shell.unsure?.find(({ where }) => holds(where, standing, context));
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
   if (trap === undefined && code === undefined) return { does: 'drops' };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
@@ -163,14 +165,13 @@ function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): LinkReaction {
   const { kind, words, job } = standing;
-  const { signal, isPid1, toGroup, graceSeconds } = context;
+  const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
   const isLate = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
-  if (isLate && sleep === undefined && toGroup) return { does: 'forwards' };
   if (isLate) return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
-  const { signals = true, waits, exits, isAtEnd } = run ?? {};
-  const codes = isAtEnd ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
+  const { signals = true, waits, exits, endsWithWait } = run ?? {};
+  const codes = endsWithWait ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
   if (signals && waits) return { ...says(shell, signal, data.passesOn), codes };
@@ -204,7 +205,7 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   // `kill 0` signals the shell too: it runs its trap again until its stack is full.
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
   if (isItself || sent.includes('SIGKILL'))
-    return { signals: isItself, waits: false, exits: isItself || exits || !loops, isAtEnd: false, codes: [] };
+    return { signals: isItself, waits: false, exits: isItself || exits || !loops, endsWithWait: false, codes: [] };
   const isAround = (form: string): boolean => data.compound.includes(form) && !forms.has(form);
   const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
@@ -214,7 +215,6 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const [, code] = /^exit (\d+)$/m.exec(stopsAtWait ? '' : lines.join('\n')) ?? [];
   const signals = sent.some((one) => one !== 'nothing');
   const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
-  // The exit code is that of the `wait` that the signal interrupted.
-  const isAtEnd = kind === 'wait' && !exits && !waits && code === undefined && (stops || rest.length === 0);
-  return { signals, waits, exits, isAtEnd, codes: code === undefined ? [] : [Number(code)] };
+  const endsWithWait = kind === 'wait' && !exits && !waits && code === undefined && (stops || rest.length === 0);
+  return { signals, waits, exits, endsWithWait, codes: code === undefined ? [] : [Number(code)] };
 }

@@ -6,19 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { playing, watchUntil } from './helpers/watching.ts';
+import { playing, valuesOf, watchUntil } from './helpers/watching.ts';
 
 const countOf = (text: string, words: RegExp): number => [...text.matchAll(words)].length;
 const hasAll = (text: string): boolean => countOf(text, /✔/g) === 25;
-
-/** The values of a metric, by the text of its labels. */
-const valuesOf = (metrics: string, name: string): Record<string, number> =>
-  Object.fromEntries(
-    [...metrics.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\S+)$`, 'gm'))].map(([, labels = '', value]) => [
-      labels,
-      Number(value),
-    ]),
-  );
 
 let done = (): void => {};
 

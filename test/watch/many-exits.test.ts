@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { heldAgainst } from '../helpers/truth.ts';
-import { linesOf, playing, watchUntil } from './helpers/watching.ts';
+import { linesOf, playing, valuesOf, watchAndScrape, watchUntil } from './helpers/watching.ts';
 
 const countOf = (text: string, words: RegExp): number => [...text.matchAll(words)].length;
 
@@ -12,20 +12,20 @@ const rows = [
   ['scale-to-zero-40', 40, 'scale-down'],
 ] as const;
 
-it('prints a line for every exit once, and a summary', () =>
-  playing('second/rollout-25', async ({ flags }) => {
-    const { code, stdout, stderr } = await watchUntil(flags, (text) => countOf(text, /✔/g) === 25);
-    expect(stderr).toMatch(/^podexit: watching the pods of namespace\/\S+; Ctrl-C prints a summary\n$/);
-    expect(code).toBe(0);
-    expect(new Set([...stdout.matchAll(/ \S+\/(checkout-\S+) {2}✔ Graceful/g)].map(([, pod]) => pod)).size).toBe(25);
-    expect(stdout).toMatch(/\n25 exits of 1 workload: 25 graceful\n$/);
-  }));
-
 describe.concurrent.each(rows)('the recording %s', (name, pods, trigger) => {
-  it('reports every exit once in ndjson, with the outcomes and triggers of rollout', async () => {
+  it('shows every exit once in lines, ndjson and metrics, with the outcomes and triggers of rollout', async () => {
     const watched = await playing(`second/${name}`, async ({ flags, server }) => {
-      const isEnough = (text: string): boolean => countOf(text, /"type":"report"/g) === pods;
-      const { stdout } = await watchUntil([...flags, '-o', 'ndjson'], isEnough);
+      const [lines, { stdout, metrics }] = await Promise.all([
+        watchUntil(flags, (text) => countOf(text, /✔/g) === pods),
+        watchAndScrape([...flags, '-o', 'ndjson'], (text) => countOf(text, /"type":"report"/g) === pods),
+      ]);
+      expect(lines.code).toBe(0);
+      expect(lines.stderr).toMatch(/^podexit: watching the pods of namespace\/\S+; Ctrl-C prints a summary\n$/);
+      expect(new Set([...lines.stdout.matchAll(/ \S+\/(\S+) {2}✔ Graceful/g)].map(([, pod]) => pod)).size).toBe(pods);
+      expect(lines.stdout).toMatch(new RegExp(`\n${pods} exits of 1 workload: ${pods} graceful\n$`));
+      const labels = `{namespace="${server.namespace}",workload="deployment/checkout",outcome="graceful",trigger="${trigger}"}`;
+      expect(valuesOf(metrics, 'podexit_exits_total')).toEqual({ [labels]: pods });
+      expect(valuesOf(metrics, 'podexit_exit_seconds_count')).toEqual({ '': pods });
       const reports = linesOf<{ report: ExitReport }>(stdout, 'report').map(({ report }) => report);
       for (const report of reports) {
         const truths = server.truth().filter(({ pod }) => pod === report.pod.name);

@@ -21,7 +21,7 @@ const lastFactsMs = 2 * second;
 export function factsAwaitedUntil(trace: Trace): number | undefined {
   if (!trace.gone) return hasPodEnded(trace) ? 0 : undefined;
   if (trace.began?.value.waitReplacement && !replaced(trace) && !hasNoReplacement(trace)) return undefined;
-  return missingFacts(trace) ? settlesAt(trace, trace.gone.at) : 0;
+  return missingFacts(trace) ? settlesAt(trace, trace.gone.at) : causeAwaitedUntil(trace);
 }
 
 /** No pod will replace it: the owner was scaled down, or its namespace is being deleted. */
@@ -88,7 +88,7 @@ function missingFacts(trace: Trace): boolean {
     (trace.siblingsKnown || trace.resumes.some(({ value }) => value.stream === 'siblings')) &&
     !hasSuccessor(trace);
   const unfinished = running.length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
-  return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
+  return unfinished || listed || successor;
 }
 
 /** A busy kubelet posts Events late, and without Killing little is certain about an exit. */
@@ -99,11 +99,11 @@ function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEndin
 }
 
 /** The controller's Event may arrive after a pod that was quickly gone: the streams are independent of each other. */
-function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
+function causeAwaitedUntil(trace: Trace): number {
   const deletion = deletionOf(trace);
-  if (!deletion || !trace.gone || !controllerOf(pod)) return false;
-  const wasQuick = trace.gone.at <= deletion.facts.seenAt + millisecondsOf('delivery-lag');
-  return wasQuick && triggerOf(trace, deletion).kind === 'unknown';
+  if (!deletion || !trace.gone || !controllerOf(deletion.facts.first.value)) return 0;
+  const latest = deletion.facts.seenAt + millisecondsOf('delivery-lag');
+  return trace.gone.at <= latest && triggerOf(trace, deletion).kind === 'unknown' ? latest : 0;
 }
 
 /** Forced deletion: no status will report the exits, so only time limits them. */
@@ -135,5 +135,5 @@ export function endOf(trace: Trace, { areComplete, isComingBack }: StreamState, 
   const endedAt = trace.gone?.at ?? trace.now;
   if (factsAt === 0 && areComplete) return { name: 'over', at: endedAt + quietMs };
   const streamsAt = areComplete ? 0 : endedAt + (isComingBack ? reconnectTimeoutMs : confirmationTimeoutMs);
-  return { name: 'settled', at: Math.max(factsAt, streamsAt) };
+  return { name: 'settled', at: Math.max(factsAt, streamsAt, endedAt + quietMs) };
 }

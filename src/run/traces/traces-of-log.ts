@@ -74,7 +74,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
     begun.set(pod.metadata.uid, newest.at);
-    const remembered = history.all();
+    const remembered = history.of(pod);
     learnOwners(one, remembered);
     for (const observation of [...remembered, newest]) addTo(one, observation);
   };
@@ -121,11 +121,9 @@ function addTo(one: Traced, observation: Observation): boolean {
 
 /** Learns the owners of the pod's owners. */
 function learnOwners({ subject }: Traced, remembered: readonly Observation[]): void {
-  const objects = remembered.flatMap(objectsOf).filter(({ kind }) => kind !== 'Event');
-  for (let known = -1; known !== subject.owners.size;) {
-    known = subject.owners.size;
-    objects.forEach((object) => learn(subject, object));
-  }
+  const objects = remembered.flatMap((o) => ('stream' in o && o.stream === 'owner' ? objectsOf(o) : []));
+  // Twice: an owner may come before what it owns, and no owner of a third level is watched.
+  for (const object of [...objects, ...objects]) learn(subject, object);
 }
 
 /** Pods that an observation shows terminating. */
@@ -157,6 +155,7 @@ function createRouting() {
   return {
     /** Uids of the pods that an observation may concern. */
     concernedBy(o: Observation): ReadonlySet<string> | 'all' {
+      if ('pod' in o && o.pod !== undefined) return new Set([o.pod]);
       if (o.kind === 'changed' && o.object.kind === 'Pod') return new Set([o.object.metadata.uid]);
       if (o.kind === 'changed' && o.object.kind === 'EndpointSlice') return concerned(o.object, o.change === 'DELETED');
       for (const object of o.kind === 'listed' ? o.objects : [])

@@ -31,6 +31,32 @@ export async function watchUntil(
   });
 }
 
+/** The same with metrics, which it returns too, as they are once stdout has enough. */
+export async function watchAndScrape(argv: readonly string[], isEnough: (stdout: string) => boolean) {
+  let [address, stdout] = ['', ''];
+  let metrics: Promise<string> | undefined;
+  let done = (): void => {};
+  const scrape = async (): Promise<string> => (await fetch(address)).text();
+  const printed = await watchUntil([...argv, '--metrics', '127.0.0.1:0'], () => false, {
+    onStderr: (text) => (address = /http:\/\/\S+\/metrics/.exec(text)?.[0] ?? address),
+    onStdout: (text) => {
+      stdout += text;
+      if (isEnough(stdout)) void (metrics ??= scrape()).finally(done);
+    },
+    until: new Promise<void>((resolve) => (done = resolve)),
+  });
+  return { ...printed, metrics: (await metrics) ?? '' };
+}
+
+/** The values of a metric, by the text of its labels. */
+export const valuesOf = (metrics: string, name: string): Record<string, number> =>
+  Object.fromEntries(
+    [...metrics.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\S+)$`, 'gm'))].map(([, labels = '', value]) => [
+      labels,
+      Number(value),
+    ]),
+  );
+
 /** Plays a recording while `work` watches it. */
 export const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
   serving(name, { attachDelayMs: 1500, scenario: loadRecording(name) }, work);

@@ -34,13 +34,19 @@ export interface Remedy {
 export function remediesFor(situation: Situation, problems: readonly Problem[]): Remedy[] {
   const found = problems.filter(isProblem);
   const plan: Plan = { situation, problems: found, unhandled: found.filter(({ code }) => signalCodes.has(code)) };
-  const planned = [...hookAndGrace(plan), ...second(plan), ...strategy(plan), ...byContainer(plan)];
-  const solved = new Set(planned.flatMap(({ solves }) => solves));
+  const sizes = hookAndGrace(plan);
+  // Why there is no patch of sizes is said after what can be done.
+  const [ahead, behind] = sizes.some(({ edits }) => edits.length > 0) ? [sizes, []] : [[], sizes];
+  const planned = [...ahead, ...second(plan), ...strategy(plan), ...byContainer(plan)];
+  const solved = new Set([...planned, ...behind].flatMap(({ solves }) => solves));
   const byHand = found
     .filter((problem) => !solved.has(problem) && problem.advice !== undefined)
-    .map((problem): Remedy => ({ solves: [problem], text: asClause(problem.advice ?? ''), edits: [] }));
+    .map((problem): Remedy => {
+      const clause = problem.advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+      return { solves: [problem], text: clause ?? '', edits: [] };
+    });
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
-  const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one))];
+  const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
   // A patch of a custom resource would replace its whole list of containers.
   return situation.isCustom ? all.map((remedy) => ({ ...remedy, edits: [] })) : all;
 }
@@ -112,7 +118,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   }
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
-  const adjust = added.size === 0 ? shorter : isForClients ? adjustText(situation) : ', as long as what needs them';
+  const untilKnown = ', to keep serving until clients know; adjust the sleep to your load balancer';
+  const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
+  const adjust = added.size === 0 ? shorter : isForClients ? forClients : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}${longer || !grace?.limit ? '' : `; ${limitText(grace)}`}`,
@@ -152,11 +160,6 @@ function hookWords(added: ReadonlyMap<string, number>): string[] {
     return `preStop sleep ${seconds}s${added.size > 1 ? ` on ${list(names)}` : ''}`;
   });
 }
-
-const adjustText = ({ measured }: Situation): string =>
-  measured?.hookSeconds === undefined
-    ? ', to keep serving until clients know; adjust the sleep to your load balancer'
-    : ', which covers what was measured';
 
 function costsOf(
   { capacity: { replicas } }: Situation,
@@ -429,7 +432,3 @@ function readiness({ services }: Situation, { name, path, ports }: ContainerSpec
     { solves: [problem], text: `${text} on port ${port}`, edits: [set([...path, 'readinessProbe'], probe, why)] },
   ];
 }
-
-/** Without capital letter and full stop. */
-const asClause = (sentence: string): string =>
-  sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

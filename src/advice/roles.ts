@@ -91,7 +91,8 @@ export function othersServe(situation: Situation): Reasoned {
   const { replicas } = capacity;
   if (fewest === undefined && replicas !== undefined && replicas > 1) return yes(`it has ${replicas} replicas`);
   if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
-  if (kind === 'Pod' || kind === 'Job') return unknown('nothing replaces the pod, and who else serves is not known');
+  const alone = `nothing replaces the pod, and ${fewest === 0 ? 'nobody else served' : 'who else serves is not known'}`;
+  if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
   if (inPlace) return no(inPlaceText[inPlace.why]);
   if (services.some(({ isShared }) => isShared))

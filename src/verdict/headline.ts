@@ -234,7 +234,8 @@ function overranText({ timeline, cause }: HeadlineInput): string {
   );
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
   if (late.length === 0) return `${because}the ${graceText(timeline)} ended before the pod had exited`;
-  const notKilled = longestGraceMs(timeline) < minimumGrace ? `not killed: ${minimumGraceText}` : 'not killed';
+  const hasMinimum = longestGraceMs(timeline) < minimumGrace || because !== '';
+  const notKilled = hasMinimum ? `not killed: ${minimumGraceText}` : 'not killed';
   return `${because}${list(few(late))} (${notKilled})`;
 }
 

@@ -26,8 +26,9 @@ export interface Loss {
   readonly preStopSeconds?: number;
   /** `3 of 412 requests failed from +0.4s to +0.9s (connection refused)`. */
   readonly what: string;
-  /** The cause, as part of a sentence. */
+  /** The cause, as part of a sentence; `whose` completes it where other pods left too. */
   readonly why: string;
+  readonly whose?: string;
   readonly evidence: readonly number[];
 }
 
@@ -92,14 +93,15 @@ function causeOfLoss(
   if (unrouted === undefined) return unexplained;
   const others = Math.max(0, ...probes.map(({ otherPods = 0 }) => otherPods));
   // One second more than measured, rounded up to the next 5 s.
-  const preStopSeconds = others > 0 ? undefined : Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
+  const cause = 'sent-too-late';
+  const preStopSeconds = Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
   const who = stretches.some(({ kind }) => kind === 'http') ? 'a proxy, mesh or load balancer' : 'load balancers';
   const services = servicesNamed([...new Set(endpoints.flatMap(({ service }) => service ?? []))]);
-  const kept =
-    others > 0
-      ? `to pods removed from ${services}: to this one, or to ${plural(others, 'other')} that left then`
-      : `for ${secondsText(last - unrouted)} after removal from ${services}`;
-  return { cause: 'sent-too-late', preStopSeconds, why: `${who} kept sending ${kept}` };
+  const sent = `${who} kept sending`;
+  if (others === 0)
+    return { cause, preStopSeconds, why: `${sent} for ${secondsText(last - unrouted)} after removal from ${services}` };
+  const whose = `: to this one, or to ${plural(others, 'other')} that left then`;
+  return { cause, why: `${sent} to pods removed from ${services}`, whose };
 }
 
 const unexplained = { cause: 'unexplained', why: 'nothing observed during the shutdown explains it' } as const;

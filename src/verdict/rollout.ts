@@ -4,13 +4,12 @@ import type { FixReport, Gate, Outcome, ProbeReport } from '../model/report.ts';
 import { sumOf } from '../model/probe-numbers.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
-import { dueText, type Race } from './drain-lead.ts';
 import { periodLength } from './no-ready-periods.ts';
 import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
 import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
-import { trafficGrades, type TrafficAnswer } from './traffic.ts';
+import { trafficGrades } from './traffic.ts';
 import { byFrequency, list, plural } from './words.ts';
 
 /** Quantiles over all pods. */
@@ -68,7 +67,7 @@ function numbersOf(
     /** Ratios to the grace period; 1 is all of it. */
     graceUsed: quantilesOf(timelines, graceUsedOf),
     graceMs: Math.max(0, ...timelines.map(graceMs)),
-    traffic: trafficOf(reports.map(({ answer }) => answer.traffic)),
+    traffic: trafficOf(reports),
     noReady: noReadyOf(reports),
     causes: causesOf(reports),
     worst: worstOf(bad),
@@ -139,30 +138,16 @@ function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quanti
 }
 
 /** `reason`: what these pods have in common, or the most frequent reason. */
-const trafficOf = (answers: readonly TrafficAnswer[]) =>
+const trafficOf = (reports: readonly Report[]) =>
   trafficGrades.flatMap((grade) => {
-    const own = answers.filter((answer) => answer.grade === grade);
-    return own.length === 0 ? [] : [{ grade, pods: own.length, reason: sharedReason(own) }];
+    const own = reports.filter(({ answer }) => answer.traffic.grade === grade);
+    const findings = own.flatMap(({ verdict }) => verdict.findings);
+    // The requests row has the numbers, which pods share.
+    const lost = findings.flatMap(({ code, why }) => (grade === 'lost' && code === 'requests-lost' && why) || []);
+    const reasons = own.map(({ answer }) => answer.traffic.reason);
+    const example = `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
+    return own.length === 0 ? [] : [{ grade, pods: own.length, reason: mostFrequent(lost) ?? example }];
   });
-
-/** If all are drain races, one interval that contains them all; else the most frequent reason, as an example if several. */
-function sharedReason(answers: readonly TrafficAnswer[]): string {
-  const races = answers.flatMap(({ race }) => race ?? []);
-  if (races.length === answers.length) return raceText(answers, races);
-  const reasons = answers.map(({ reason }) => reason);
-  return `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
-}
-
-function raceText(answers: readonly TrafficAnswer[], races: readonly Race[]): string {
-  const [min, max] = [Math.min(...races.map(({ lead }) => lead.min)), Math.max(...races.map(({ lead }) => lead.max))];
-  const signals = new Set(races.map(({ container }) => signalName(container)));
-  const lead = { min, max, shown: (min + max) / 2 };
-  const services = [...new Set(races.flatMap((race) => race.services))];
-  const hook = races.some(({ container }) => container.preStop) ? '' : ', no preStop hook';
-  const fewest = Math.min(...answers.map(({ otherReady = 0 }) => otherReady));
-  const others = fewest > 0 ? ` · at least ${plural(fewest, 'other endpoint')} ready` : '';
-  return `${signals.size > 1 ? 'the stop signal' : list([...signals])} was ${dueText({ lead, services })}${hook}${others}`;
-}
 
 /** The longest time that a Service had no ready endpoint; undefined if there always was one. */
 function noReadyOf(reports: readonly Report[]) {

@@ -43,10 +43,6 @@ export interface TrafficAnswer {
   /** `no loss measured (412 requests)`. A few requests a second can miss a gap of milliseconds, so a risk stays a risk. */
   readonly measured?: string;
   readonly services: readonly ServiceAnswer[];
-  /** If the signal was due too soon after the removal: a rollout combines those of its pods. */
-  readonly race?: Race;
-  /** Ready endpoints of other pods, which could take over; undefined if those have to go as well. */
-  readonly otherReady?: number;
 }
 
 interface ServiceAnswer {
@@ -73,8 +69,6 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
     reason: [withCapacity(reason, grade, capacity?.text), ...served].join(' · '),
     measured: lost ? undefined : noLossText(timeline),
     services,
-    race: grade === 'race' ? drainRace(input) : undefined,
-    otherReady: otherReadyOf(timeline),
   };
 }
 

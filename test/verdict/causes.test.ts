@@ -97,7 +97,7 @@ const causes: readonly Cause[] = [
   {
     sentence: 'that a Job does not count the exit of a pod that it stopped itself',
     file: ownRecording('job-deadline'),
-    says: /Job import stopped it itself and does not count its exit/,
+    says: /Job import stopped it itself \(DeadlineExceeded\) and does not count its exit/,
     owner: 'application',
   },
   {

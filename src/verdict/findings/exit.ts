@@ -22,8 +22,8 @@ export const exitRules: ContainerRules = {
     return {
       severity: 'error',
       message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${after}, when its ${graceText(input.timeline)} ended (exit 137)`,
-      clause: `${name} was still running${after}`,
-      why: reaction === 'none' ? undefined : (loweredGraceText(input) ?? shellText(input.timeline, container)),
+      clause: [`${name} was still running${after}`, loweredGraceText(input) ?? []].flat().join('; '),
+      why: reaction === 'none' ? undefined : shellText(input.timeline, container),
     };
   },
 

@@ -98,7 +98,10 @@ export const removalRules: Rules = {
     if (job?.kind !== 'Job' || !signalled || mains.some(({ exit }) => exit?.code === undefined)) return undefined;
     const evidence = [trace.terminal?.seq, mains.map(({ exit }) => exit?.at.evidence)];
     const said = (clause: string): Found => ({ severity: 'info', message: clause, clause, evidence });
-    if (timeline.trigger.kind === 'job') return said(`Job ${job.name} stopped it itself and does not count its exit`);
+    const { ended, last } = trace.owners.get(job.uid) ?? {};
+    const why = last?.value.status.conditions?.find(({ type }) => type === ended?.value)?.reason ?? ended?.value;
+    if (timeline.trigger.kind === 'job')
+      return said(`Job ${job.name} stopped it itself${why ? ` (${why})` : ''} and does not count its exit`);
     const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
     const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
     const isWatched = !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity });

@@ -36,8 +36,8 @@ export function tracesOfLog(wants: (pod: Pod) => boolean = () => true): Traces {
 function tracesOfOne(): Traces {
   let trace = emptyTrace;
   return {
-    add(observation) {
-      trace = reduce(trace, ofOnePod(observation));
+    add(o) {
+      trace = reduce(trace, 'stream' in o && o.stream === 'pods' ? { ...o, stream: 'siblings' } : o);
       return [onePod];
     },
     get: (key) => (key === onePod ? trace : undefined),
@@ -46,9 +46,6 @@ function tracesOfOne(): Traces {
     close: () => {},
   };
 }
-
-const ofOnePod = (o: Observation): Observation =>
-  'stream' in o && o.stream === 'pods' ? { ...o, stream: 'siblings' } : o;
 
 function firstOf(wants: (pod: Pod) => boolean): (pod: Pod) => boolean {
   let first: string | undefined;
@@ -145,7 +142,11 @@ function createRouting() {
   const concerned = (slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' => {
     const key = `${slice.metadata.namespace ?? ''}/${slice.metadata.name}`;
     const before = known.get(key) ?? new Map<string, string>();
-    const now = new Map(isDeleted ? [] : slice.endpoints.map((one) => [one.targetRef?.uid ?? '', stateOf(one)]));
+    const states = slice.endpoints.map(
+      ({ targetRef, conditions: { ready = true, serving = '', terminating = '' } = {} }) =>
+        [targetRef?.uid ?? '', `${ready},${serving},${terminating}`] as const,
+    );
+    const now = new Map(isDeleted ? [] : states);
     known.set(key, now);
     // With one ready endpoint left, its own pod sees no other ready endpoint, and the other pods see one.
     if (isDeleted || readyIn(before) <= 1 !== readyIn(now) <= 1 || readyIn(now) <= 1) return 'all';
@@ -163,9 +164,6 @@ function createRouting() {
     },
   };
 }
-
-const stateOf = ({ conditions = {} }: EndpointSlice['endpoints'][number]): string =>
-  `${conditions.ready ?? true},${conditions.serving ?? ''},${conditions.terminating ?? ''}`;
 
 const readyIn = (states: ReadonlyMap<string, string>): number =>
   [...states.values()].filter((state) => state.startsWith('true')).length;

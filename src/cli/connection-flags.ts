@@ -52,7 +52,10 @@ export function connectionOf(flags: Flags, version: string): ConnectOptions {
   const given = Object.entries(flags).filter(([name, value]) => connectOptionNames.has(name) && (value ?? '') !== '');
   return {
     ...(Object.fromEntries(given) as Partial<ConnectOptions>),
-    requestTimeoutMs: requestTimeout ? timeoutOf(requestTimeout) : undefined,
+    // A bare number means seconds (client-go ParseTimeout).
+    requestTimeoutMs: requestTimeout
+      ? parseDuration(requestTimeout.replace(/^\d+$/, '$&s'), '--request-timeout')
+      : undefined,
     version,
   };
 }
@@ -63,6 +66,3 @@ const connectOptionNames: ReadonlySet<string> = new Set(
     .filter(([flags, , kind]) => kind !== 'ignored' && !flags.startsWith('--request-timeout'))
     .map(([flags]) => new Option(flags).attributeName()),
 );
-
-/** A bare number means seconds (client-go ParseTimeout). */
-const timeoutOf = (text: string): number => parseDuration(/^\d+$/.test(text) ? `${text}s` : text, '--request-timeout');

@@ -32,8 +32,8 @@ const sharedGroups: ReadonlySet<string> = new Set([
   'Connection, as in kubectl:',
 ]);
 
-const isShared = ({ helpGroupHeading = '' }: Option): boolean => sharedGroups.has(helpGroupHeading);
-const isOnFirstPage = (option: Option): boolean => !isShared(option) || firstPageFlags.has(option.long ?? '');
+const isOnFirstPage = ({ helpGroupHeading = '', long = '' }: Option): boolean =>
+  !sharedGroups.has(helpGroupHeading) || firstPageFlags.has(long);
 
 /** Commander's page without the rarer flags. All flags that commands share are under one heading. */
 export const firstPage: HelpConfiguration = {

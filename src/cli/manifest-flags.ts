@@ -16,7 +16,7 @@ export const addManifestFlags = (command: Command): Command =>
     .option('-k, --kustomize <folder>', 'what kubectl kustomize builds from this folder');
 
 /** No Kubernetes name ends like this in practice: `check web.yaml` means the file. */
-export const isManifest = (word: string): boolean => /\.(ya?ml|json)$/i.test(word);
+export const isManifest = (word: string): boolean => /\.(ya?ml|json)$|\/$|^\.{0,2}\//i.test(word);
 
 /** `files`: named without -f. Undefined: no manifest is named. Throws usageError `manifests`. */
 export function manifestsIn(flags: Flags, files: readonly string[]): ManifestInput | undefined {

@@ -28,6 +28,8 @@ export const addRollout: AddCommand = (program, _ports, _setExitCode, { trace })
     const [named] = splitAtDashes(program, words);
     if (parseAnyTarget(named).kind !== 'workload')
       throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
+    if (flags.image?.includes('=') === false)
+      throw usageError('image', '--image takes CONTAINER=IMAGE', 'Write: --image app=app:2');
     await trace(rollout, words, { ...flags, allTerminating: true });
   });
 };

@@ -32,7 +32,7 @@ export async function openReplay(file: string, warn: (message: string) => void, 
   const header = readHeader(first.value.value, file);
   const traces = tracesOfLog(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
   const { head, rawObservations } = await readObservations(lines, file);
-  const target = pod === undefined ? targetOf(head) : undefined;
+  const target = pod === undefined && head?.kind === 'began' && !head.next ? head.target : undefined;
   return { rawObservations, logText: header.logText, traces, target };
 }
 
@@ -68,6 +68,3 @@ const outOfOrder = (file: string, line: number): PodexitError =>
     `line ${line} of ${file} is earlier than the lines before it`,
     'Lines were moved or edited, or several recordings were joined: replay each recording as it was written.',
   );
-
-const targetOf = (head: RawObservation | undefined): string | undefined =>
-  head?.kind === 'began' && !head.next ? head.target : undefined;

@@ -134,6 +134,15 @@ it('passes if its command rolls nothing out, as when a release is run again', ()
     expect(readFileSync(file, 'utf8')).not.toContain('timestamp');
   }));
 
+it('runs its command for a workload that does not exist yet, as at a first release', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const says = [process.execPath, '-e', 'console.log("applied")'];
+    const ran = await runMain(['rollout', 'deploy/new', ...flags, '--', ...says]);
+    expect(ran.stderr).toContain('applied');
+    expect(ran.stderr).toContain('there is no deployment "new"');
+    expect(ran.code).toBe(1);
+  }));
+
 it('exits 3 if nothing terminated by --timeout', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);

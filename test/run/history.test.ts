@@ -1,5 +1,6 @@
 /** What a run over several pods remembers for pods that terminate later. */
 import { expect, it } from 'vitest';
+import type { Pod } from '../../src/model/kube.ts';
 import { observe } from '../../src/model/observe.ts';
 import { createHistory } from '../../src/run/traces/shared-facts.ts';
 
@@ -13,7 +14,7 @@ it('renewals of a Lease do not push out changes of its node', () => {
   };
   change('node', 'Node', '1');
   for (let renewal = 2; renewal < 30; renewal++) change('lease', 'Lease', String(renewal));
-  const remembered = history.all();
+  const remembered = history.of({ kind: 'Pod', metadata: { uid: 'of-a-pod', name: 'web' } } as Pod);
   expect(remembered.flatMap((one) => (one.kind === 'changed' ? one.object.kind : []))).toContain('Node');
   expect(remembered.length).toBe(9);
 });

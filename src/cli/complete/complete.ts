@@ -33,17 +33,15 @@ export async function complete(argv: readonly string[], program: Command, ports:
   const timedOut = stop.signal.aborted;
   cancel();
   stop.abort();
+  // Words that a shell takes without quotes, as it does all names in Kubernetes.
   const lines = [...found, ...('also' in wanted ? wanted.also : [])]
-    .filter(({ word }) => word.startsWith(current) && needsNoQuotes(word))
+    .filter(({ word }) => word.startsWith(current) && /^[\w./:=@+,-]+$/.test(word))
     .map(({ word, about }) => (about === undefined ? word : `${word}\t${about.replace(/[^\x20-\x7e]+/g, ' ')}`));
   ports.stdout.write(`${[...lines, wanted.kind === 'files' ? directives.files : directives.nothing].join('\n')}\n`);
   // A credential plugin that is still running would keep the shell waiting.
   if (timedOut) ports.leave(0);
   return 0;
 }
-
-/** Whether a shell takes the word without quotes, as it does for all names in Kubernetes. */
-const needsNoQuotes = (word: string): boolean => /^[\w./:=@+,-]+$/.test(word);
 
 async function candidates(
   wanted: Wanted,

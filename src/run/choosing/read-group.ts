@@ -141,8 +141,6 @@ function sharedLabels([first, ...others]: readonly JsonObject[]): string {
     .join(',');
 }
 
-const forbidden = 403;
-
 /** The pods of a node in all namespaces; only in the connection's namespace if others may not be listed. */
 async function groupOfNode(cluster: Cluster, target: NodeTarget, { warn }: ReadOptions): Promise<Group> {
   const { name, labels, fields } = target;
@@ -156,7 +154,7 @@ async function groupOfNode(cluster: Cluster, target: NodeTarget, { warn }: ReadO
   const fieldSelector = { 'spec.nodeName': name };
   const query = { limit: '1', fieldSelector: printFields(fieldSelector) };
   const all = await getObject(cluster, '/api/v1/pods', { query });
-  const namespace = all.status === forbidden ? cluster.namespace : '';
+  const namespace = all.status === 403 ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
   const pods = podsTarget(namespace, { fieldSelector, labels, fields });
   return { isOne: false, target: targetText(target), namespace, pods, owns: () => true };

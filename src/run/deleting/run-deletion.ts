@@ -150,7 +150,8 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
   const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
   let warned = false;
   const beforeRequest = (): boolean => {
-    if (!isDeletedByOther(run, pod)) return true;
+    // Another client's deletion may begin while streams open or a budget is awaited.
+    if (run.traceOf(uidOf(pod))?.deletion === undefined || isTerminatingPod(pod)) return true;
     if (!warned) options.warn(alreadyTerminating(options, pod, 'another client was faster'));
     warned = true;
     return options.insist;
@@ -176,10 +177,6 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
   if (signal.aborted || trace?.deletion || trace?.gone) return;
   expectTerminating(run, pod);
 }
-
-/** Whether another client's deletion began before our request, while streams opened or a budget was awaited. */
-const isDeletedByOther = (run: Run, pod: JsonObject): boolean =>
-  run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
 
 /** Warns about a failed request if the deletion happens anyway, ours or another client's: the report is still made. */
 function warnDeletedAnyway({ options, traceOf }: Run, uid: string, error: unknown): void {

@@ -30,6 +30,8 @@ export interface Rollout extends Session {
   readonly unseen: Map<string, string>;
   /** Pods of a node whose eviction a budget refuses, with the reason; by namespace and name. */
   readonly held: Map<string, string>;
+  /** The command that the run follows has ended: what it rolls out did not exist before. */
+  readonly isStarted: boolean;
   /** Why the run had to stop: its command failed, or the rollout stalled. */
   failure: PodexitError | undefined;
   /** Exit codes that do not come from reports: unwritable files, a signal. */

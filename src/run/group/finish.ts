@@ -17,10 +17,6 @@ import { timelineOf } from '../../infer/conclude.ts';
 import { triggerText } from '../../output/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from '../ending/trace-end.ts';
 
-/** A file of each pod is named after the one pod. */
-const filesOf = ({ timeline }: Report, files: readonly ReportFile[]): ReportFile[] =>
-  files.map((file) => (isForEachPod(file) ? fileOfPod(file, timeline.pod.metadata.name) : file));
-
 export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 
 /** Shows the report, writes the files, publishes it, and returns the worst exit code of the report and of `codes`. */
@@ -36,7 +32,10 @@ export async function finish(
   const shown = stage.end(report);
   // If stdout is closed, the files are still written.
   await shown.catch(() => undefined);
-  const files = await writeReports(exitViews, report, filesOf(report, options.reports), ports);
+  // A file of each pod is named after the one pod.
+  const { name } = report.timeline.pod.metadata;
+  const own = options.reports.map((file) => (isForEachPod(file) ? fileOfPod(file, name) : file));
+  const files = await writeReports(exitViews, report, own, ports);
   await publishReport(report, options.publish, options.format, ports);
   await shown;
   return worstCode([report.verdict.exitCode, files, ...codes]);

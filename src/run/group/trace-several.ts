@@ -40,7 +40,15 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   const { ports } = session;
   const { timeoutMs, target, start, once, ignoreNotFound } = options;
   const warn = warnOn(ports);
-  const group = await readGroup(session, target, { ignoreNotFound, warn });
+  const read = () => readGroup(session, target, { ignoreNotFound, warn });
+  let isStarted = false;
+  const group = await read().catch(async (error: unknown) => {
+    // The first release: the command makes what it rolls out.
+    if (start?.kind !== 'command' || (error as PodexitError).code !== 'target.not-found') throw error;
+    await runCommand(start.argv, ports.stderr.write, session.deadline.signal);
+    isStarted = true;
+    return read();
+  });
   const { named } = group;
   if (named && (await confirmDelete(session, options, named)).length === 0) return 0;
   if (named && once) {
@@ -68,6 +76,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
     begun: new Set(options.mode === 'attach' ? [] : named?.flatMap(({ uid }) => uid ?? [])),
     unseen: new Map(),
     held: new Map(),
+    isStarted,
     failure: undefined,
     codes: [],
   };
@@ -93,10 +102,8 @@ async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): P
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, end);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
-  const isRollout = ['workload', 'selector'].includes(options.target.kind);
-  const whyIncomplete =
-    (failures[0] as Error | undefined)?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
-  const incomplete = isRollout ? whyIncomplete : undefined;
+  const why = shortcoming?.isIncomplete ? shortcoming.words : (failures[0] as Error | undefined)?.message;
+  const incomplete = ['workload', 'selector'].includes(options.target.kind) ? why : undefined;
   const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete }, !isNothing);
   if (isNothing) throw failures[0];
   return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
@@ -228,7 +235,7 @@ const ownerReactionMs = 3000;
  * changed nothing, the run is over when the owner's state has arrived.
  */
 function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (() => void) | undefined {
-  const { cluster, options, group, ports, stop, progress, limit } = rollout;
+  const { cluster, options, group, ports, stop, progress, limit, isStarted } = rollout;
   const { target, start, connection } = options;
   // Pods of a node end for many reasons: without a command the run lasts until it is interrupted.
   if (start || target.kind === 'node') progress.hold('command');
@@ -245,7 +252,7 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (()
     progress.release('command');
   };
   return () =>
-    void runCommand(argv, write, stop.signal)
+    void (isStarted ? Promise.resolve() : runCommand(argv, write, stop.signal))
       .then(() => delay(cluster.env, ownerReactionMs, stop.signal))
       .then(ended)
       .catch((error: unknown) => fail(rollout, error as PodexitError));

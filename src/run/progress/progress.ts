@@ -110,7 +110,7 @@ function createChanges() {
   return {
     ofOwners: (): void => onAny(),
     ofPods(): void {
-      ofPods.abort();
+      if (!ofPods.signal.aborted) ofPods.abort(); // A second one makes an exception with its stack, too.
       onAny();
     },
     next: (): Promise<void> => new Promise((resolve) => (onAny = resolve)),

@@ -66,7 +66,9 @@ const ownAnswerMs = 2000;
 function onSuddenRemoval({ options, group, listener, timers, traceOf }: Run, pod: JsonObject): void {
   const report = (): void => listener.missed?.(pod, 'it was removed at once');
   const uid = uidOf(pod);
-  if (!group.named?.some((one) => one.uid === uid)) return wasForced(pod) ? report() : undefined;
+  // Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended.
+  const wasForced = isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
+  if (!group.named?.some((one) => one.uid === uid)) return wasForced ? report() : undefined;
   const unlessTraced = (): void => (traceOf(uid) ? undefined : report());
   timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
 }
@@ -77,9 +79,6 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
   for (const { stream, container } of gate.shut())
     if (container === undefined) deliver({ at, kind: 'gap', stream, pod, from: at, cause: 'not-synced' });
 }
-
-/** Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended. */
-const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
 
 /** A sentence about a pod that is gone and was not traced. `why` completes it. */
 export const missedText = (pod: JsonObject, why: string): string =>

@@ -167,13 +167,9 @@ async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonO
   return undefined;
 }
 
-interface OwnerName {
-  kind: string;
-  name: string;
-}
+type OwnerName = Record<'kind' | 'name', string>;
 
 interface OwnerOptions {
-  /** An object that it owns. */
   below?: JsonObject | undefined;
   /** A state of the pods from before the deletion: only siblings that are new since then matter. */
   since?: Since | undefined;
@@ -221,10 +217,7 @@ function createOwners({ options: { cluster }, group, listener }: Run, watch: Wat
   return {
     /** An owner that is known before its pods. */
     openNamed: (owner: OwnerName): void => open(group.namespace, owner),
-    /**
-     * The owners of the pod; no DELETE waits for them. `isOwn` saves three watches: why the pod is deleted is known, and
-     * that is all for which its ReplicaSet and the Events about its owners are needed.
-     */
+    /** The owners of the pod; no DELETE waits for them. `isOwn` saves three watches that say why the pod is deleted. */
     open(pod: JsonObject, { since, isOwn = false }: Pick<OwnerOptions, 'since' | 'isOwn'> = {}): void {
       const owner = ownerOf(pod);
       if (!owner) return;

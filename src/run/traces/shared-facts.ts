@@ -76,14 +76,14 @@ export function createSharedProbes() {
 }
 
 /** How many changes of one object are remembered; for Events, of the object that they are about. */
-const maxChanges = {
+const maxChanges: Partial<Record<string, number>> = {
   pods: 4,
   events: 16,
   'owner-events': 64,
   'node-events': 16,
   owner: 16,
   endpointslices: 32,
-} as const;
+};
 const maxOtherChanges = 8;
 /** Gaps, resumed streams and other observations about whole streams. */
 const maxStreamObservations = 512;
@@ -97,28 +97,35 @@ export function createHistory() {
   const rings = new Map<string, Observation[]>();
   return {
     take(o: Observation): void {
-      if (o.kind === 'changed' && o.stream === 'pods' && o.change === 'DELETED') {
-        rings.delete(aboutKey(o.object.metadata.namespace ?? '', 'Pod', o.object.metadata.name));
-        return void rings.delete(rememberedKey(o.object));
-      }
+      if (o.kind === 'changed' && o.stream === 'pods' && o.change === 'DELETED')
+        return keysOf(o.object.metadata).forEach((key) => rings.delete(key));
       const { key, most } = ringOf(o);
       const ring = rings.get(key) ?? [];
       ring.push(o);
       if (ring.length > most) ring.shift();
       rings.set(key, ring);
     },
-    /** Everything that is remembered, in the order of observation. */
-    all: (): Observation[] => [...rings.values()].flat().sort((a, b) => a.seq - b.seq),
+    /** What may concern the pod, in the order of observation. Without other pods' own changes: half the CPU of 500 pods. */
+    of({ metadata }: Pod): Observation[] {
+      const own = keysOf(metadata);
+      const mayConcern = (key: string): boolean => !isOfOnePod.test(key) || own.includes(key);
+      return [...rings].flatMap(([key, ring]) => (mayConcern(key) ? ring : [])).sort((a, b) => a.seq - b.seq);
+    },
   };
 }
+
+/** The keys of a pod's states and of the Events about it. */
+const keysOf = ({ uid, namespace = '', name }: Pod['metadata']) =>
+  [`pod/${uid}`, aboutKey(namespace, 'Pod', name)] as const;
+
+const isOfOnePod = /^(pod|about\/[^/]*\/Pod)\//;
 
 /** What an observation is remembered with, and how many of them. */
 function ringOf(o: Observation): { key: string; most: number } {
   if (o.kind === 'dated') return { key: 'dates', most: maxDates };
   if (o.kind === 'listed') return { key: listKey(o.stream, o.name, o.objects[0]), most: 1 };
   if (o.kind !== 'changed') return { key: 'streams', most: maxStreamObservations };
-  const most: Partial<Record<string, number>> = maxChanges;
-  return { key: rememberedKey(o.object), most: most[o.stream] ?? maxOtherChanges };
+  return { key: rememberedKey(o.object), most: maxChanges[o.stream] ?? maxOtherChanges };
 }
 
 /** A newer list replaces an older one only if both have the same stream, name and kind. */
@@ -133,6 +140,7 @@ export function rememberedKey(object: ObservedObject): string {
     return aboutKey(kind === 'Node' ? '' : namespace, kind, about);
   }
   if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace}/${name}`;
+  if (object.kind === 'Pod') return keysOf(object.metadata)[0];
   return object.kind === 'Node' || object.kind === 'Lease' ? `${object.kind}/${name}` : `uid/${uid}`;
 }
 

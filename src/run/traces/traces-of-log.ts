@@ -36,8 +36,8 @@ export function tracesOfLog(wants: (pod: Pod) => boolean = () => true): Traces {
 function tracesOfOne(): Traces {
   let trace = emptyTrace;
   return {
-    add(observation) {
-      trace = reduce(trace, ofOnePod(observation));
+    add(o) {
+      trace = reduce(trace, 'stream' in o && o.stream === 'pods' ? { ...o, stream: 'siblings' } : o);
       return [onePod];
     },
     get: (key) => (key === onePod ? trace : undefined),
@@ -46,9 +46,6 @@ function tracesOfOne(): Traces {
     close: () => {},
   };
 }
-
-const ofOnePod = (o: Observation): Observation =>
-  'stream' in o && o.stream === 'pods' ? { ...o, stream: 'siblings' } : o;
 
 function firstOf(wants: (pod: Pod) => boolean): (pod: Pod) => boolean {
   let first: string | undefined;
@@ -77,7 +74,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
     begun.set(pod.metadata.uid, newest.at);
-    const remembered = history.all();
+    const remembered = history.of(pod);
     learnOwners(one, remembered);
     for (const observation of [...remembered, newest]) addTo(one, observation);
   };
@@ -124,11 +121,9 @@ function addTo(one: Traced, observation: Observation): boolean {
 
 /** Learns the owners of the pod's owners. */
 function learnOwners({ subject }: Traced, remembered: readonly Observation[]): void {
-  const objects = remembered.flatMap(objectsOf).filter(({ kind }) => kind !== 'Event');
-  for (let known = -1; known !== subject.owners.size;) {
-    known = subject.owners.size;
-    objects.forEach((object) => learn(subject, object));
-  }
+  const objects = remembered.flatMap((o) => ('stream' in o && o.stream === 'owner' ? objectsOf(o) : []));
+  // Twice: an owner may come before what it owns, and no owner of a third level is watched.
+  for (const object of [...objects, ...objects]) learn(subject, object);
 }
 
 /** Pods that an observation shows terminating. */
@@ -147,7 +142,11 @@ function createRouting() {
   const concerned = (slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' => {
     const key = `${slice.metadata.namespace ?? ''}/${slice.metadata.name}`;
     const before = known.get(key) ?? new Map<string, string>();
-    const now = new Map(isDeleted ? [] : slice.endpoints.map((one) => [one.targetRef?.uid ?? '', stateOf(one)]));
+    const states = slice.endpoints.map(
+      ({ targetRef, conditions: { ready = true, serving = '', terminating = '' } = {} }) =>
+        [targetRef?.uid ?? '', `${ready},${serving},${terminating}`] as const,
+    );
+    const now = new Map(isDeleted ? [] : states);
     known.set(key, now);
     // With one ready endpoint left, its own pod sees no other ready endpoint, and the other pods see one.
     if (isDeleted || readyIn(before) <= 1 !== readyIn(now) <= 1 || readyIn(now) <= 1) return 'all';
@@ -156,6 +155,7 @@ function createRouting() {
   return {
     /** Uids of the pods that an observation may concern. */
     concernedBy(o: Observation): ReadonlySet<string> | 'all' {
+      if ('pod' in o && o.pod !== undefined) return new Set([o.pod]);
       if (o.kind === 'changed' && o.object.kind === 'Pod') return new Set([o.object.metadata.uid]);
       if (o.kind === 'changed' && o.object.kind === 'EndpointSlice') return concerned(o.object, o.change === 'DELETED');
       for (const object of o.kind === 'listed' ? o.objects : [])
@@ -164,9 +164,6 @@ function createRouting() {
     },
   };
 }
-
-const stateOf = ({ conditions = {} }: EndpointSlice['endpoints'][number]): string =>
-  `${conditions.ready ?? true},${conditions.serving ?? ''},${conditions.terminating ?? ''}`;
 
 const readyIn = (states: ReadonlyMap<string, string>): number =>
   [...states.values()].filter((state) => state.startsWith('true')).length;

@@ -35,7 +35,7 @@ const theirs = faults ? undefined : start(['kubectl', 'get', 'pods', '-A', '-w',
 /** When each pod was removed, and when each of its lines came. */
 const removedAt = new Map<string, number>();
 const printedAt = new Map<string, number[]>();
-let summary = { unseen: 0, gaps: 0 };
+let summary = { unseen: 0, gaps: 0, stillTerminating: 0 };
 cluster.child.on('message', ({ uid, at }: RemovedPod) => removedAt.set(uid, at));
 let rest = '';
 ours.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -95,7 +95,7 @@ function reportText(): string {
   const [minuteBefore, lastFive] = [mean(rss.slice(-72, -60)), mean(rss.slice(-60))];
   return [
     `${pods} pods, ${changes} changes/s, ${exits} exits/s, ${seconds} s${faults ? ', with faults' : ''}`,
-    `exits          ${removedAt.size}: ${missed} without a line (${summary.unseen} of them counted as not observed), ${doubled} twice; ${summary.gaps} gaps`,
+    `exits          ${removedAt.size}: ${missed} without a line (${summary.unseen} counted as not observed, ${summary.stillTerminating} as still terminating), ${doubled} twice; ${summary.gaps} gaps`,
     `line           after removal p50 ${quantile(0.5)}, p99 ${quantile(0.99)}`,
     `CPU            watch ${own} ms (${(own / removedAt.size).toFixed(1)} ms an exit)${beside('ms', own, kubectlMs)}`,
     `peak memory    watch ${after.ours.peakMiB.toFixed(0)} MiB${beside('MiB', after.ours.peakMiB, after.theirs?.peakMiB)}`,

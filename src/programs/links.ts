@@ -81,7 +81,8 @@ export const scriptUnknown = (name: string, context: Context): Effect => ({
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
 export function linkEffect(row: LinkRow, reaction: LinkReaction, context: Context, next?: Next): Effect {
   const { kind = 'program', name, source, right, isGuess = false } = row;
-  const { does, sends = context.signal, toGroup = context.toGroup, makesIgnored = false } = reaction;
+  const { does, sends = context.signal, makesIgnored = false } = reaction;
+  const toGroup = reaction.toGroup ?? (kind === 'shell' && context.toGroup);
   const isIgnored = context.isIgnored || makesIgnored;
   const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
   const inner = next?.({ ...context, ...child, isIgnored });
@@ -145,8 +146,8 @@ function throughWrapper({ row, reaction, context }: LinkParts, inner: Effect): E
     return { ...plain, reachesApp, drains: 'no', remedy, exitCodes: { good: [], cut }, because };
   }
   const good = codes ?? (code === undefined ? inner.exitCodes.good : [code]);
-  const { because: says = inner.because, decidedBy = inner.decidedBy } = reaction;
-  const passed = { ...inner, because: says, decidedBy, exitCodes: { good, cut } };
+  const { because: says = inner.because, decidedBy } = reaction;
+  const passed = { ...inner, because: says, decidedBy: inner.decidedBy ?? decidedBy, exitCodes: { good, cut } };
   const { limitSeconds: innerLimit = Infinity, drains } = inner;
   if (limit === Infinity || limit > innerLimit) return passed;
   const because = `${row.name} kills the application ${limit}s after the signal`;

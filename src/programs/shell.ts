@@ -66,10 +66,9 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (places.length > mostPlaces) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
-  if (places.length === 0 && isOpen) return [];
   const over: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, traps, index: 0 };
   const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, script };
-  return (places.length > 0 ? places : [over]).map((place) => ({ ...place, ...common }));
+  return (places.length > 0 || isOpen ? places : [over]).map((place) => ({ ...place, ...common }));
 }
 
 const mostPlaces = 8;
@@ -170,8 +169,8 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const isLate = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
   if (isLate) return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
-  const { signals = true, waits, exits, endsWithWait } = run ?? {};
-  const codes = endsWithWait ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
+  const { signals = true, waits, exits, isAtWait } = run ?? {};
+  const codes = isAtWait ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
   if (signals && waits) return { ...says(shell, signal, data.passesOn), codes };
@@ -205,7 +204,7 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   // `kill 0` signals the shell too: it runs its trap again until its stack is full.
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
   if (isItself || sent.includes('SIGKILL'))
-    return { signals: isItself, waits: false, exits: isItself || exits || !loops, endsWithWait: false, codes: [] };
+    return { signals: isItself, waits: false, exits: isItself || exits || !loops, isAtWait: false, codes: [] };
   const isAround = (form: string): boolean => data.compound.includes(form) && !forms.has(form);
   const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
@@ -215,6 +214,6 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const [, code] = /^exit (\d+)$/m.exec(stopsAtWait ? '' : lines.join('\n')) ?? [];
   const signals = sent.some((one) => one !== 'nothing');
   const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
-  const endsWithWait = kind === 'wait' && !exits && !waits && code === undefined && (stops || rest.length === 0);
-  return { signals, waits, exits, endsWithWait, codes: code === undefined ? [] : [Number(code)] };
+  const isAtWait = kind === 'wait' && !waits && (stops || rest.length === 0) && !/^ex(it|ec)/m.test(lines.join('\n'));
+  return { signals, waits, exits, isAtWait, codes: code === undefined ? [] : [Number(code)] };
 }

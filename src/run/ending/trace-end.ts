@@ -45,8 +45,7 @@ function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean
     isReplacementSlot(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
   const mayTakeOver = (one: SiblingFacts): boolean =>
     one.pod.metadata.uid !== own?.metadata.uid && ageOf(one) === 'new' && (!own || isReplacement(own, one));
-  for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
-  return false;
+  return [...trace.siblings.values()].some((sibling) => isEnough(sibling) && mayTakeOver(sibling));
 }
 
 /** Client ms until which facts are awaited. A forced deletion has a short grace of its own (SIGNALS.md §2 "Force"). */

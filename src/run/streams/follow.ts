@@ -20,8 +20,8 @@ export interface FollowOptions {
   gate?: Gate;
   /** Called with each raw observation before it is delivered. */
   onObservation?: (rawObservation: RawObservation) => void;
-  /** Can end this stream before the run ends, and is aborted with the run. */
-  stop?: AbortController;
+  /** Can end this stream before the run ends; the caller aborts it with the run. */
+  signal?: AbortSignal;
   /** Only what has changed since then. */
   since?: Since | undefined;
 }
@@ -30,13 +30,11 @@ export interface FollowOptions {
 export async function follow(
   run: Run,
   target: Target,
-  { gate, onObservation, stop, since }: FollowOptions = {},
+  { gate, onObservation, signal, since }: FollowOptions = {},
 ): Promise<void> {
   const { options, group } = run;
   const isOfPods = target === group.pods;
-  const until = stop?.signal ?? run.signal;
-  // Not AbortSignal.any: the run's signal would remember each stream for ever (Node 20).
-  if (stop) run.signal.addEventListener('abort', () => stop.abort(), { signal: stop.signal });
+  const until = signal ?? run.signal;
   const own = { stream: target.stream };
   gate?.expect(own);
   const waiting = isOfPods ? announceWaiting(run) : undefined;

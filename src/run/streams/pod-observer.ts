@@ -15,11 +15,10 @@ export function createPodObserver(
   const { listener } = run;
   /** What its messages need of the newest state of each pod, by uid; of a terminating pod of the first one. */
   const known = new Map<string, JsonObject>();
-  const isTerminating = (uid: string): boolean => isTerminatingPod(known.get(uid) ?? {});
   const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
     const uid = uidOf(pod);
     listener.seen?.(uid, isRemoved ? undefined : pod);
-    const wasTerminating = isTerminating(uid);
+    const wasTerminating = isTerminatingPod(known.get(uid) ?? {});
     if (isRemoved) {
       known.delete(uid);
       shared.closeOf(pod);
@@ -42,9 +41,11 @@ export function createPodObserver(
     const pods = rawObservation.objects.map(asObject);
     const there = new Set(pods.map(uidOf));
     for (const [uid, pod] of known) {
-      if (there.has(uid) || isTerminating(uid)) continue;
+      if (there.has(uid)) continue;
       known.delete(uid);
-      if (!isFinishedPod(pod)) listener.missed?.(pod, 'it disappeared while the watch of the pods was lost');
+      shared.closeOf(pod);
+      if (!isTerminatingPod(pod) && !isFinishedPod(pod))
+        listener.missed?.(pod, 'it disappeared while the watch of the pods was lost');
     }
     listener.listed?.(pods);
     // A pod that was already terminating when first seen missed its beginning on every stream.
@@ -52,9 +53,10 @@ export function createPodObserver(
   };
 }
 
-const briefOf = ({ metadata, status }: JsonObject): JsonObject => {
+const briefOf = ({ metadata, spec, status }: JsonObject): JsonObject => {
   const { uid, name, namespace, deletionTimestamp } = asObject(metadata);
-  return { metadata: { uid, name, namespace, deletionTimestamp }, status: { phase: asObject(status)['phase'] } };
+  const [{ nodeName }, { phase }] = [asObject(spec), asObject(status)];
+  return { metadata: { uid, name, namespace, deletionTimestamp }, spec: { nodeName }, status: { phase } };
 };
 
 /** ms in which the answer to our own request may show that it caused the removal. */

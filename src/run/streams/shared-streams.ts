@@ -133,7 +133,7 @@ function createRoutes(run: Run, gate: Gate) {
     const before = stop;
     stop = new AbortController();
     const onObservation = ({ kind }: RawObservation): void => void (kind === 'synced' && before.abort());
-    await follow(run, slices, { stop, onObservation, gate });
+    await follow(run, slices, { signal: AbortSignal.any([stop.signal, signal]), onObservation, gate });
   };
   return {
     /** Lists the Services, which is possible before any pod is known. */

@@ -59,7 +59,7 @@ export const valuesOf = (metrics: string, name: string): Record<string, number> 
 
 /** Plays a recording while `work` watches it. */
 export const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving(name, { attachDelayMs: 1500, scenario: loadRecording(name) }, work);
+  serving(name, { attachDelayMs: 3000, scenario: loadRecording(name) }, work);
 
 /** The lines of `-o ndjson` of one type. */
 export const linesOf = <T>(stdout: string, type: string): T[] =>

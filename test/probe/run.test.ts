@@ -48,7 +48,11 @@ it.concurrent(
     const report = JSON.parse(stdout) as ExitReport;
     expect(said[503]).toBeGreaterThan(5);
     expect(report.verdict.gates).toMatchObject([
-      { name: 'max-lost', passed: false, message: `${said[503]} of ${said[200] + said[503]} requests failed, 0 allowed` },
+      {
+        name: 'max-lost',
+        passed: false,
+        message: `${said[503]} of ${said[200] + said[503]} requests failed, 0 allowed`,
+      },
     ]);
     expect(code).toBe(5);
     expect(report.traffic).toMatchObject({

@@ -97,7 +97,7 @@ async function once(
   }
 }
 
-async function arrival(server: Loopback): Promise<number> {
+export async function arrival(server: Loopback): Promise<number> {
   for (const until = now() + 20_000; now() < until;) {
     const found = server.requests.find(({ method, resource }) => method === 'DELETE' && resource === 'pods');
     if (found) return found.at;

@@ -4,7 +4,7 @@
  */
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
-import type { ContainerSpec, Path } from './container-spec.ts';
+import type { ContainerSpec } from './container-spec.ts';
 import { isProblem, signalled, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';

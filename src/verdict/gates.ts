@@ -143,7 +143,7 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
   if ('share' in limit && limit.share >= 1) return { name, passed: true, message };
   const unproven = (why: string): Gate => ({ name, passed: false, message: why });
   const silent = results.find(({ via, sent, succeeded }) => via !== 'pod-proxy' && sent > 0 && succeeded === 0);
-  if (silent) return unproven(`none of ${silent.sent} requests to ${silent.target} was answered`);
+  if (silent) return unproven(`none of ${silent.sent} requests to ${silent.target} succeeded`);
   if (sent === 0) return unproven('no request was measured, so nothing proves that none was lost');
   const passed = failed <= ('count' in limit ? limit.count : limit.share * sent);
   const blind = probes.find(isMostlyUnmeasured);

@@ -160,7 +160,7 @@ export function rolloutRequestsText({ sent, failed, failures, latencyMs }: Probe
   return [...counts, ...latencyText(latencyMs)].join(' · ');
 }
 
-const noneAnswered = 'none was answered: is its address right?';
+const noneAnswered = 'none succeeded: is its address right?';
 
 const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'no-local-port': 'no free port on this machine',

@@ -1,6 +1,6 @@
 /** The report of one exit, which every renderer gets. Rules of findings are tables, one per topic (findings/). Pure. */
 import { conclude } from '../infer/conclude.ts';
-import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { Timeline } from '../infer/timeline.ts';
 import { imagesOf } from '../model/pod.ts';
 import { findingCodes, severities, type LedgerEntry, type RunReport } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';

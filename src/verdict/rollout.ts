@@ -8,9 +8,9 @@ import { periodLength } from './no-ready-periods.ts';
 import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
-import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
+import { graceMs, markOf, shareOfGrace } from './rule-input.ts';
 import { trafficGrades } from './traffic.ts';
-import { byFrequency, list, plural } from './words.ts';
+import { byFrequency, plural } from './words.ts';
 
 /** Quantiles over all pods. */
 export interface Quantiles<T> {

@@ -7,14 +7,12 @@ import {
   drainLeads,
   minLeadMs,
   leadText,
-  drainRace,
   isRouted,
   routedEndpoints,
   serviceNames,
   whyEndpointsUnknown,
   resultWithoutEndpoints,
   type DrainLead,
-  type Race,
 } from './drain-lead.ts';
 import { noReadyPeriods, periodLength, type NoReadyPeriod } from './no-ready-periods.ts';
 import type { FindingCode, TrafficReport } from '../model/report.ts';

@@ -138,8 +138,8 @@ it('runs its command for a workload that does not exist yet, as at a first relea
   serving('graceful-exit', {}, async ({ flags }) => {
     const says = [process.execPath, '-e', 'console.log("applied")'];
     const ran = await runMain(['rollout', 'deploy/new', ...flags, '--', ...says]);
-    expect(ran.stderr).toContain('applied');
-    expect(ran.stderr).toContain('there is no deployment "new"');
+    expect(ran.stderr).toMatch(/there is no deployment "new" .*: the command has to create it\napplied\n/);
+    expect(ran.stderr).toMatch(/^error: there is no deployment "new"/m);
     expect(ran.code).toBe(1);
   }));
 

@@ -208,7 +208,7 @@ function resultsOf(sent: number, failed: number, notMeasured?: ProbeCounts['notM
 
 it('judges what was never answered as no loss, and as no proof that none was', () => {
   const results = resultsOf(80, 80);
-  const gate = { passed: false, message: 'none of 80 requests to http://shop was answered' };
+  const gate = { passed: false, message: 'none of 80 requests to http://shop succeeded' };
   expect(withImpliedLoss([...resultsOf(1000, 0), ...results], [])).toMatchObject([gate]);
   expect(lostWithin(results, { kind: 'max-lost', count: 100 })).toMatchObject(gate);
 });

@@ -1,6 +1,6 @@
 /** Reconstructs an exit from audit logs by replaying their events, and lists what a log cannot show. */
 import type { RawObservation } from '../../model/observation.ts';
-import { asArray, asObject, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asObject } from '../../model/observe/read.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
 import { recordsWith, type ReadProblem } from './audit-records.ts';

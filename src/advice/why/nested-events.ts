@@ -1,5 +1,5 @@
 /** Audit events wherever a text has them. None is searched for others: clients choose what objects contain. Pure. */
-import { asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
+import { asNumber, asObject, asText, type JsonObject } from '../../model/observe/read.ts';
 
 /** Deeper nesting is no export of a log. */
 const maxDepth = 12;

@@ -2,13 +2,11 @@
 import { PodexitError } from '../../errors.ts';
 import type { Trace } from '../../model/trace.ts';
 import { signalCodes, worstCode } from '../../verdict/exit-code.ts';
-import type { Report } from '../../verdict/report.ts';
 import { reportOf } from '../../advice/report.ts';
 import type { Stage } from '../../output/view.ts';
 import type { Ports } from '../ports.ts';
 import { defaultReadSeconds } from '../ending/time-limit.ts';
 import { exitViews } from '../../output/documents.ts';
-import type { ReportFile } from '../../output/formats.ts';
 import { publishReport } from '../../output/publish.ts';
 import { fileOfPod, writeReports } from '../../output/report-files.ts';
 import { isForEachPod } from '../../output/writable.ts';

@@ -45,6 +45,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   const group = await read().catch(async (error: unknown) => {
     // The first release: the command makes what it rolls out.
     if (start?.kind !== 'command' || (error as PodexitError).code !== 'target.not-found') throw error;
+    warn(`${(error as Error).message}: the command has to create it`);
     await runCommand(start.argv, ports.stderr.write, session.deadline.signal);
     isStarted = true;
     return read();

@@ -56,10 +56,11 @@ export function parseManifests(text: string, file: string): Parsed {
     else if (value instanceof Error) refuse(document.range[0], firstLine(value.message));
     else if (isObject(value) && typeof value['kind'] === 'string') {
       const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
-      // Policies and workflows of other API groups have templates of their own.
-      const unrendered = templateIn(document, !asText(value['apiVersion']).includes('.'));
+      const objects = objectsOf(value, [], { file, text, lineOf, document: index });
+      const isNamed = objects.every(({ object }) => !isTemplate(asText(object.metadata?.name)));
+      const unrendered = isNamed ? templateIn(document, value) : offsetOf(document, ['metadata', 'name']);
       if (unrendered !== undefined) refuse(unrendered, `a template that was not rendered: ${renderFirst}`);
-      else parsed.manifests.push(...objectsOf(value, [], { file, text, lineOf, document: index }));
+      else parsed.manifests.push(...objects);
       // Its `kind` is optional.
     } else if (isObject(value) && /^kustomization(\.ya?ml)?$/i.test(basename(file))) parsed.kustomizations.push(file);
     else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
@@ -75,15 +76,17 @@ export const kustomizationHint = (file: string): string =>
 const isTemplate = (text: string): boolean => /\{\{[^}\n]*\}\}/.test(text);
 const renderFirst = 'render it first, for example with helm template';
 
-/** The offset of a template that is valid YAML: `{{ x }}` as a key, or `{{ x }}` or `${X}` as a name or a number. */
-function templateIn(document: Document, isBuiltin: boolean): number | undefined {
+/** Where a template is valid YAML: as a key, or as a name or a number. Other API groups have templates of their own. */
+function templateIn(document: Document, { apiVersion }: Record<string, unknown>): number | undefined {
+  const places = asText(apiVersion).includes('.') ? /^$/ : /^name$|^seconds$|Seconds$|replicas$/i;
   let found: number | undefined;
   visit(document, {
     Pair(_, { key, value }) {
-      const isPlace = isBuiltin && isScalar(key) && /^name$|^seconds$|Seconds$|replicas$/i.test(String(key.value));
-      const isFilled = isPlace && isScalar(value) && /^\$\{|\{\{/.test(String(value.value));
+      const name = isScalar(key) ? String(key.value) : '';
+      if (/^(data|stringData|annotations)$/.test(name)) return visit.SKIP;
+      const isFilled = places.test(name) && isScalar(value) && /\$\{|\{\{/.test(String(value.value));
       if (!isCollection(key) && !isFilled) return undefined;
-      found = key.range?.[0];
+      found = (key as Node).range?.[0];
       return visit.BREAK;
     },
   });

@@ -185,7 +185,11 @@ interface Hooks {
 function hooksFor(plan: Plan): Hooks {
   const { situation } = plan;
   const races = of(plan, 'drain-race', 'requests-lost').filter(({ advice }) => advice === undefined);
-  const failed = of(plan, 'prestop-failed').filter(({ container }) => isReplaceable(situation, container));
+  // What fails, and can be replaced by a sleep.
+  const replaceable = situation.containers.filter((one) => one.hook && one.hook.kind !== 'sleep' && canSetSleep(one));
+  const failed = of(plan, 'prestop-failed').filter(({ container }) =>
+    replaceable.some(({ name }) => name === container),
+  );
   const late = [...races, ...failed];
   const early = of(plan, 'companion-stops-first');
   const why = late.length > 0 ? whyNoHook(situation) : undefined;
@@ -211,11 +215,6 @@ function hooksFor(plan: Plan): Hooks {
 /** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
   !hook || hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.neverRuns;
-
-const isReplaceable = ({ containers }: Situation, name: string | undefined): boolean =>
-  containers.some(
-    (one) => one.name === name && one.hook !== undefined && canSetSleep(one) && one.hook.kind !== 'sleep',
-  );
 
 const ownHookText = ({ name, hook }: ContainerSpec, seconds: number, isServing: boolean): string =>
   isServing

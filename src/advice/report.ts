@@ -52,7 +52,9 @@ function printed(situation: Situation, remedies: readonly Remedy[]): { advice: s
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };
-  if (!isPatchable(situation)) return { advice: [...advice, `in its manifest: ${reason}`], fix: [] };
+  // Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted.
+  const isPatchable = Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
+  if (!isPatchable) return { advice: [...advice, `in its manifest: ${reason}`], fix: [] };
   const patch = patchOf(
     situation,
     patches.flatMap(({ edits }) => edits),
@@ -62,10 +64,6 @@ function printed(situation: Situation, remedies: readonly Remedy[]): { advice: s
   const command = `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'`;
   return { advice, fix: [{ reason, target: { kind, name }, patch, command }] };
 }
-
-/** Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted. */
-const isPatchable = ({ subject: { kind, name } }: Situation): boolean =>
-  Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 
 /** Of an object that has only the names of its containers, by their index. */
 function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {

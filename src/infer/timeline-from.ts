@@ -157,7 +157,7 @@ function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   const owner = trace.owners.get(controller.uid);
   const parent = owner && controllerOf(owner.last.value);
   if (parent) return { kind: parent.kind, name: parent.name, replicas: replicasOf(trace.owners.get(parent.uid)) };
-  const deployment = owner ? undefined : deploymentNamed(pod, controller.name);
+  const deployment = owner || controller.kind !== 'ReplicaSet' ? undefined : deploymentNamed(pod, controller.name);
   const known = [...trace.owners.values()].find(({ last }) => last.value.metadata.name === deployment);
   if (deployment !== undefined) return { kind: 'Deployment', name: deployment, replicas: replicasOf(known) };
   return { kind: controller.kind, name: controller.name, replicas: replicasOf(owner) };

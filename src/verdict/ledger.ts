@@ -133,9 +133,11 @@ function startOf(input: RuleInput, container: ContainerTimeline | undefined): St
   if (starting !== undefined)
     return { at, owner: 'post-start', subject: starting, what: 'its postStart hook still ran', isProved: true };
   const exit = container?.exit?.at;
-  const already = 'was being stopped already when the deletion came';
-  if (container && wasStopping(input, container.name))
-    return { at: exit, owner: 'application', subject: container.name, what: already, isProved: true };
+  const { name: subject = '' } = container ?? {};
+  const what = 'was being stopped already when the deletion came';
+  // What its preStop hook took of it, if it has one, is not known.
+  const isProved = containerSpec(timeline.pod, subject)?.lifecycle?.preStop === undefined;
+  if (wasStopping(input, subject)) return { at: exit, owner: 'application', subject, what, isProved };
   if (exit && at && exit.shown < at.shown) return { at: exit, owner: 'unexplained', what: 'the containers ended' };
   return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: 'began to stop the pod', isProved: true };
 }

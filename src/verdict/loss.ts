@@ -141,7 +141,7 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
       ...(refusedBy ? [`connections refused from ${offsetText(timeline, refusedBy.at)}`] : []),
     ];
   if (failed === 0) return [noneLost(sent)];
-  if (failed === sent) return [count, noneAnswered];
+  if (failed === sent) return [count, noneSucceeded];
   const [starts, ends] = [windows.map(({ start }) => start), windows.map(({ end }) => end)];
   const span = spanText(timeline, Math.min(...starts), Math.max(...ends));
   const how = ` ${span} (${failuresText(windows.flatMap(({ stretches }) => stretches))})`;
@@ -155,12 +155,12 @@ const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>
 
 /** One probe of a run over several pods: `6030 sent · 14 failed (connection refused)`. */
 export function rolloutRequestsText({ sent, failed, failures, latencyMs }: ProbeReport): string {
-  const lost = failed === sent ? noneAnswered : `${failed} failed`;
+  const lost = failed === sent ? noneSucceeded : `${failed} failed`;
   const counts = failed === 0 ? [noneLost(sent)] : [`${sent} sent`, `${lost} (${failuresText(failures)})`];
   return [...counts, ...latencyText(latencyMs)].join(' · ');
 }
 
-const noneAnswered = 'none succeeded: is its address right?';
+const noneSucceeded = 'none succeeded: is its address right?';
 
 const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'no-local-port': 'no free port on this machine',

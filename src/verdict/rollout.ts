@@ -143,10 +143,10 @@ const trafficOf = (reports: readonly Report[]) =>
     const own = reports.filter(({ answer }) => answer.traffic.grade === grade);
     const findings = own.flatMap(({ verdict }) => verdict.findings);
     // The requests row has the numbers, which pods share.
-    const lost = findings.flatMap(({ code, why }) => (grade === 'lost' && code === 'requests-lost' && why) || []);
-    const reasons = own.map(({ answer }) => answer.traffic.reason);
-    const example = `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
-    return own.length === 0 ? [] : [{ grade, pods: own.length, reason: mostFrequent(lost) ?? example }];
+    const lost = findings.flatMap(({ code, why }) => (code === 'requests-lost' && why) || []);
+    const reasons = grade === 'lost' ? lost : own.map(({ answer }) => answer.traffic.reason);
+    const reason = `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
+    return own.length === 0 ? [] : [{ grade, pods: own.length, reason }];
   });
 
 /** The longest time that a Service had no ready endpoint; undefined if there always was one. */

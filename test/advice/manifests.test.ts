@@ -125,6 +125,7 @@ describe('broken input', () => {
       'kind: Pod\nmetadata: {name: a}\nspec: {nodeName: {{ x }} }\n',
     ],
     ['a variable in place of a number', 'apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: ${REPLICAS}\n'],
+    ['a template in a name of another group', 'apiVersion: x.io/v1\nkind: A\nmetadata: {name: "{{ .Values.x }}"}\n'],
     ['no object', 'just a text\n'],
     ['a list without kinds', '- a\n- b\n'],
     [
@@ -138,6 +139,15 @@ describe('broken input', () => {
       expect(report.errors).toHaveLength(1);
     }),
   );
+
+  it('takes templates that are texts, or values of another API group', () => {
+    const texts =
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {name: "{{ x }}", timeoutSeconds: "${X}"}\n';
+    const policy = 'apiVersion: kyverno.io/v1\nkind: Policy\nmetadata: {name: a}\nspec: {replicas: "{{ x }}"}\n';
+    return inFolder({ 'a.yaml': `${good}---\n${texts}---\n${policy}` }, async (path) => {
+      expect((await checkFile('-f', path)).report.errors).toEqual([]);
+    });
+  });
 
   it('a missing file', async () => {
     const { code, report } = await checkFile('-f', '/nowhere/x.yaml');

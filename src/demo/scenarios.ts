@@ -103,7 +103,7 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
   {
     name: 'finalizer',
-    about: 'A finalizer keeps the finished pod for 5.5 s, until it is patched away.',
+    about: 'A finalizer keeps the finished pod for some seconds, until it is patched away.',
   },
   {
     name: 'force-delete',

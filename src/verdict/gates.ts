@@ -90,7 +90,9 @@ function drainLead(input: RuleInput, limit: number): Result {
   const endpoints = routedEndpoints(input.timeline);
   if (endpoints.length === 0) return resultWithoutEndpoints(input);
   const leads = endpoints.flatMap((endpoint) =>
-    servingOf(input, endpoint).map((container) => leadOf(input.timeline, endpoint, container)),
+    (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) =>
+      leadOf(input.timeline, endpoint, container),
+    ),
   );
   const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
   if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
@@ -104,10 +106,6 @@ function drainLead(input: RuleInput, limit: number): Result {
     : 'it has no lower bound';
   return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };
 }
-
-/** If it is unknown which container serves the Service, each main container may. */
-const servingOf = (input: RuleInput, { service }: RoutedEndpoint): ContainerTimeline[] =>
-  servingContainers(input, service) ?? mainContainers(input.timeline);
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */
 function leadOf(timeline: Timeline, endpoint: RoutedEndpoint, container: ContainerTimeline) {

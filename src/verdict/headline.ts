@@ -151,8 +151,6 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: strin
   return ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;
 }
 
-const noticeableMs = 1000;
-
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7). */
 function sidecarDelayText(timeline: Timeline): string {
   const ran = ranContainers(timeline);
@@ -161,7 +159,7 @@ function sidecarDelayText(timeline: Timeline): string {
   const min = last('sidecar', 'earliest') - last('container', 'latest');
   const max = last('sidecar', 'latest') - last('container', 'earliest');
   const shown = last('sidecar', 'shown') - last('container', 'shown');
-  return min > 0 && shown >= noticeableMs ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
+  return min > 0 && shown >= 1000 ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
 }
 
 /** A killed or failed sidecar does not change the outcome, but the headline mentions it. */

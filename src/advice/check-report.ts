@@ -27,6 +27,7 @@ export interface CheckReport extends Envelope {
   verdict: { exitCode: number; gates: Gate[] };
 }
 
+export type CheckContent = Omit<CheckReport, 'apiVersion' | 'run'>;
 export type CheckedObject = ReturnType<typeof judge>;
 export type ReportedFinding = CheckedObject['findings'][number];
 
@@ -49,7 +50,7 @@ export function checkReportOf(
   objects: readonly CheckedObject[],
   errors: readonly BrokenInput[],
   { failOn, gates: judgedGates, warnOnly }: Gating,
-): Omit<CheckReport, 'apiVersion' | 'run'> {
+): CheckContent {
   const checks = objects.toSorted(worstFirst);
   const findings = checks.flatMap((one) => one.findings);
   const gates = [...failOn.map((wanted) => failOnGate(wanted, findings)), ...judgedGates];

@@ -123,10 +123,10 @@ const byGraceUsed = (a: ContainerTimeline, b: ContainerTimeline): number =>
 function exitText(timeline: Timeline, container: ContainerTimeline): string {
   const { name, preStop, drain, exit, stopSignal } = container;
   const code = exit?.code === undefined ? '' : ` ${exit.code}`;
-  const hook =
-    preStop?.length && preStop.outcome !== 'unknown'
-      ? `preStop ${preStop.outcome === 'failed' ? 'failed after' : 'took'} ${lengthText(preStop.length)}, then `
-      : '';
+  const length = preStop?.outcome === 'unknown' ? undefined : preStop?.length;
+  const took = length ? lengthText(length) : '';
+  const failed = (length?.max ?? 0) < 100 ? 'failed at once' : `failed after ${took}`;
+  const hook = length ? `preStop ${preStop?.outcome === 'failed' ? failed : `took ${took}`}, then ` : '';
   const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
   if (!stopSignal) return `${name} exited${code}${preStop ? duringHookText(preStop) : ''}${share}`;
   const exited = exit?.code === 0 || exit?.code === undefined ? 'exited' : `exited${code}`;

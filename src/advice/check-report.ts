@@ -3,6 +3,7 @@
  * its exit code. It promises nothing: no spec shows that an application will stop in time. Pure.
  */
 import { severities, type Gate, type Severity } from '../model/report.ts';
+import { failOnGate } from '../verdict/gates.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import { isProblem, signalled, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
@@ -26,6 +27,7 @@ export interface CheckReport extends Envelope {
   verdict: { exitCode: number; gates: Gate[] };
 }
 
+export type CheckContent = Omit<CheckReport, 'apiVersion' | 'run'>;
 export type CheckedObject = ReturnType<typeof judge>;
 export type ReportedFinding = CheckedObject['findings'][number];
 
@@ -48,9 +50,10 @@ export function checkReportOf(
   objects: readonly CheckedObject[],
   errors: readonly BrokenInput[],
   { failOn, gates: judgedGates, warnOnly }: Gating,
-): Omit<CheckReport, 'apiVersion' | 'run'> {
+): CheckContent {
   const checks = objects.toSorted(worstFirst);
-  const gates = [...failOn.map((wanted) => failOnGate(wanted, checks)), ...judgedGates];
+  const findings = checks.flatMap((one) => one.findings);
+  const gates = [...failOn.map((wanted) => failOnGate(wanted, findings)), ...judgedGates];
   const failed = gates.some(({ passed }) => !passed);
   // Unreadable input outranks a failed gate: nothing in it was judged.
   const exitCode = errors.length > 0 ? 1 : failed && !warnOnly ? 5 : 0;
@@ -69,20 +72,6 @@ const countOf = ({ findings }: CheckedObject, severity: Severity): number =>
   findings.filter((finding) => finding.severity === severity).length;
 
 export const problemsIn = ({ findings }: CheckedObject): ReportedFinding[] => findings.filter(isProblem);
-
-function failOnGate(wanted: FailOn, checks: readonly CheckedObject[]): Gate {
-  const found = checks.flatMap(({ findings }) => findings).filter((finding) => matchesFailOn(wanted, finding));
-  const passed = found.length === 0;
-  const message = passed ? 'not found' : found.map(({ message: text }) => text).join('; ');
-  return { name: `fail-on ${wanted}`, passed, message };
-}
-
-/** A severity also matches graver ones; `any` matches every problem. */
-function matchesFailOn(wanted: FailOn, { code, severity }: ReportedFinding): boolean {
-  if (wanted === 'any') return severity !== 'info';
-  const minRank = severities.indexOf(wanted as Severity);
-  return minRank >= 0 ? severities.indexOf(severity) >= minRank : code === wanted;
-}
 
 function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInput[]): string {
   const broken = errors.length === 0 ? '' : `; ${errors.length} could not be read`;

@@ -1,9 +1,17 @@
 /** Formats of a check: a card or a table for people, SARIF 2.1.0 and JUnit XML for machines. Pure. */
 import type { Severity } from '../model/report.ts';
-import { forMarkdown, forTerminal } from '../output/safe-text.ts';
+import { command } from '../output/machine/github.ts';
+import { forCommandProperty, forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
 import { writeXml, type XmlElement } from '../output/machine/xml.ts';
-import { objectName, problemsIn, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
+import {
+  objectName,
+  problemsIn,
+  type CheckContent,
+  type CheckedObject,
+  type CheckReport,
+  type ReportedFinding,
+} from './check-report.ts';
 import { tableLines } from '../output/text/table.ts';
 import type { Views } from '../output/render.ts';
 import { markdownPage, wrapped } from './output.ts';
@@ -85,7 +93,22 @@ function table(checks: readonly CheckedObject[], pen: Pen, columns: number): str
   return tableLines(pen, [['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...rows], columns);
 }
 
-function checkMarkdown({ checks, errors, summary }: CheckReport): string {
+/** Workflow commands for GitHub Actions, at the lines of the manifests. */
+export function checkAnnotations({ checks, errors, verdict }: CheckContent): string[] {
+  const level = verdict.exitCode === 0 ? 'warning' : 'error';
+  const place = (file?: string, line?: number): string =>
+    file === undefined ? '' : `file=${forCommandProperty(file)},line=${line ?? 1},`;
+  return [
+    ...checks.flatMap((checked) =>
+      problemsIn(checked).map(({ code, message, advice, file, line }) =>
+        command(level, `${code}: ${objectName(checked)}`, [message, advice], place(file, line)),
+      ),
+    ),
+    ...errors.map(({ file, line, message }) => command('error', 'input', [message], place(file, line))),
+  ];
+}
+
+export function checkMarkdown({ checks, errors, summary }: CheckContent): string {
   const rows = checks.map((checked) => [
     forMarkdown(objectName(checked)),
     forMarkdown(checked.sentence),

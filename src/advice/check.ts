@@ -3,6 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
+import { annotate, publishSummary } from '../output/publish.ts';
 import { safeLines } from '../output/safe-text.ts';
 import { unlessInterrupted } from '../run/ending/leaving.ts';
 import { connectCluster, type Ports } from '../run/ports.ts';
@@ -10,7 +11,7 @@ import { createDeadline } from '../run/ending/time-limit.ts';
 import { resolveTarget } from '../run/choosing/choose-pod.ts';
 import type { Pick, Target } from '../run/choosing/target.ts';
 import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './check-report.ts';
-import { checkViews } from './check-views.ts';
+import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { situationOfLivePod } from './live-pod.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
@@ -56,7 +57,11 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   const gating = { failOn, warnOnly, gates: gatesOf(options, found.read) };
   const content = checkReportOf(found.read.map(judge), found.errors, gating);
   const views = checkViews(source.kind === 'all');
-  return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
+  const run = { command: 'check', context: found.context };
+  const exitCode = await publish<CheckReport>(content, run, views, options, ports);
+  annotate(checkAnnotations(content), { otlp: 'never' }, options.format, ports);
+  await publishSummary(() => [checkMarkdown(content)], { otlp: 'never' }, ports);
+  return exitCode;
 }
 
 async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {

@@ -63,7 +63,9 @@ export function inspectionOf(
   if (sharesProcesses) return unreadable('the pod shares its processes, so PID 1 is not the application');
   if (status.kind === 'refused') return unreadable(whyRefused(status));
   if (status.kind === 'failed') return unreadable(whyFailed(status.message));
-  const masks = masksIn(status.stdout.toString('utf8'));
+  // The signals that PID 1 blocks (`Blk`), ignores and catches, as bit masks.
+  const rows = status.stdout.toString('utf8').matchAll(/^Sig(Blk|Ign|Cgt):\s*([0-9a-fA-F]{8,16})$/gm);
+  const masks = new Map([...rows].map(([, name, hex]) => [name, BigInt(`0x${hex}`)]));
   if (masks.size < 3) return unreadable('/proc/1/status shows no signal masks: a sandboxed runtime');
   const number = numberOfSignal(`SIG${signal}`);
   if (number === undefined) return unreadable(`its place in the signal masks is not known for SIG${signal}`);
@@ -120,9 +122,3 @@ const catIsMissing =
 
 const whyFailed = (message: string): string =>
   catIsMissing.test(message) ? 'the container has no cat (a distroless image)' : `cat failed: ${message.slice(0, 200)}`;
-
-/** The signals that PID 1 blocks (`Blk`), ignores and catches, as bit masks. */
-const masksIn = (status: string): Map<string | undefined, bigint> => {
-  const found = status.matchAll(/^Sig(Blk|Ign|Cgt):\s*([0-9a-fA-F]{8,16})$/gm);
-  return new Map([...found].map(([, name, hex]) => [name, BigInt(`0x${hex}`)]));
-};

@@ -1,5 +1,6 @@
 /** Findings of a check: their codes, and the rules that find them. */
-import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
+import type { FindingCode, Severity } from '../model/report.ts';
+import { gateCodes } from '../verdict/policy.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Situation } from './situation.ts';
 
@@ -64,8 +65,6 @@ export const ofContainer =
 
 export const isProblem = ({ severity }: { severity: string }): boolean => severity !== 'info';
 
-/** Values of --fail-on: a code, the least severity, or `any` for every problem. */
-export type FailOn = CheckCode | Severity | 'any';
-export const failOnWords: readonly FailOn[] = [
-  ...new Set<FailOn>([...checkOnlyCodes, ...findingCodes, ...severities, 'any']),
-];
+/** Values of --fail-on. */
+export type FailOn = CheckCode | (typeof gateCodes)[number];
+export const failOnWords: readonly FailOn[] = [...new Set<FailOn>([...checkOnlyCodes, ...gateCodes])];

@@ -52,7 +52,7 @@ const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
  * `isHeavyHook` asks for.
  */
 export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number =>
-  Math.max(today.graceSeconds - today.hookSeconds, Math.min(0.65 * newHookSeconds, defaultGraceSeconds), 2);
+  Math.max(today.graceSeconds - today.hookSeconds, Math.min(Math.ceil(0.65 * newHookSeconds), defaultGraceSeconds), 2);
 
 /** It takes half of the grace period, and leaves less than the API's default, for which applications are written. */
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>

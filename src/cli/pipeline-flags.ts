@@ -15,7 +15,7 @@ export function addPipelineFlags(command: Command): Command {
     .option('--min-drain-lead <duration>', 'gate: SIGTERM came at least this long after removal from the Services')
     .option(
       '--fail-on <code,…>',
-      'gate: none of these findings (kubectl podexit explain findings); may be repeated',
+      'gate: none of these findings (kubectl podexit explain findings); error, warning or any: all of that severity',
       collect,
     )
     .option('--warn-only', 'exit 0 where it would be 2 or 5')
@@ -87,7 +87,7 @@ function maxGraceUsed(text: string, where: string): GateSpec {
 }
 
 const failOn = (words: readonly string[], where: string): GateSpec[] =>
-  findingsIn(words, gateCodes, where).map((code) => ({ kind: 'fail-on', code }));
+  findingsIn(words, gateCodes, where).map((wanted) => ({ kind: 'fail-on', wanted }));
 
 /** Each word may contain several, separated by commas. Throws `usage.finding` for a word that is not in `known`. */
 export function findingsIn<T extends string>(words: readonly string[], known: readonly T[], where: string): T[] {

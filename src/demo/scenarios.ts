@@ -103,7 +103,7 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
   {
     name: 'finalizer',
-    about: 'A finalizer keeps the finished pod for 5.5 s, until it is patched away.',
+    about: 'A finalizer keeps the finished pod for some seconds, until it is patched away.',
   },
   {
     name: 'force-delete',
@@ -125,7 +125,7 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   {
     name: 'kubelet-restart',
     about:
-      'The kubelet dies 1.8 s after the DELETE and comes back 1.7 s later: a second Killing, a log that ends early.',
+      'The kubelet dies 1.8 s after the DELETE and comes back 1.7 s later: a log that ends early, a grace period that starts again.',
   },
   {
     name: 'exit-143',

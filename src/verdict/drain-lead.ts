@@ -9,7 +9,7 @@ import type {
 } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
 import type { Evidence } from './finding.ts';
-import { lengthText, secondsText } from './length-text.ts';
+import { lengthText, outwards } from './length-text.ts';
 import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { Service } from '../model/kube.ts';
 import type { Gate } from '../model/report.ts';
@@ -34,7 +34,7 @@ export const minLeadMs = second;
 export function leadText({ min, max, shown }: Length): string {
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
   if (!Number.isFinite(max)) return 'at an unknown time after';
-  const text = min < 0 ? `≤${secondsText(max, max < 95 ? 2 : 1)}` : lengthText({ min, max, shown });
+  const text = min < 0 ? `≤${outwards(max, Math.ceil)}` : lengthText({ min, max, shown });
   return `${text.replace('≤', 'at most ')} after`;
 }
 
@@ -62,14 +62,14 @@ export function drainRace(input: RuleInput): Race | undefined {
   // traffic.ts reports a forced deletion as a risk by itself.
   if (wasForced(input.timeline)) return undefined;
   const isGone = input.trace.gone !== undefined;
-  const races = drainLeads(input).filter((lead) => isRace(lead, isGone));
+  // It is too short; or may be, if nothing delayed the signal and, with the pod gone, the interval cannot narrow.
+  const races = drainLeads(input).filter(
+    ({ lead, container: { preStop, kind } }) =>
+      lead.max < minLeadMs || (isGone && lead.min < minLeadMs && !preStop && kind !== 'sidecar'),
+  );
   const [worst] = races.sort((a, b) => Number(b.stoppedAtOnce) - Number(a.stoppedAtOnce) || a.lead.max - b.lead.max);
   return worst && { ...worst, services: serviceNames(races.map(({ endpoint }) => endpoint)) };
 }
-
-/** It is too short; or may be, if nothing delayed the signal and, with the pod gone, the interval cannot narrow. */
-const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
-  lead.max < minLeadMs || (isGone && lead.min < minLeadMs && !container.preStop && container.kind !== 'sidecar');
 
 /** The deletion made it unready: traffic to it followed its readiness. */
 export const isRouted = ({ staysReady, wasReady }: Pick<EndpointTimeline, 'staysReady' | 'wasReady'>): boolean =>

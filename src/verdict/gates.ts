@@ -8,7 +8,7 @@ import { reportedExit } from '../infer/context.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
 import type { ContainerTimeline, ProbeResult, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
-import type { Finding, FindingCode, Gate } from '../model/report.ts';
+import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import {
@@ -30,7 +30,7 @@ type Result = Pick<Gate, 'passed' | 'message'>;
 
 /** Judges one gate. */
 export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {
-  if (spec.kind === 'fail-on') return failOnGate(spec.code, findings);
+  if (spec.kind === 'fail-on') return failOnGate(spec.wanted, findings);
   const name = spec.kind;
   if (!input) return { name, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
   if (spec.kind === 'max-lost') return lostWithin(input.timeline.probes, spec);
@@ -39,10 +39,17 @@ export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: r
   return { name, limit: `${Number((spec.ms / 1000).toFixed(3))}s`, ...judge(input, spec.ms) };
 }
 
-function failOnGate(code: FindingCode, findings: readonly Finding[]): Gate {
-  const found = findings.filter((finding) => finding.code === code);
-  const message = found.map((finding) => finding.message).join('; ') || `no finding ${code}`;
-  return { name: `fail-on ${code}`, passed: found.length === 0, message };
+/** A severity also matches graver ones; `any` matches every problem. */
+export function failOnGate(
+  wanted: string,
+  findings: readonly (Pick<Finding, 'severity' | 'message'> & { code: string })[],
+): Gate {
+  const least = wanted === 'any' ? 1 : severities.indexOf(wanted as Severity);
+  const found = findings.filter(({ code, severity }) =>
+    least < 0 ? code === wanted : severities.indexOf(severity) >= least,
+  );
+  const message = found.map((finding) => finding.message).join('; ') || `no finding ${wanted}`;
+  return { name: `fail-on ${wanted}`, passed: found.length === 0, message };
 }
 
 function duration({ timeline, deletion }: RuleInput, limit: number): Result {
@@ -58,7 +65,11 @@ function duration({ timeline, deletion }: RuleInput, limit: number): Result {
 
 /** Judges the container that used most. Sidecars share the grace period, so the time before their turn counts. */
 function graceUsed(input: RuleInput, limit: number): Result {
-  const used = ranContainers(input.timeline).map((container) => ({ container, ...usedBy(container) }));
+  const used = ranContainers(input.timeline).map((container) => {
+    // Only a reported exit bounds it: the end of a log or the removal of the object proves no end.
+    const { min, max } = (reportedExit(container) && container.graceUsed) ?? { min: 0, max: Infinity };
+    return { container, lo: min, hi: max };
+  });
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most) return { passed: true, message: 'no container was running, so none of the grace period was used' };
   const share = { lo: most.lo / longestGraceMs(input.timeline), hi: most.hi / shortestGraceMs(input.timeline) };
@@ -77,12 +88,6 @@ function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerT
   return `${shareText({ min: lo, max: hi, shown }, longestGraceMs(timeline))} of its ${grace}`;
 }
 
-/** As a length, ms. Only a reported exit bounds it: the end of a log or the removal of the object proves no end. */
-function usedBy(container: ContainerTimeline): Span {
-  const { min, max } = (reportedExit(container) && container.graceUsed) ?? { min: 0, max: Infinity };
-  return { lo: min, hi: max };
-}
-
 /** Judges the shortest lead of all pairs of a readiness-based endpoint and a container that serves it. */
 function drainLead(input: RuleInput, limit: number): Result {
   const unseen = whyEndpointsUnknown(input);
@@ -90,7 +95,9 @@ function drainLead(input: RuleInput, limit: number): Result {
   const endpoints = routedEndpoints(input.timeline);
   if (endpoints.length === 0) return resultWithoutEndpoints(input);
   const leads = endpoints.flatMap((endpoint) =>
-    servingOf(input, endpoint).map((container) => leadOf(input.timeline, endpoint, container)),
+    (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) =>
+      leadOf(input.timeline, endpoint, container),
+    ),
   );
   const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
   if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
@@ -104,10 +111,6 @@ function drainLead(input: RuleInput, limit: number): Result {
     : 'it has no lower bound';
   return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };
 }
-
-/** If it is unknown which container serves the Service, each main container may. */
-const servingOf = (input: RuleInput, { service }: RoutedEndpoint): ContainerTimeline[] =>
-  servingContainers(input, service) ?? mainContainers(input.timeline);
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */
 function leadOf(timeline: Timeline, endpoint: RoutedEndpoint, container: ContainerTimeline) {

@@ -123,10 +123,10 @@ const byGraceUsed = (a: ContainerTimeline, b: ContainerTimeline): number =>
 function exitText(timeline: Timeline, container: ContainerTimeline): string {
   const { name, preStop, drain, exit, stopSignal } = container;
   const code = exit?.code === undefined ? '' : ` ${exit.code}`;
-  const hook =
-    preStop?.length && preStop.outcome !== 'unknown'
-      ? `preStop ${preStop.outcome === 'failed' ? 'failed after' : 'took'} ${lengthText(preStop.length)}, then `
-      : '';
+  const length = preStop?.outcome === 'unknown' ? undefined : preStop?.length;
+  const took = length ? lengthText(length) : '';
+  const failed = (length?.max ?? 0) < 100 ? 'failed at once' : `failed after ${took}`;
+  const hook = length ? `preStop ${preStop?.outcome === 'failed' ? failed : `took ${took}`}, then ` : '';
   const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
   if (!stopSignal) return `${name} exited${code}${preStop ? duringHookText(preStop) : ''}${share}`;
   const exited = exit?.code === 0 || exit?.code === undefined ? 'exited' : `exited${code}`;
@@ -151,8 +151,6 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: strin
   return ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;
 }
 
-const noticeableMs = 1000;
-
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7). */
 function sidecarDelayText(timeline: Timeline): string {
   const ran = ranContainers(timeline);
@@ -161,7 +159,7 @@ function sidecarDelayText(timeline: Timeline): string {
   const min = last('sidecar', 'earliest') - last('container', 'latest');
   const max = last('sidecar', 'latest') - last('container', 'earliest');
   const shown = last('sidecar', 'shown') - last('container', 'shown');
-  return min > 0 && shown >= noticeableMs ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
+  return min > 0 && shown >= 1000 ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
 }
 
 /** A killed or failed sidecar does not change the outcome, but the headline mentions it. */

@@ -13,13 +13,23 @@ const maxExactWidthMs = 300;
  */
 export function lengthText({ min, max, shown, basis }: Length): string {
   if (basis === 'observed') return secondsText(shown, shown < 95 ? 2 : 1);
-  if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${secondsText(min, 1)}` : '?';
+  if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${outwards(min, Math.floor)}` : '?';
   const width = max - min;
-  if (mayBeNearZero(min, max)) return `≤${secondsText(max, max < 95 ? 2 : 1)}`;
+  if (mayBeNearZero(min, max)) return `≤${outwards(max, Math.ceil)}`;
   if (width <= maxExactWidthMs) return secondsText(shown, shown < 95 ? 2 : 1);
   if (isRange({ min, max, shown })) return rangeText(min, max);
   return `≈${secondsText(shown, width < coarseWidthMs ? 1 : 0)}`;
 }
+
+/** A bound is rounded outwards: `≥7.1s` of 7.18 s, `≤0.8s` of 0.72 s. */
+export const outwards = (ms: number, round: (steps: number) => number): string =>
+  secondsText(printedMs(ms, round), ms < 95 ? 2 : 1);
+
+/** What is printed of a length: hundredths of a second below 0.095 s, otherwise tenths; ms. */
+const printedMs = (ms: number, round: (steps: number) => number): number => {
+  const step = ms < 95 ? 10 : 100;
+  return round(ms / step) * step;
+};
 
 /** No value between its bounds is printed. */
 export const isVague = (length: Length): boolean => mayBeNearZero(length.min, length.max) || isRange(length);
@@ -51,13 +61,12 @@ export const isShareKnown = ({ min, max }: Bounds, graceMs: number): boolean =>
 export function shareText(share: Bounds, graceMs: number): string {
   const [min, max, shown] = [share.min * graceMs, share.max * graceMs, share.shown * graceMs];
   if (!Number.isFinite(max)) return '?';
-  const whole = (ms: number, round = Math.round): number => Math.min(100, round((ms / graceMs) * 100));
-  const percent = (ms: number): string => `${whole(ms)}%`;
-  // If the length is printed in whole seconds, take the share of the printed value: ≈3s of 10s is 30%.
-  const printed = max - min >= coarseWidthMs ? Math.round(shown / 1000) * 1000 : shown;
-  if (mayBeNearZero(min, max)) return `≤${percent(max)}`;
+  const whole = (ms: number, round: (percent: number) => number): number => Math.min(100, round((ms / graceMs) * 100));
+  if (mayBeNearZero(min, max)) return `≤${whole(printedMs(max, Math.ceil), Math.ceil)}%`;
   if (isRange({ min, max, shown })) return `${whole(min, Math.floor)}–${whole(max, Math.ceil)}%`;
-  return `${share.max - share.min > 0.1 ? '≈' : ''}${percent(printed)}`;
+  // The share of the printed value: ≈3s of 10s is 30%.
+  const printed = max - min >= coarseWidthMs ? Math.round(shown / 1000) * 1000 : printedMs(shown, Math.round);
+  return `${share.max - share.min > 0.1 ? '≈' : ''}${whole(printed, Math.round)}%`;
 }
 
 /** `6.0s`, `0.02s`, `2m05s`, `2h05m`; ms. */

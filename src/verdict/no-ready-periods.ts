@@ -71,10 +71,8 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[]
 
 /** Whatever a gap of the stream hides: before the gap began, no endpoint was ready. */
 function untilGap({ gaps }: Trace, period: Period): Period {
-  const starts = gaps.flatMap(({ value: { stream, from } }) =>
-    stream === 'endpointslices' && from > period.from ? from : [],
-  );
-  const gapStart = Math.min(...starts);
+  const later = gaps.filter(({ value: { stream, from } }) => stream === 'endpointslices' && from > period.from);
+  const gapStart = Math.min(...later.map(({ value }) => value.from));
   return gapStart < period.to ? { ...period, to: gapStart, end: 'missed' } : period;
 }
 

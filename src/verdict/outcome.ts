@@ -37,7 +37,7 @@ const holds: Record<Exclude<Outcome, 'not-started'>, (input: RuleInput) => boole
           : input.trace.gone !== undefined && isHookCutOff(main)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timedOut && !isWatchLost(trace),
-  unknown: (input) => isEndUnknown(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
+  unknown: (input) => isEndUnknown(input) || !input.trace.gone || mayOnlyHaveOverrun(input),
   graceful: (input) => mainContainers(input.timeline).length > 0 || ranContainers(input.timeline).some(reportedExit),
   removed: () => true,
 };
@@ -49,12 +49,10 @@ function isEndUnknown(input: RuleInput): boolean {
   return others.length > 0 && others.every((container) => container.outcome === 'unknown' && !reportedExit(container));
 }
 
-const mayHaveOverrun = (input: RuleInput): boolean =>
-  mainContainers(input.timeline).some((main) => main.mayHaveOverrun);
-
 /** Something certain is at least as bad as a possible overrun. */
-const isBad = (input: RuleInput): boolean =>
-  (['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](input));
+const mayOnlyHaveOverrun = (input: RuleInput): boolean =>
+  mainContainers(input.timeline).some((main) => main.mayHaveOverrun) &&
+  !(['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](input));
 
 /** The pod's watch was lost for good, and nothing has shown the pod since. */
 const isWatchLost = (trace: Trace): boolean =>

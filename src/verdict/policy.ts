@@ -1,5 +1,5 @@
 /** What a pipeline requires of an exit: gates as data (gates.ts judges them). */
-import { findingCodes, type FindingCode } from '../model/report.ts';
+import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 
 /** `share` is a ratio of the requests sent: 0.001 is 0.1 %. */
 export type MaxLost = { kind: 'max-lost' } & ({ count: number } | { share: number });
@@ -12,10 +12,10 @@ export type GateSpec =
   /** From the removal from the ready endpoints until the stop signal. */
   | { kind: 'min-drain-lead'; ms: number }
   | MaxLost
-  | { kind: 'fail-on'; code: FindingCode };
+  | { kind: 'fail-on'; wanted: (typeof gateCodes)[number] };
 
-/** Codes that `fail-on` accepts. */
-export const gateCodes: readonly FindingCode[] = findingCodes;
+/** What `fail-on` accepts: a finding's code, the least severity, or `any` for each that is not only a note. */
+export const gateCodes: readonly (FindingCode | Severity | 'any')[] = [...findingCodes, ...severities, 'any'];
 
 export interface Policy {
   readonly gates: readonly GateSpec[];

@@ -89,16 +89,14 @@ export const ignoresItsSignal = ({ pod }: Timeline, container: ContainerTimeline
  * without the Service's ports, we cannot know which (undefined).
  */
 export function servingContainers(input: RuleInput, service: string | undefined): ContainerTimeline[] | undefined {
-  const targets = targetPorts(input, service);
-  const { timeline } = input;
+  const { trace, timeline } = input;
+  const ports = trace.services.get(service ?? '')?.spec.ports ?? [];
+  const targets = ports.map(({ port, targetPort = port }) => targetPort);
   const declared = ranContainers(timeline).filter(({ name }) => hasPort(timeline.pod, name, targets));
   if (declared.length > 0) return declared;
   const mains = mainContainers(timeline);
   return mains.length <= 1 ? mains : undefined;
 }
-
-const targetPorts = ({ trace }: RuleInput, service: string | undefined): readonly (number | string)[] =>
-  (trace.services.get(service ?? '')?.spec.ports ?? []).map(({ port, targetPort = port }) => targetPort);
 
 function hasPort(pod: Pod, name: string, targets: readonly (number | string)[]): boolean {
   const { ports = [] } = containerSpec(pod, name) ?? {};

@@ -12,7 +12,6 @@ import {
   serviceNames,
   whyEndpointsUnknown,
   resultWithoutEndpoints,
-  type DrainLead,
 } from './drain-lead.ts';
 import { noReadyPeriods, periodLength, type NoReadyPeriod } from './no-ready-periods.ts';
 import type { FindingCode, TrafficReport } from '../model/report.ts';
@@ -110,7 +109,9 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
   const risk = connectionRisk(input, findings);
   if (risk !== undefined) return atRisk(risk);
   const [shortest] = drainLeads(input).sort((a, b) => a.lead.min - b.lead.min);
-  const lead = shortest && leadSentence(shortest);
+  const lead =
+    shortest &&
+    `${signalName(shortest.container)} was due ${leadText(shortest.lead)} removal from ${servicesText([shortest.endpoint])}`;
   // Connected clients were not at risk, but new connections had no ready backend.
   if (capacity !== undefined && !needsNoReplacement(input.timeline))
     return atRisk(lead === undefined ? capacity : `${capacity}; ${lead}`);
@@ -167,9 +168,6 @@ function capacityOf(
   if (texts.length === 0) return undefined;
   return { text: texts.slice(0, 2).join('; ') + more, isOutage: services.some(({ noReady }) => noReady) };
 }
-
-const leadSentence = ({ container, lead, endpoint }: DrainLead): string =>
-  `${signalName(container)} was due ${leadText(lead)} removal from ${servicesText([endpoint])}`;
 
 /** Endpoints that go together with the pod cannot take over. */
 function otherReadyOf(timeline: Timeline): number | undefined {

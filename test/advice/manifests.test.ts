@@ -188,6 +188,19 @@ describe('for pipelines', () => {
     expect(stdout).toMatch(/"ruleId": "classic-sidecar"[\s\S]*"startLine": 1\d/);
   });
 
+  it.each([
+    ['warning', []],
+    ['error', ['--fail-on', 'classic-sidecar']],
+  ])('GitHub gets %ss at the lines of the manifest, and the summary of the step', async (level, flags) => {
+    const summary = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'summary.md');
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary };
+    const { stdout } = await runMain(['check', '-f', file, ...flags], { env });
+    expect(stdout).toMatch(
+      new RegExp(`^::${level} file=.*classic-sidecars.yaml,line=1\\d,title=podexit classic-sidecar%3A`, 'm'),
+    );
+    expect(readFileSync(summary, 'utf8')).toContain('| workload | result | findings |');
+  });
+
   it('JUnit has a failure only with a failed gate', async () => {
     const calm = await runMain(['check', '-f', file, '-o', 'junit']);
     expect(calm.stdout).toMatch(/failures="0"/);

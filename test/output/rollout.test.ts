@@ -50,7 +50,7 @@ describe('the card of many pods', () => {
 
   it('has a capacity row if a Service had no ready backend, but not if the owner was deleted', () => {
     const rowOf = (name: string) => card(pods(2, reportNamed(name))).filter((line) => line.includes('capacity'));
-    expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for ≥2.6s']);
+    expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for ≥2.5s']);
     expect(rowOf('owner-deleted')).toEqual([]);
   });
 

@@ -125,17 +125,27 @@ describe('min-drain-lead', () => {
 
 describe('fail-on', () => {
   it('fails with the message of the finding if there is one', async () => {
-    const verdict = await judged('graceful-exit', [{ kind: 'fail-on', code: 'drain-race' }]);
+    const verdict = await judged('graceful-exit', [{ kind: 'fail-on', wanted: 'drain-race' }]);
     expect(verdict.exitCode).toBe(5);
     expect(verdict.gates).toMatchObject([{ name: 'fail-on drain-race', passed: false }]);
     expect(verdict.gates[0]?.message).toBe(verdict.findings.find(({ code }) => code === 'drain-race')?.message);
   });
 
   it('passes without the finding', async () => {
-    expect(await judged('graceful-exit', [{ kind: 'fail-on', code: 'oom-on-exit' }])).toMatchObject({
+    expect(await judged('graceful-exit', [{ kind: 'fail-on', wanted: 'oom-on-exit' }])).toMatchObject({
       exitCode: 0,
       gates: [{ name: 'fail-on oom-on-exit', passed: true, message: 'no finding oom-on-exit' }],
     });
+  });
+
+  it.each([
+    ['any', false],
+    ['warning', false],
+    ['error', true],
+  ] as const)('takes the least severity: %s, of an exit with a warning', async (wanted, passed) => {
+    const { findings, gates } = await judged('prestop-fails', [{ kind: 'fail-on', wanted }]);
+    expect(findings.some(({ severity }) => severity === 'warning')).toBe(true);
+    expect(gates).toMatchObject([{ name: `fail-on ${wanted}`, passed }]);
   });
 });
 

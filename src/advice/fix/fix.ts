@@ -190,25 +190,21 @@ function changedTexts(found: readonly Fixable[]): { file: string; before: string
   return [...new Set(found.map(fileOf))].map((file) => {
     const own = found.filter((one) => fileOf(one) === file);
     const before = own[0]?.manifest?.text ?? yamlOf(own[0]?.object);
-    const changes = own.map(({ manifest, edits }) => ({
-      document: manifest?.document ?? 0,
-      at: manifest?.at ?? [],
+    const changes = own.map(({ manifest: { document, at } = { document: 0, at: [] }, edits }) => ({
+      document,
+      at,
       edits,
     }));
     return { file, before, after: editedText(before, changes) };
   });
 }
 
+/** As `diff -u` and `git apply` read it; empty if nothing differs. */
 const diffs = (found: readonly Fixable[]): string =>
   changedTexts(found)
-    .map(({ file, before, after }) => unifiedDiff(before, after, file))
+    .map(({ file, before, after }) => structuredPatch(file, file, before, after, undefined, undefined, { context: 3 }))
+    .map((patch) => (patch.hunks.length === 0 ? '' : formatPatch(patch, FILE_HEADERS_ONLY)))
     .join('');
-
-/** As `diff -u` and `git apply` read it; empty if nothing differs. */
-function unifiedDiff(before: string, after: string, file: string): string {
-  const patch = structuredPatch(file, file, before, after, undefined, undefined, { context: 3 });
-  return patch.hunks.length === 0 ? '' : formatPatch(patch, FILE_HEADERS_ONLY);
-}
 
 /** What a report or a recording says, based on measurements: patches, and sentences for a person. Throws `report.unreadable`, `fix.report`. */
 async function reportedFixes(file: string, { format, readRecording }: FixOptions) {

@@ -93,11 +93,8 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     const count = group.filter(({ fix }) => fix).length;
     const hook = proposed.hasHook ? 'with the preStop hook that it needs, ' : '';
     const next = proposed.graceSeconds;
-    return answer(
-      'raise',
-      next,
-      `${hook}${field} ${now} → ${next}: ${count} of ${group.length} exits propose ${proposed.reason}`,
-    );
+    const why = `${count} of ${group.length} exits propose ${proposed.reason}`;
+    return answer('raise', next, `${hook}${field} ${now} → ${next}: ${why}`);
   }
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
@@ -111,12 +108,10 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   // A hook that is proposed without a longer grace period needs all that there is today.
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
-  if (next !== now && killed.length === 0 && !proposed && group.some(raced))
-    return answer(
-      'keep',
-      now,
-      `${field} ${now} stays until clients have time to leave: kubectl podexit fix sizes both`,
-    );
+  // Clients may need a preStop hook, which no length of these exits contains.
+  const raced = group.some(({ findings }) => findings.some(({ code }) => racedCodes.test(code)));
+  if (next !== now && killed.length === 0 && !proposed && raced)
+    return answer('keep', now, `${field} ${now} stays until clients have time: kubectl podexit fix sizes both`);
   if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);
   if (next === now) return answer('keep', next, `${field} ${now} is right: ${exits} ended in time${p99}`);
   const why =
@@ -126,9 +121,7 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   return answer('raise', next, `${field} ${now} → ${next}${why}`);
 }
 
-/** Clients may need a preStop hook, which no length of these exits contains. */
-const raced = ({ findings }: ExitSample): boolean =>
-  findings.some(({ code }) => /^(drain-race|requests-lost|endpoint-not-removed)$/.test(code));
+const racedCodes = /^(drain-race|requests-lost|endpoint-not-removed)$/;
 
 /** By nearest rank, so each quantile is a measured value. Undefined without values. */
 export function quantilesOf(values: readonly number[]): Quantiles<number> | undefined {

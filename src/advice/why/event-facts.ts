@@ -125,10 +125,6 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },
 ];
 
-/** Of a pod: what ended a node may have ended its pods. */
-const causeBy = (platform: string | undefined, { kind }: EventFacts): EventMeaning['cause'] =>
-  platform !== undefined && kind === 'Pod' ? { trigger: 'unknown', by: platform.replace(/^by /, '') } : undefined;
-
 /** An Event that says something about a shutdown. */
 export type ReadableEvent = NonNullable<ReturnType<typeof readEvent>>;
 
@@ -147,6 +143,11 @@ export function readEvent(facts: EventFacts) {
   const said = typeof what === 'string' ? what : what(facts);
   const text = facts.times > 1 ? `${said}, ${facts.times} times by then` : said;
   const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text };
+  // Of a pod: what ended a node may have ended its pods.
+  const ended: EventMeaning['cause'] =
+    platform !== undefined && facts.kind === 'Pod'
+      ? { trigger: 'unknown', by: platform.replace(/^by /, '') }
+      : undefined;
   const own = cause && { ...cause, by: `${cause.by} (${text})` };
-  return { moment, isBad, cause: own ?? causeBy(platform, facts), provesPresence };
+  return { moment, isBad, cause: own ?? ended, provesPresence };
 }

@@ -57,15 +57,13 @@ function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefine
   if (start < 0 || depth > maxDepth || /"\s*:/.test(line.slice(0, start))) return undefined;
   const isQuoted = line[start - 1] === '"' && /^[{[\s]*\\/.test(line.slice(start));
   const from = isQuoted ? start - 1 : start;
-  const value = parsed(line.slice(from, isQuoted ? stringEnd(line, from) : jsonEnd(line, from)));
+  const value = parsed(
+    isQuoted
+      ? (/^"[^"\\]*(?:\\.[^"\\]*)*"/s.exec(line.slice(from))?.[0] ?? line.slice(from))
+      : line.slice(from, jsonEnd(line, from)),
+  );
   return value === undefined ? undefined : eventsInValue(value, depth + 1);
 }
-
-/** After the quote that ends the string. */
-const stringEnd = (text: string, from: number): number => {
-  const rest = /^"[^"\\]*(?:\\.[^"\\]*)*"/s.exec(text.slice(from));
-  return rest ? from + rest[0].length : text.length;
-};
 
 /** After the bracket that closes the one at `from`. */
 function jsonEnd(text: string, from: number): number {

@@ -41,8 +41,8 @@ export function githubSummary(sections: readonly string[], limit = summaryBytes)
   return text;
 }
 
-/** `%0A` is a line feed: only those between our own lines are kept. */
-function command(name: string, title: string, lines: readonly (string | undefined)[]): string {
+/** `%0A` is a line feed: only those between our own lines are kept. `at`: where GitHub shows it, `file=a.yaml,line=3,`. */
+export function command(name: string, title: string, lines: readonly (string | undefined)[], at = ''): string {
   const text = lines.flatMap((line) => (line === undefined ? [] : forCommand(line))).join('%0A');
-  return `::${name} title=${forCommandProperty(`podexit ${title}`)}::${text}`;
+  return `::${name} ${at}title=${forCommandProperty(`podexit ${title}`)}::${text}`;
 }

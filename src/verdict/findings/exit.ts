@@ -108,14 +108,15 @@ export const exitRules: ContainerRules = {
   /** Exited in time, but hook and drain together took at least three quarters of the grace period. */
   'grace-nearly-spent': (input, container) => {
     const { trace, timeline } = input;
-    const { name, pastGrace, preStop } = container;
+    const { name, kind, graceUsed, pastGrace, preStop } = container;
     const used = leastUsed(container);
     if (used === undefined || !(used >= nearlySpentShare * longestGraceMs(timeline))) return undefined;
     if (pastGrace && preStop?.outcome === 'cut-off') return undefined;
     // The hook may still turn out to have been cut off.
     if (preStop?.outcome === 'unknown' && !trace.gone) return undefined;
     const grace = graceText(timeline);
-    const clause = `${name} used ${usedText(container, used)} of its ${grace}`;
+    const length = kind !== 'sidecar' && graceUsed ? graceUsed : { min: used, max: used, shown: used };
+    const clause = `${name} used ${lengthText(length)} of its ${grace}`;
     return {
       message: pastGrace
         ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
@@ -162,6 +163,3 @@ function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: Container
   if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
   return graceUsed?.min;
 }
-
-const usedText = ({ kind, graceUsed }: ContainerTimeline, least: number): string =>
-  lengthText(kind !== 'sidecar' && graceUsed ? graceUsed : { min: least, max: least, shown: least });

@@ -1,6 +1,7 @@
 // V8's code cache of each file of the program, kept for the next run: compiled code, so it is treated as code. It lies in
 // the user's own cache folder, in a folder and files that nobody else may write, is written anew and never over what is
-// there, and is used only if its checksum and its name (build, Node, platform, architecture, flags, kind of run) fit.
+// there, and is used only if its checksum and its name (build, Node, platform, architecture, flags, kind of run) fit. It
+// saves 43 of 246 ms until the DELETE (test/packaging/start-savings.test.ts).
 'use strict';
 const fs = require('node:fs');
 const { basename, join } = require('node:path');

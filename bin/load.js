@@ -9,7 +9,7 @@ const vm = require('node:vm');
 const { openCache } = require('./cache.js');
 
 exports.load = function load(file) {
-  const start = readFileSync(file, 'latin1');
+  const start = readFileSync(file, 'utf8');
   // V8 compares only the length of a source with its cache, so the first line names the build.
   const cache = openCache(/^\/\/([0-9a-f]{16})\n/.exec(start)?.[1]);
   const run = (source, filename) => {
@@ -34,8 +34,7 @@ exports.load = function load(file) {
     return exports;
   }
 
-  // ASCII, as the build sees to: latin1 takes half the memory of UTF-8.
-  const read = (part) => run(readFileSync(join(dirname(file), 'parts', part), 'latin1'), part);
+  const read = (part) => run(readFileSync(join(dirname(file), 'parts', part), 'utf8'), part);
 
   run(start, 'podexit.cjs').call(undefined, need, url, keep);
 };

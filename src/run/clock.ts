@@ -1,5 +1,4 @@
 import { uptime } from 'node:os';
-import { hrtime } from 'node:process';
 import type { Clock } from '../output/ports.ts';
 
 /** The clocks that a process can read; ms. */
@@ -40,14 +39,11 @@ export function createNow({ origin, monotonic, wall, uptime }: ClockSources): ()
   };
 }
 
-/** Not `performance.now`: loading its module takes a millisecond of each start. */
-const monotonic = (): number => Number(hrtime.bigint()) / 1e6;
-
 export const systemClock: Clock = {
   now: createNow({
     // Whole ms, rounded down.
-    origin: Date.now() + 0.5 - monotonic(),
-    monotonic,
+    origin: Date.now() + 0.5 - performance.now(),
+    monotonic: () => performance.now(),
     wall: Date.now,
     uptime: () => uptime() * 1000,
   }),

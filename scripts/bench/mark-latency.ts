@@ -76,9 +76,13 @@ async function markLatencies(): Promise<number[]> {
   const run = { ...seen, recording: readFileSync(file, 'utf8') };
   rmSync(folder, { recursive: true });
   const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settlingMs;
-  return read
-    .filter(({ text, readAt }) => readAt < settlesAt && comesFromWatch(text))
-    .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, run) ?? []);
+  return (
+    read
+      .filter(({ text, readAt }) => readAt < settlesAt && comesFromWatch(text))
+      // A mark that comes again was corrected, often by the end of the run and not by a line.
+      .filter(({ text }, index, marks) => marks.findIndex((one) => idOf(one.text) === idOf(text)) === index)
+      .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, run) ?? [])
+  );
 }
 
 const report = '{"type":"report"';
@@ -92,6 +96,8 @@ function comesFromWatch(line: string): boolean {
   const { type, id } = JSON.parse(line) as { type?: string; id?: unknown };
   return type === 'mark' && !ownMarks.includes(id);
 }
+
+const idOf = (line: string): unknown => (JSON.parse(line) as { id?: unknown }).id;
 
 async function echoLatencies(): Promise<number[]> {
   const { read, passed } = await listen(({ url, namespace }) => [process.execPath, echo, url, namespace], echoMs);

@@ -99,7 +99,7 @@ function accuracy({ timeline: { gaps, assumes, clocks, contradictions, zero } }:
       : [];
   const rows = [
     ...gaps.map(({ resource, cause, from, to }) => [
-      `no access: ${resource}`,
+      `gap: ${resource}`,
       `${cause}, from ${after(from)}${to === undefined ? '' : ` to ${after(to)}`}`,
     ]),
     ...contradictions.map(({ about, because }) => [

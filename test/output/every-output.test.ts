@@ -89,7 +89,7 @@ describe.each(everyNth(2, allNames))('%s', async (name) => {
 
   it('prints evidence, phases, assumptions and gaps only with -v', () => {
     for (const { outputs } of few) {
-      expect(outputs['text']).not.toMatch(/evidence:|assumption:|no access:|API accepted/);
+      expect(outputs['text']).not.toMatch(/evidence:|assumption:|gap:|API accepted/);
       if (outputs['lines']?.includes('kubelet started termination'))
         expect(outputs['verbose']).toMatch(/assumption: .* at most /);
       if (/^ {2}[a-z-]+ +warning {2}/m.test(outputs['verbose'] ?? ''))

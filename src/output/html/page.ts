@@ -11,7 +11,7 @@ import type { Report } from '../../verdict/report.ts';
 import { allNotes } from '../../verdict/rule-input.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitText } from '../mark-text.ts';
-import { cardLines, iconOf, type Icon } from '../text/card.ts';
+import { cardLines, iconOf, type CardOptions, type Icon } from '../text/card.ts';
 import type { Item } from './lanes.ts';
 import { script } from './script.ts';
 import { style } from './style.ts';
@@ -27,7 +27,7 @@ import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
 
 /** The page's heading says the answer, and its facts the pod. */
-const rowsOfCard = { pen: penFor(plainStyle), columns: 80, rowsOnly: true };
+const rowsOnly = { pen: penFor(plainStyle), rowsOnly: true };
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
@@ -38,7 +38,7 @@ export function renderHtml(report: Report): string {
     top: [
       headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
       factsList(factsOf(report)),
-      cardBox(cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, rowsOfCard)),
+      cardBoxes(cardLines, { ...report, answer: { ...report.answer, advice: [], fix: [] } }),
       fixOf(report.answer.fix, report.answer.advice),
     ],
     picture,
@@ -66,7 +66,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
     top: [
       headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
       factsList(facts),
-      cardBox(rolloutCardLines({ ...numbers, fix: undefined }, rowsOfCard)),
+      cardBoxes(rolloutCardLines, { ...numbers, fix: undefined }),
       fixOf(numbers.fix ? [numbers.fix] : []),
     ],
     picture: first && drawPods(reports),
@@ -137,7 +137,7 @@ function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline
   return markup`
     <header>
       <p class="eyebrow">${eyebrow}</p>
-      <h1><span class="${tones[ink]}">${rowsOfCard.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+      <h1><span class="${tones[ink]}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
     </header>`;
 }
 
@@ -178,9 +178,12 @@ function factsList(facts: Facts): Html {
   return markup`<dl class="facts">${rows}</dl>`;
 }
 
-/** The card's rows as in a terminal; the fix is below them, with buttons. */
-const cardBox = (lines: readonly string[]): Html =>
-  markup`<pre class="card" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
+/** The card's rows as in a wide and in a narrow terminal, of which the page shows one; the fix is below, with buttons. */
+const cardBoxes = <T>(linesOf: (of: T, options: CardOptions) => readonly string[], of: T): Html[] =>
+  [80, 44].map((columns) => {
+    const lines = join(linesOf(of, { ...rowsOnly, columns }), '\n');
+    return markup`<pre class="card w${columns}" tabindex="0" aria-label="Answer">${lines}</pre>`;
+  });
 
 /** `advice`: what no patch can change, which comes first, as on the card. */
 function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Html | false {

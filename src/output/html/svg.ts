@@ -10,7 +10,7 @@ import { flow, plain } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import { iconOf, type Icon } from '../text/card.ts';
 import { rolloutIcon } from '../text/rollout-card.ts';
-import { markup, trusted, type Html } from './markup.ts';
+import { markup, trusted } from './markup.ts';
 import { drawPods } from './pods.ts';
 import { chart, dark, light } from './style.ts';
 import { drawnLanes, drawTimeline, lineHeight, margin, pictureWidth, type Drawn, type Picture } from './timeline.ts';
@@ -60,14 +60,11 @@ function svgOf({ subject, icon, headline, picture }: Drawing): string {
       <style>${trusted(style)}</style>
       <rect class="paper" width="${pictureWidth}" height="${height}"></rect>
       <text class="muted" x="${margin}" y="${margin + 12}">${forTerminal(subject, headlineLength)}</text>
-      ${head.map((line, index) => textAt(index === 0 ? icon.ink : 'plain', margin, margin + 36 + index * lineHeight, line))}
+      ${head.map((line, index) => markup`<text class="headline ${index === 0 ? icon.ink : 'plain'}" x="${margin}" y="${margin + 36 + index * lineHeight}">${line}</text>`)}
       ${lanes.drawn}
     </svg>`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n${drawn.html}\n`;
 }
-
-const textAt = (ink: string, x: number, y: number, text: string): Html =>
-  markup`<text class="headline ${ink}" x="${x}" y="${y}">${text}</text>`;
 
 const noPicture = (y: number): Drawn => ({
   drawn: [markup`<text class="muted" x="${margin}" y="${y}">Nothing was observed that could be drawn.</text>`],

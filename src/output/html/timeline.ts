@@ -226,7 +226,7 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[]
       return markup`<g><title>${resource}: ${cause}</title>${box}</g>`;
     });
     const causes = [...new Set(own.map(({ cause }) => cause))].join(', ');
-    return row(`no access: ${resource}`, causes, `gaps in ${resource}`, 36, [guides, ...boxes]);
+    return row(`gap: ${resource}`, causes, `gaps in ${resource}`, 36, [guides, ...boxes]);
   });
 }
 

@@ -1,4 +1,5 @@
 /** What a watch keeps of pods that do not terminate: little, and nothing once they are gone. */
+import { createRequire } from 'node:module';
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { narrowPod, type Pod } from '../../src/model/kube.ts';
@@ -7,7 +8,7 @@ import type { RawObservation } from '../../src/model/observation.ts';
 import { createMemory } from '../../src/watch/memory.ts';
 import { createPacker, type PodSeen } from '../../src/watch/packed.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
-import { heapBounds } from '../../src/watch/watch.ts';
+import { heapBounds } from '../../src/run/group/run-live.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 
 /** The pods of a recording on a real cluster. */
@@ -150,4 +151,20 @@ const peakWith = (flags: readonly string[]): number => {
 
 it('bounds the heap of a process that keeps little of what it reads', () => {
   expect(peakWith(heapBounds)).toBeLessThan(peakWith([]) * 0.9);
+});
+
+it('leaves a code cache that the next run takes', () => {
+  const { heapDefaults } = createRequire(import.meta.url)('../../bin/cache.js') as { heapDefaults: string[] };
+  const set = (flags: readonly string[]): string => flags.map((flag) => `setFlagsFromString('${flag}');`).join('');
+  const makes = (flags: readonly string[]): string => `
+    const [{ Script }, { setFlagsFromString }] = [require('node:vm'), require('node:v8')];
+    const script = new Script('(function () { return 1; })');
+    ${set(flags)} process.stdout.write(script.createCachedData().toString('base64'));`;
+  const taken = (flags: readonly string[]): string => {
+    const cache = spawnSync(process.execPath, ['-e', makes(flags)], { encoding: 'utf8' }).stdout;
+    const takes = `const cachedData = Buffer.from('${cache}', 'base64');
+      console.log(!new (require('node:vm').Script)('(function () { return 1; })', { cachedData }).cachedDataRejected);`;
+    return spawnSync(process.execPath, ['-e', takes], { encoding: 'utf8' }).stdout.trim();
+  };
+  expect([taken(heapBounds), taken([...heapBounds, ...heapDefaults])]).toEqual(['false', 'true']);
 });

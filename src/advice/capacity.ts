@@ -71,11 +71,11 @@ export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacit
   return replicas > 0 && count >= replicas;
 }
 
-/** A rollout makes a new pod ready before it stops one. */
-export function surges({ rollout, replicas = 1, inPlace }: Capacity): Answer {
+/** A rollout makes a new pod ready before it stops one. Zero replicas now say nothing about later. */
+export function surges({ rollout, replicas, inPlace }: Capacity): Answer {
   if (!rollout || rollout.isRecreate) return 'no';
-  const surge = countOf(rollout.maxSurge, replicas, 'up') ?? 0;
-  if (surge < 1 || (countOf(rollout.maxUnavailable, replicas, 'down') ?? 0) > 0) return 'no';
+  const surge = countOf(rollout.maxSurge, replicas || 1, 'up') ?? 0;
+  if (surge < 1 || (countOf(rollout.maxUnavailable, replicas || 1, 'down') ?? 0) > 0) return 'no';
   return inPlace.length === 0 ? 'yes' : inPlace.some(({ answer }) => answer === 'yes') ? 'no' : 'unknown';
 }
 

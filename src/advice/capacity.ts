@@ -5,11 +5,10 @@
  */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
+import type { Answer } from '../programs/behaviour.ts';
 import { imageName } from '../programs/images.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import { amountOf, type Neighbours } from './neighbours.ts';
-
-export type Answer = 'yes' | 'no' | 'unknown';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
 export interface Reasoned {

@@ -9,6 +9,8 @@ const { crc32 } = require('node:zlib');
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
 const checksumBytes = 4;
+/** A run over many pods sets other ones (src/run/group/run-live.ts), and V8 refuses a cache that was made under others. */
+exports.heapDefaults = ['--heap-growing-percent=0', '--semi-space-growth-factor=2'];
 
 /** The cache of this build for this kind of run; undefined where there can be none. */
 exports.openCache = function openCache(build) {
@@ -52,6 +54,7 @@ function keep({ folder, prefix }, build, scripts) {
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (!isOwnFolder(folder)) return;
+    exports.heapDefaults.forEach(require('node:v8').setFlagsFromString);
     for (const [name, script] of scripts) write(folder, name, script.createCachedData());
     removeOtherBuilds(folder, prefix, build);
   } catch {

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: speed and memory as ratios in one run. `--check` measures only what bench/baseline.json has a ratio
  * of, and compares; `--save` writes that file and the table in docs/bench.md, `--quick` takes few rounds, `--json FILE` says where to write the
- * figures. `--tls` measures only a whole deletion over TLS beside kubectl's, `--runs N` times. See docs/bench.md.
+ * figures. `--tls` measures only a whole deletion over TLS beside kubectl's, `--rollout` only a rollout on a saturated
+ * machine, `--runs N` times. See docs/bench.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,6 +16,7 @@ import { probeCost } from './probe-cost.ts';
 import { peakMemory } from './peak-memory.ts';
 import { hasKubectl } from './program.ts';
 import { rolloutCost } from './rollout-cost.ts';
+import { rolloutSlowdown } from './rollout-slowdown.ts';
 import { reduceCost } from './reduce-cost.ts';
 import { save } from './save.ts';
 import { smallCommands } from './small-commands.ts';
@@ -31,14 +33,18 @@ async function main(): Promise<number> {
       save: { type: 'boolean' },
       quick: { type: 'boolean' },
       tls: { type: 'boolean' },
+      rollout: { type: 'boolean' },
       runs: { type: 'string', default: '30' },
       json: { type: 'string', default: `${root}coverage/bench.json` },
     },
   });
   if (!hasKubectl) process.stderr.write('bench: there is no kubectl on the PATH, so some rows have no reference\n');
+  const runs = Number(values.runs);
   const all = values.tls
-    ? [{ hasReference: true, measure: () => wholeDeletion(Number(values.runs)) }]
-    : groupsOf(values.quick ?? false);
+    ? [{ hasReference: true, measure: () => wholeDeletion(runs) }]
+    : values.rollout
+      ? [{ hasReference: true, measure: () => rolloutSlowdown(runs) }]
+      : groupsOf(values.quick ?? false);
   const groups = all.filter(({ hasReference }) => hasReference || !values.check).map(({ measure }) => measure);
   const results: Contest[][] = [];
   for (const group of groups) results.push(await group());

@@ -1,4 +1,9 @@
-/** `rollout-server.ts PODS OTHERS`: plays a scale-down of PODS beside OTHERS that stay. Exits with its parent. */
+/**
+ * `rollout-server.ts PODS OTHERS`: plays a scale-down of PODS beside OTHERS that stay. With `worked` as a third argument
+ * each change takes CPU time instead of its recorded time: on a message it begins, and reports how long it took, ms.
+ * Exits with its parent.
+ */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { startLoopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
@@ -21,10 +26,11 @@ interface Row {
   resource?: string;
   pod?: string;
   list?: { items: KubeObject[] };
-  event?: { object: KubeObject };
+  event?: { type: string; object: KubeObject };
 }
 
-const [pods = 0, others = 0] = process.argv.slice(2).map(Number);
+const [pods = 0, others = 0] = process.argv.slice(2, 4).map(Number);
+const isWorked = process.argv[4] === 'worked';
 const rows = readFileSync(scenarioFile('scale-to-zero-40'), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
@@ -60,8 +66,31 @@ function scaled(row: Row): Row[] {
   return copies.flatMap((copy) => (copy.isDying && copy.of === pod ? [copied(row, copy)] : []));
 }
 
-const text = rows.flatMap(scaled).map((row) => JSON.stringify(row));
+const isOfPods = ({ type, resource }: Row): boolean => type === 'watch' && /^(pods|events)$/.test(resource ?? '');
+const all = rows.flatMap(scaled);
+const kept = isWorked ? all.filter(({ type }) => ['about', 'list', 'ready', 'log-open'].includes(type)) : all;
+const text = kept.map((row) => JSON.stringify(row));
 const server = await startLoopback({ scenario: parseScenario(text.join('\n')), attachDelayMs: 1500 });
 const played: PlayedWorkload = { url: server.url, namespace: server.namespace, kubeconfig: server.kubeconfig() };
 process.send?.(played);
+process.on('message', () => void worked(all.filter(isOfPods)).then((tookMs) => process.send?.(tookMs)));
 process.on('disconnect', () => process.exit());
+
+/** MiB hashed for each change: with it a pod takes about a fifth of a second of CPU time, less than on a real node. */
+const workMiB = 12;
+
+/** One pod after the other, as fast as the machine can. */
+async function worked(changes: readonly Row[]): Promise<number> {
+  const began = performance.now();
+  for (const { name } of copies)
+    for (const { resource = '', event } of changes.filter(({ event: one }) => one && podOf(one.object) === name)) {
+      for (let done = 0; done < workMiB; done += 1) {
+        createHash('sha256')
+          .update(Buffer.alloc(2 ** 20))
+          .digest();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      if (event) server.write(resource, event.type as 'ADDED', event.object as Parameters<typeof server.write>[2]);
+    }
+  return performance.now() - began;
+}

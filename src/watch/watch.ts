@@ -1,5 +1,4 @@
 /** `watch`: follows every exit of a namespace or a cluster until it is stopped. */
-import { setFlagsFromString } from 'node:v8';
 import { PodexitError } from '../errors.ts';
 import type { Interrupted, Observation } from '../model/observation.ts';
 import { reportOf } from '../advice/report.ts';
@@ -28,12 +27,8 @@ import { createExitCounts, workloadOfPod } from './exit-counts.ts';
 import { watchedTraces } from './traces.ts';
 import { watchView, type WatchView } from './view.ts';
 
-/** Without these V8's heap grows to several times of what is kept: on bench:watch they save 150 of 254 MiB, and no time is lost. */
-export const heapBounds = ['--heap-growing-percent=40', '--semi-space-growth-factor=1'];
-
 /** Returns 0 after Ctrl-C or SIGTERM. Throws PodexitError if the pods cannot be watched, or an output cannot be opened. */
 export async function watchExits(options: WatchOptions, terminal: Ports): Promise<number> {
-  heapBounds.forEach(setFlagsFromString);
   let view: WatchView | undefined;
   const ports = sayingThrough((text) => view?.say?.(text), terminal);
   const watch = createWatch(options, ports);

@@ -1,4 +1,5 @@
 /** What a watch keeps of pods that do not terminate: little, and nothing once they are gone. */
+import { createRequire } from 'node:module';
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { narrowPod, type Pod } from '../../src/model/kube.ts';
@@ -7,7 +8,7 @@ import type { RawObservation } from '../../src/model/observation.ts';
 import { createMemory } from '../../src/watch/memory.ts';
 import { createPacker, type PodSeen } from '../../src/watch/packed.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
-import { heapBounds } from '../../src/watch/watch.ts';
+import { heapBounds } from '../../src/run/group/run-live.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 
 /** The pods of a recording on a real cluster. */
@@ -102,6 +103,33 @@ it('keeps an Event once, however often the server lists it, and not if it is old
   ]);
 });
 
+it('keeps Events about pods that it knows, and about others only as long as a new pod may be seen later', () => {
+  const memory = createMemory();
+  const [pod] = recorded();
+  const { uid = '', name = '', namespace } = pod?.metadata ?? {};
+  const at = Date.parse('2026-11-28T10:05:00Z');
+  const event = (about: string, lastTimestamp: string) => ({
+    kind: 'Event',
+    metadata: { name: about, namespace, uid: `event-of-${about}`, resourceVersion: '7' },
+    reason: 'Killing',
+    involvedObject: { kind: 'Pod', namespace, name: about === uid ? name : about, uid: about },
+    lastTimestamp,
+  });
+  const take = (seq: number, stream: 'pods' | 'events', objects: object[], afterMs = 0): void => {
+    const list = { kind: 'listed', at: at + afterMs, stream, resourceVersion: '9', objects } as const;
+    memory.take(observe(list, seq, { logText: false }));
+  };
+  take(1, 'pods', [pod ?? {}]);
+  take(2, 'events', [
+    event(uid, '2026-11-28T10:00:00Z'),
+    event('gone', '2026-11-28T10:00:00Z'),
+    event('new', '2026-11-28T10:04:50Z'),
+  ]);
+  expect(memory.sizes()).toEqual({ pods: 1, objects: 2 });
+  take(3, 'pods', [pod ?? {}], 2 * 60_000);
+  expect(memory.sizes()).toEqual({ pods: 1, objects: 1 });
+});
+
 /** Prints its peak memory, in MiB, while it creates much and keeps little, as a watch does. */
 const keepsLittle = `
   const { memoryUsage } = process;
@@ -123,4 +151,20 @@ const peakWith = (flags: readonly string[]): number => {
 
 it('bounds the heap of a process that keeps little of what it reads', () => {
   expect(peakWith(heapBounds)).toBeLessThan(peakWith([]) * 0.9);
+});
+
+it('leaves a code cache that the next run takes', () => {
+  const { heapDefaults } = createRequire(import.meta.url)('../../bin/cache.js') as { heapDefaults: string[] };
+  const set = (flags: readonly string[]): string => flags.map((flag) => `setFlagsFromString('${flag}');`).join('');
+  const makes = (flags: readonly string[]): string => `
+    const [{ Script }, { setFlagsFromString }] = [require('node:vm'), require('node:v8')];
+    const script = new Script('(function () { return 1; })');
+    ${set(flags)} process.stdout.write(script.createCachedData().toString('base64'));`;
+  const taken = (flags: readonly string[]): string => {
+    const cache = spawnSync(process.execPath, ['-e', makes(flags)], { encoding: 'utf8' }).stdout;
+    const takes = `const cachedData = Buffer.from('${cache}', 'base64');
+      console.log(!new (require('node:vm').Script)('(function () { return 1; })', { cachedData }).cachedDataRejected);`;
+    return spawnSync(process.execPath, ['-e', takes], { encoding: 'utf8' }).stdout.trim();
+  };
+  expect([taken(heapBounds), taken([...heapBounds, ...heapDefaults])]).toEqual(['false', 'true']);
 });

@@ -24,7 +24,6 @@ export interface LiveOptions extends CommandOptions {
   until?: number | undefined;
   /** Version of the program; probes send it as their user agent. */
   version?: string;
-  /** One sentence for stderr. */
   warn(message: string): void;
 }
 
@@ -73,7 +72,6 @@ export interface Run {
   readonly suspension: Suspension;
   /** Ends the run with what was delivered. */
   end(this: void): void;
-  /** Ends the run with an error. */
   fail(this: void, error: unknown): void;
   /** Delivers one last raw observation and ends the run. */
   endWith(this: void, rawObservation: RawObservation): void;

@@ -33,7 +33,7 @@ import {
   siblingTarget,
   sliceTarget,
   uidOf,
-  type Target,
+  type Watched,
 } from '../../src/run/streams/watched.ts';
 
 /** ms; a list row has only its arrival time. Its request was sent at most this long before. */
@@ -177,7 +177,7 @@ function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uid
 }
 
 /** A target; `keeps` filters its objects if no selector can. */
-interface RawTarget extends Target {
+interface RawTarget extends Watched {
   readonly keeps?: (object: JsonObject) => boolean;
 }
 
@@ -234,7 +234,7 @@ function targetsOf(rows: readonly Row[], { namespace, name }: Subject): RawTarge
 }
 
 /** The streams of the targets, or of those that have this resource. */
-const streamsOf = (targets: readonly Target[], resource?: string): StreamName[] => [
+const streamsOf = (targets: readonly Watched[], resource?: string): StreamName[] => [
   ...new Set(targets.flatMap((one) => (resource === undefined || one.resource === resource ? [one.stream] : []))),
 ];
 
@@ -243,7 +243,7 @@ const takes = (target: RawTarget, object: JsonObject): boolean =>
   selects(target, object) && (target.keeps?.(object) ?? true);
 
 /** Whether a target selects an object. For a live run the server decides this. */
-function selects(target: Target, object: JsonObject): boolean {
+function selects(target: Watched, object: JsonObject): boolean {
   const fields = Object.entries(target.fieldSelector ?? {});
   return (
     (target.name === undefined || nameOf(object) === target.name) &&
@@ -261,7 +261,7 @@ const partOf = (object: JsonObject, key: string): unknown =>
   object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
 
 /** Adds the kind, which items of a list do not have. */
-function withKind(object: JsonObject, target: Target): JsonObject {
+function withKind(object: JsonObject, target: Watched): JsonObject {
   const kind = target.stream === 'owner' ? ownerKinds[target.resource]?.kind : undefined;
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
 }
@@ -288,7 +288,7 @@ function watchGapsIn(rows: readonly Row[]): WatchGaps {
 type LateStreams = ReadonlyMap<StreamName, Row | undefined>;
 
 /** The streams whose state was not listed before row `deletionRow`. */
-function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], deletionRow: number): LateStreams {
+function lateStreamsIn(rows: readonly Row[], targets: readonly Watched[], deletionRow: number): LateStreams {
   const late = new Map<StreamName, Row | undefined>();
   for (const stream of streamsOf(targets)) {
     const firstRows = targets.filter((target) => target.stream === stream).map((target) => firstRowOf(target, rows));
@@ -304,7 +304,7 @@ function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], deletio
  * The index of a stream's first row, or -1. Except for Events only lists count: a change proves that the stream was
  * watched, but not since when, and does not show the state before.
  */
-function firstRowOf(target: Target, rows: readonly Row[]): number {
+function firstRowOf(target: Watched, rows: readonly Row[]): number {
   const resource = target.resource;
   const counts = ({ type }: Row): boolean => type === 'list' || (type === 'watch' && eventStreams.has(target.stream));
   return rows.findIndex((row) => counts(row) && 'resource' in row && row.resource === resource);

@@ -5,11 +5,10 @@
  */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
+import type { Answer } from '../programs/behaviour.ts';
 import { imageName } from '../programs/images.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import { amountOf, type Neighbours } from './neighbours.ts';
-
-export type Answer = 'yes' | 'no' | 'unknown';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
 export interface Reasoned {
@@ -71,11 +70,11 @@ export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacit
   return replicas > 0 && count >= replicas;
 }
 
-/** A rollout makes a new pod ready before it stops one. */
-export function surges({ rollout, replicas = 1, inPlace }: Capacity): Answer {
+/** A rollout makes a new pod ready before it stops one. Zero replicas now say nothing about later. */
+export function surges({ rollout, replicas, inPlace }: Capacity): Answer {
   if (!rollout || rollout.isRecreate) return 'no';
-  const surge = countOf(rollout.maxSurge, replicas, 'up') ?? 0;
-  if (surge < 1 || (countOf(rollout.maxUnavailable, replicas, 'down') ?? 0) > 0) return 'no';
+  const surge = countOf(rollout.maxSurge, replicas || 1, 'up') ?? 0;
+  if (surge < 1 || (countOf(rollout.maxUnavailable, replicas || 1, 'down') ?? 0) > 0) return 'no';
   return inPlace.length === 0 ? 'yes' : inPlace.some(({ answer }) => answer === 'yes') ? 'no' : 'unknown';
 }
 

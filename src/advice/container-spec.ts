@@ -44,7 +44,7 @@ export interface ContainerSpec extends ReturnType<typeof containerOf> {
 type ScriptsOf = (container: JsonObject) => CommandLine['scripts'];
 
 /** `scriptsOf`: the scripts in a container whose text is known; by default none. */
-export const containersOf = (podSpec: unknown, podPath: Path, scriptsOf?: ScriptsOf): ContainerSpec[] =>
+export const containerSpecsOf = (podSpec: unknown, podPath: Path, scriptsOf?: ScriptsOf): ContainerSpec[] =>
   (['containers', 'initContainers'] as const)
     .flatMap((list) =>
       asArray(asObject(podSpec)[list], 256).map((one, index) =>

@@ -15,7 +15,7 @@ const helperNames =
   /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|gce-proxy|alloydb-auth-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
 
 /** In a pod of helpers only, each is an application. Whatever its name, so is one that clients or the kubelet ask. */
-export function mainContainers(situation: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
+export function rolesOf(situation: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
   const mains = signalled(situation).filter(({ kind }) => kind === 'main');
   const isAsked = (one: ContainerSpec): boolean =>
     one.hasReadinessProbe || one.ports.some(({ hostPort }) => hostPort) || servesAny(situation, one);
@@ -44,7 +44,7 @@ export function containersThatServe(situation: Situation, services = situation.s
   if (services.length === 0) return [];
   const serving = signalled(situation).filter((one) => servesAny({ ...situation, services }, one));
   if (serving.length > 0) return serving;
-  const { applications } = mainContainers(situation);
+  const { applications } = rolesOf(situation);
   const undeclared = applications.filter(({ ports }) => ports.length === 0);
   return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
 }
@@ -55,7 +55,7 @@ const monitors = /(^|-)(metrics|exporter|reloader|monitor)$/;
 /** Other applications of the pod, which the serving ones may need. */
 export function companionsOf(situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] {
   const names = new Set(serving.map(({ name }) => name));
-  return mainContainers(situation).applications.filter(({ name }) => !names.has(name) && !monitors.test(name));
+  return rolesOf(situation).applications.filter(({ name }) => !names.has(name) && !monitors.test(name));
 }
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */

@@ -17,7 +17,7 @@ import {
 } from '../model/observe/read.ts';
 import { matches } from '../run/streams/selectors.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
-import { containersOf, type ContainerSpec, type Path } from './container-spec.ts';
+import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
 import { limitsOf, type Limit } from './limits.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
@@ -147,7 +147,7 @@ export function situationOf(
   const isFromFiles = neighbours.mayHaveOtherServices;
   const scriptsOf = (container: JsonObject) =>
     mountedScripts(pod, container, { configMaps: neighbours.configMaps ?? [], namespace });
-  const containers = containersOf(pod, podPath, scriptsOf).map((one) =>
+  const containers = containerSpecsOf(pod, podPath, scriptsOf).map((one) =>
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );

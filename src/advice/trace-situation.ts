@@ -8,7 +8,7 @@ import { boundOf } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
-import { containersOf, type MeasuredContainer } from './container-spec.ts';
+import { containerSpecsOf, type MeasuredContainer } from './container-spec.ts';
 import { isUnhandled } from './exit-advice.ts';
 import { limitsOf } from './limits.ts';
 import { serviceOf, type Neighbours } from './neighbours.ts';
@@ -29,7 +29,7 @@ export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'time
   const podSpec = { ...pod.spec };
   const services = [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service));
   const neighbours: Neighbours = { services, budgets: [], unread: [], mayHaveOtherServices: false };
-  const containers = containersOf(podSpec, podPath).flatMap((container) => {
+  const containers = containerSpecsOf(podSpec, podPath).flatMap((container) => {
     const exit = timeline.containers.find((one) => one.name === container.name);
     return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
   });

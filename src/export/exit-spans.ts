@@ -1,7 +1,7 @@
 /** An exit as the spans of one trace: the exit is the root, its phases are the children, its marks are events. */
 import { ROOT_CONTEXT, SpanStatusCode, trace, type Attributes, type HrTime } from '@opentelemetry/api';
 import type { Link, Tracer } from '@opentelemetry/api';
-import type { ExitReport, Finding, Instant, Mark, Phase, ProbeReport, Time } from '../model/report.ts';
+import type { ExitReport, Finding, Instant, MarkReport, PhaseReport, ProbeReport, Time } from '../model/report.ts';
 
 /**
  * Records and ends all spans of a report. A span has one start and one end, but the report has intervals: spans and events
@@ -78,7 +78,7 @@ function exitAttributes({ pod, grace, trigger, mode, verdict }: ExitReport): Att
 const known = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 
-function phaseAttributes({ containers }: ExitReport, { name, subject, seconds, ofGrace }: Phase): Attributes {
+function phaseAttributes({ containers }: ExitReport, { name, subject, seconds, ofGrace }: PhaseReport): Attributes {
   const container = containers.find((one) => one.name === subject);
   const drained = name === 'drain' ? container : undefined;
   return {
@@ -104,7 +104,7 @@ const failureAttributes = (
   'podexit.probe.failed': failed,
 });
 
-const markAttributes = ({ subject, at, note }: Mark): Attributes =>
+const markAttributes = ({ subject, at, note }: MarkReport): Attributes =>
   known({ 'podexit.subject': subject, ...bounds('podexit.at', at), 'podexit.note': note });
 
 const findingAttributes = ({ code, severity, message, advice }: Finding): Attributes =>

@@ -10,7 +10,7 @@ import {
   runtimeOf,
   statusesOf,
   statusOf,
-  type ContainerSpec,
+  type PodContainer,
 } from '../model/pod.ts';
 import { noContainerFacts } from '../model/reduce/notes.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -80,7 +80,7 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
 }
 
 /** What is known of a container before it is inferred whether and when the kubelet stopped it. */
-export function containerContext(context: InferContext, spec: ContainerSpec): ContainerContext {
+export function containerContext(context: InferContext, spec: PodContainer): ContainerContext {
   const { deletion, kubelet, network } = context;
   const facts = factsOfLastRun(context, spec.name);
   const end = facts.terminated?.value;
@@ -138,7 +138,7 @@ export function mayBeKubeletsOwn(trace: Trace, deletion: Deletion, { about, time
 }
 
 /** `at`: node ms. */
-function hadEndedForGood(trace: Trace, deletion: Deletion, spec: ContainerSpec, at: number): boolean {
+function hadEndedForGood(trace: Trace, deletion: Deletion, spec: PodContainer, at: number): boolean {
   const finished = parseFloor(trace.containers.get(spec.name)?.terminated?.value.finishedAt);
   const hasEnded =
     statusOf(deletion.pod, spec.name)?.state.terminated !== undefined || (finished?.hi ?? Infinity) <= at;
@@ -146,7 +146,7 @@ function hadEndedForGood(trace: Trace, deletion: Deletion, spec: ContainerSpec, 
 }
 
 /** Whether a container waits for its start, or has failed and will be restarted. Until then the pod's sidecars go on. */
-export function willStart({ pod }: Deletion, spec: ContainerSpec): boolean {
+export function willStart({ pod }: Deletion, spec: PodContainer): boolean {
   const { state, restartCount = 0 } = statusOf(pod, spec.name) ?? {};
   const own = spec.kind === 'container' ? spec.container.restartPolicy : undefined;
   const isRestarted = (own ?? pod.spec.restartPolicy) === 'OnFailure' || restartCount > 0;
@@ -187,7 +187,7 @@ function mayBeOfLastRun({ trace, spec, status }: ContainerContext, killing: Occu
   );
 }
 
-const wasStartedAfter = (trace: Trace, { name }: ContainerSpec, killing: Occurrence): boolean =>
+const wasStartedAfter = (trace: Trace, { name }: PodContainer, killing: Occurrence): boolean =>
   eventsAbout(trace, 'Started', name).some(
     ({ time, isOld, seq }) => time.lo > killing.time.hi || (!isOld && seq > killing.seq),
   );

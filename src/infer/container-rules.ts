@@ -1,6 +1,6 @@
 /** One container's exit. The API reports no signals; each constraint cites its source (SIGNALS.md §2 S5–S9, §5). */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { containersOf, isRunning, type ContainerSpec } from '../model/pod.ts';
+import { containersOf, isRunning, type PodContainer } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { containerContext, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
@@ -41,7 +41,7 @@ import {
 /** `turn`: when all containers that a sidecar waits for had ended (§2 S7). `noMainRunning`: when the deletion came. */
 export function containerExit(
   context: InferContext,
-  spec: ContainerSpec,
+  spec: PodContainer,
   turn?: Estimate,
   noMainRunning = false,
 ): ContainerExit {
@@ -261,7 +261,7 @@ function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'probabl
 }
 
 /** Whether the stop signal follows K at once: no turn (SIGNALS.md §2 S7), and no hook, which could have ended it. */
-const isSignalledAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
+const isSignalledAtOnce = (spec: PodContainer, hook: HookFacts | undefined): boolean =>
   spec.kind !== 'sidecar' && hook === undefined;
 
 /**

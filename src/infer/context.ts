@@ -2,7 +2,7 @@
 import { driftOver, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerStatus } from '../model/kube.ts';
 import type { HookKind } from '../model/observe/container.ts';
-import type { ContainerSpec } from '../model/pod.ts';
+import type { PodContainer } from '../model/pod.ts';
 import type { ContainerOutcome, PreStopReport, TriggerKind } from '../model/report.ts';
 import { second, type Span } from '../model/span.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
@@ -40,7 +40,7 @@ export interface InferContext extends DeletionContext {
 
 /** A container of the deleted pod, before it is inferred whether and when the kubelet stopped it. */
 export interface ContainerContext extends InferContext {
-  readonly spec: ContainerSpec;
+  readonly spec: PodContainer;
   readonly facts: ContainerFacts;
   /** In the first state with deletionTimestamp. */
   readonly status: ContainerStatus | undefined;
@@ -84,7 +84,7 @@ export interface ExitFacts<At = Estimate> {
 }
 
 export interface ContainerExit {
-  readonly spec: ContainerSpec;
+  readonly spec: PodContainer;
   readonly facts: ContainerFacts;
   /** The container was running when the deletion came, or the kubelet stopped it. True also if that is possible. */
   readonly ran: boolean;

@@ -2,14 +2,14 @@
 import type { ContainerKind, ContainerStatus, Owner, Pod } from './kube.ts';
 import type { Container, ContainerState, Handler, HookKind } from './observe/container.ts';
 
-export interface ContainerSpec {
+export interface PodContainer {
   name: string;
   kind: ContainerKind;
   container: Container;
 }
 
 /** Every container of the spec: init containers and sidecars in order, then main, then ephemeral ones. */
-export const containersOf = readOnce((pod): readonly ContainerSpec[] => {
+export const containersOf = readOnce((pod): readonly PodContainer[] => {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const as = (kind: ContainerKind) => (container: Container) => ({ name: container.name, kind, container });
   return [

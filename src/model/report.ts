@@ -166,7 +166,7 @@ export const findingCodes = [
 export type FindingCode = (typeof findingCodes)[number];
 
 /** A point on the timeline. Its `id` stays the same when its instant is narrowed or corrected. */
-export interface Mark {
+export interface MarkReport {
   id: string;
   name: MarkName;
   /** The container, slice, node or replacement that the mark is about. */
@@ -175,7 +175,7 @@ export interface Mark {
   note?: string;
 }
 
-export interface Phase {
+export interface PhaseReport {
   name: PhaseName;
   subject?: string;
   start: Instant;
@@ -341,8 +341,8 @@ export interface ExitReport {
   grace: { requestedSeconds: number | null; specSeconds: number; effectiveSeconds: number; deadline: Time };
   /** `note`: more details in words, for example the autoscaler or a drain. */
   trigger: { kind: TriggerKind; evidence: number[]; note?: string | undefined };
-  marks: Mark[];
-  phases: Phase[];
+  marks: MarkReport[];
+  phases: PhaseReport[];
   containers: ContainerReport[];
   endpoints: EndpointReport[];
   replacement?: ReplacementReport;

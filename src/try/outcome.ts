@@ -2,7 +2,7 @@
  * What the exits of the two copies show: lost requests, lengths, and whether the patch helps. Only differences that are
  * hardly chance are claimed. Pure.
  */
-import { lengthRow, lengthText, median, outcomeRow, shareRow, type ComparedRow } from '../advice/history/compare.ts';
+import { lengthRow, closeOrRange, median, outcomeRow, shareRow, type ComparedRow } from '../advice/history/compare.ts';
 import { middle, type ExitSample, type Seconds } from '../advice/history/reports.ts';
 import { sumOf } from '../model/probe-numbers.ts';
 import type { ProbeTally } from '../model/probe-observation.ts';
@@ -154,4 +154,4 @@ export const graceUsedText = ({ graceUsed, graceSeconds }: CopyResult): string |
     ? `${Math.round((100 * middle(graceUsed)) / graceSeconds)}% of ${graceSeconds}s`
     : undefined;
 
-export const medianText = (length: Seconds | undefined): string => (length ? lengthText(length) : '–');
+export const medianText = (length: Seconds | undefined): string => (length ? closeOrRange(length) : '–');

@@ -10,7 +10,7 @@ import { headlineOf, wordOf } from './headline.ts';
 import type { RuleInput } from './rule-input.ts';
 import { trafficOf, type TrafficAnswer } from './traffic.ts';
 
-export interface Answer {
+export interface ExitAnswer {
   /** The card's first words: `Graceful`, `SIGKILLed`, `Exited 3`, `Requests lost`, `Interrupted`. */
   readonly word: string;
   /** What follows them in the card's first line: `app ignored SIGTERM for 6.0s (exit 137)`. */
@@ -35,7 +35,7 @@ export function answerOf(
   timeline: Timeline,
   verdict: JudgedVerdict,
   input: RuleInput | undefined,
-): Omit<Answer, 'advice' | 'fix'> {
+): Omit<ExitAnswer, 'advice' | 'fix'> {
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);

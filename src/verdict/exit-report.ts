@@ -10,7 +10,7 @@ import type {
 } from '../infer/timeline.ts';
 import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
-import type { ExitReport, GapReport, Instant, Mark, Range } from '../model/report.ts';
+import type { ExitReport, GapReport, Instant, MarkReport, Range } from '../model/report.ts';
 import { maxObservedWidthMs } from '../model/span.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Report } from './report.ts';
@@ -104,7 +104,8 @@ const instant = ({ earliest, latest, basis, evidence }: Interval): Instant => ({
   evidence: [...evidence],
 });
 
-export const markReport = (mark: MarkModel): Mark => serialised(pick(mark, 'id', 'name', 'subject', 'at', 'note'));
+export const markReport = (mark: MarkModel): MarkReport =>
+  serialised(pick(mark, 'id', 'name', 'subject', 'at', 'note'));
 
 export const gapReport = ({ resource, from, to, cause }: TimelineGap): GapReport =>
   serialised({

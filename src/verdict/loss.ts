@@ -128,7 +128,7 @@ export function requestsText(timeline: Timeline, probe: ProbeResult, race?: stri
 }
 
 /** The probes that lost most, if there is room for only `count`. */
-export const worstOf = (probes: readonly ProbeResult[], count: number): ProbeResult[] =>
+export const worstProbes = (probes: readonly ProbeResult[], count: number): ProbeResult[] =>
   [...probes].sort((one, other) => lostBy([other]).failed - lostBy([one]).failed).slice(0, count);
 
 function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): string[] {

@@ -5,7 +5,7 @@ import { imagesOf } from '../model/pod.ts';
 import { findingCodes, severities, type LedgerEntry, type RunReport } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
-import { answerOf, type Answer } from './answer.ts';
+import { answerOf, type ExitAnswer } from './answer.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { ContainerRules, Evidence, JudgedFinding, JudgedVerdict, Rules } from './finding.ts';
 import { evidenceRules } from './findings/evidence.ts';
@@ -25,7 +25,7 @@ import { ranContainers, type RuleInput } from './rule-input.ts';
 export interface JudgedExit {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
-  readonly answer: Omit<Answer, 'advice' | 'fix'>;
+  readonly answer: Omit<ExitAnswer, 'advice' | 'fix'>;
   readonly ledger: readonly LedgerEntry[];
   readonly lowered?: LoweredGrace | undefined;
   /** Absent if the recording does not contain it. */
@@ -33,7 +33,7 @@ export interface JudgedExit {
 }
 
 export interface Report extends JudgedExit {
-  readonly answer: Answer;
+  readonly answer: ExitAnswer;
 }
 
 /** Undefined until the pod has been seen. */

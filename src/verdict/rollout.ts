@@ -70,7 +70,7 @@ function numbersOf(
     traffic: trafficOf(reports),
     noReady: noReadyOf(reports),
     causes: causesOf(reports),
-    worst: worstOf(bad),
+    worst: worstPods(bad),
     why: mostFrequent(bad.flatMap(({ answer }) => answer.why ?? [])),
     advice: mostFrequent(bad.flatMap(({ answer }) => answer.advice.slice(0, 1))),
     unseen,
@@ -173,7 +173,7 @@ function causesOf(reports: readonly Report[]) {
 }
 
 /** At most three pods whose exit code is not 0, worst first. */
-function worstOf(reports: readonly Report[]) {
+function worstPods(reports: readonly Report[]) {
   const weight = ({ verdict }: Report): number => precedence.indexOf(verdict.exitCode);
   return reports
     .toSorted((a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0))

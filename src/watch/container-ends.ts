@@ -80,17 +80,15 @@ export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
   };
 }
 
-const none: ReadonlyMap<string, number> = new Map();
-
 /** How often each container has ended: its restarts, and one more if it does not run now. */
 function endsOf(pod: Pod): ReadonlyMap<string, number> {
-  let ends: Map<string, number> | undefined;
+  const ends = new Map<string, number>();
   for (const { name, restartCount, state, lastState } of statusesOf(pod)) {
     const isEnded = state.terminated ?? (state.waiting && lastState?.terminated);
     const count = restartCount + (isEnded ? 1 : 0);
-    if (count > 0) ends = (ends ?? new Map<string, number>()).set(name, count);
+    if (count > 0) ends.set(name, count);
   }
-  return ends ?? none;
+  return ends;
 }
 
 /** Init containers are meant to end, and ephemeral ones belong to a person. */

@@ -30,10 +30,11 @@ export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
   return {
     take(o: Observation): void {
       // Those of one pod are in its report.
-      if (o.kind !== 'gap' || o.pod !== undefined || o.to === undefined) return;
+      if (o.kind !== 'gap' || o.pod !== undefined) return;
       const name = names[o.stream];
       if (name === undefined) return;
-      const { from, to } = o;
+      // A stream that is still lost when the watch ends has missed what happened until then.
+      const { from, to = o.at } = o;
       const known = waiting ?? { streams: [], from, to };
       waiting = {
         streams: [...new Set([...known.streams, name])],

@@ -14,6 +14,8 @@ import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
 const rememberedMs = 10 * 60_000;
+/** The same for Events about pods that are not known: most are gone, and a new one is seen a little later. */
+const newPodMs = 60_000;
 const sweepMs = 60_000;
 
 /** How many Events about one object, and changes of another object, are remembered. */
@@ -23,8 +25,8 @@ const mostOfStreams = 64;
 
 interface Ring {
   readonly seen: Observation[];
-  /** Events and removed objects: they are forgotten after a while. */
-  isPassing: boolean;
+  /** ms until they are forgotten; Infinity: what exists. */
+  forMs: number;
 }
 
 /** The last observations by key, and which keys belong to a namespace. */
@@ -35,10 +37,10 @@ function createRings() {
   const beside = new Map<string, Set<string>>();
   let sweptAt = -Infinity;
   return {
-    put(key: string, o: Observation, most: number, isPassing = false): void {
-      const ring = rings.get(key) ?? { seen: [], isPassing };
+    put(key: string, o: Observation, most: number, forMs: number): void {
+      const ring = rings.get(key) ?? { seen: [], forMs };
       ring.seen.push(o);
-      ring.isPassing = isPassing;
+      ring.forMs = forMs;
       if (ring.seen.length > most) ring.seen.shift();
       rings.set(key, ring);
     },
@@ -56,8 +58,7 @@ function createRings() {
     sweep(now: number): void {
       if (now - sweptAt < sweepMs) return;
       sweptAt = now;
-      for (const [key, { seen, isPassing }] of rings)
-        if (isPassing && (seen.at(-1)?.at ?? now) < now - rememberedMs) rings.delete(key);
+      for (const [key, { seen, forMs }] of rings) if ((seen.at(-1)?.at ?? now) < now - forMs) rings.delete(key);
       for (const [namespace, keys] of beside) {
         for (const key of keys) if (!rings.has(key)) keys.delete(key);
         if (keys.size === 0) beside.delete(namespace);
@@ -86,6 +87,9 @@ function createPods() {
       const packed = pods.get(uid);
       return packed ? [packer.unpack(packed)] : [];
     },
+    /** The Event is about a pod that is not among them, after their list has come. */
+    lack: ({ involvedObject: { kind, uid } }: Event): boolean =>
+      kind === 'Pod' && pods.size > 0 && !pods.has(uid ?? ''),
     size: (): number => pods.size,
   };
 }
@@ -117,8 +121,12 @@ export function createMemory() {
     if (object.kind === 'Pod' && isRemoved) rings.forget(aboutKey(namespace, 'Pod', name));
     if (object.kind === 'Pod') return pods.put(o, object);
     const key = rememberedKey(object);
-    if (object.kind === 'Event' && (isRemoved || isOld(object, o.at) || isAmong(rings.recalled(key), object))) return;
-    rings.put(key, o, object.kind === 'Event' ? mostEvents : mostChanges, object.kind === 'Event' || isRemoved);
+    if (object.kind === 'Event') {
+      const forMs = pods.lack(object) ? newPodMs : rememberedMs;
+      if (isRemoved || isOld(object, o.at - forMs) || isAmong(rings.recalled(key), object)) return;
+      return rings.put(key, o, mostEvents, forMs);
+    }
+    rings.put(key, o, mostChanges, isRemoved ? rememberedMs : Infinity);
     if (object.kind === 'Namespace') rings.putBeside(name, key);
     if (object.kind === 'EndpointSlice' || object.kind === 'Service') rings.putBeside(namespace, key);
   };
@@ -132,7 +140,7 @@ export function createMemory() {
         if (o.name === undefined) rings.putList(o);
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
       } else if (o.kind !== 'dated' && !isOfLease(o) && (!('pod' in o) || o.pod === undefined))
-        rings.put('streams', o, mostOfStreams);
+        rings.put('streams', o, mostOfStreams, Infinity);
     },
     date: dates.take,
     forget: pods.forget,
@@ -168,8 +176,8 @@ export function createMemory() {
 const isOfLease = (o: Observation): boolean => 'stream' in o && o.stream === 'lease';
 
 /** Each list of Events contains all of the last hour. */
-const isOld = ({ metadata, lastTimestamp, eventTime }: Event, now: number): boolean =>
-  Date.parse(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '') < now - rememberedMs;
+const isOld = ({ metadata, lastTimestamp, eventTime }: Event, since: number): boolean =>
+  Date.parse(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '') < since;
 
 const isAmong = (seen: readonly Observation[], { metadata: { uid, resourceVersion } }: Event): boolean =>
   seen.flatMap(objectsOf).some((one) => one.metadata.uid === uid && one.metadata.resourceVersion === resourceVersion);

@@ -2,7 +2,9 @@
  * `--metrics`: the counts of a watch for Prometheus, over HTTP. Labels are bounded: the series are at most 2,000, whatever
  * the cluster contains, and further label values become `other`.
  */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { PodexitError } from '../errors.ts';
 import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
@@ -124,12 +126,8 @@ function bounded(size: number) {
   const known = new Set<string>();
   return <T extends Record<string, string>>(labels: T, names: readonly (keyof T)[]): T => {
     const key = JSON.stringify(labels);
-    if (known.has(key)) return labels;
-    if (known.size < size) {
-      known.add(key);
-      return labels;
-    }
-    return { ...labels, ...Object.fromEntries(names.map((name) => [name, 'other'])) };
+    if (known.size < size) known.add(key);
+    return known.has(key) ? labels : { ...labels, ...Object.fromEntries(names.map((name) => [name, 'other'])) };
   };
 }
 
@@ -153,26 +151,19 @@ export async function serveMetrics(
     beforeScrape();
     void metrics.text().then((text) => answer(200, text, metrics.contentType));
   });
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(`${host ?? ''}:${port}`, cause)));
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : port);
-    });
+  await once(server.listen(port, host), 'listening').catch((cause: NodeJS.ErrnoException) => {
+    throw new PodexitError(
+      'metrics.port',
+      `cannot serve metrics on ${host ?? ''}:${port} (${cause.code ?? cause.message})`,
+      'Choose another port: --metrics 9464. Nothing was watched.',
+      { cause },
+    );
   });
   return {
-    port: bound,
+    port: (server.address() as AddressInfo).port,
     close() {
       server.closeAllConnections();
       server.close();
     },
   };
 }
-
-const cannotListen = (where: string, cause: NodeJS.ErrnoException): PodexitError =>
-  new PodexitError(
-    'metrics.port',
-    `cannot serve metrics on ${where} (${cause.code ?? cause.message})`,
-    'Choose another port: --metrics 9464. Nothing was watched.',
-    { cause },
-  );

@@ -9,7 +9,7 @@ import type { Group, GroupListener } from '../run/group/group.ts';
 import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { inSession, type Session } from '../run/session.ts';
 import { missedText } from '../run/streams/pod-observer.ts';
-import { isTerminatingPod, type Target } from '../run/streams/watched.ts';
+import { isTerminatingPod, type Watched } from '../run/streams/watched.ts';
 import { createTraceReports } from '../run/traces/traces.ts';
 import { narrowPod, type Pod } from '../model/kube.ts';
 import type { Trace } from '../model/trace.ts';
@@ -153,7 +153,7 @@ function createWatch(options: WatchOptions, ports: Ports) {
 function createConnections() {
   const up = new Map<string, boolean>();
   return {
-    alive({ stream, path, name }: Target, isAlive: boolean): void {
+    alive({ stream, path, name }: Watched, isAlive: boolean): void {
       if (name === undefined) up.set(stream === 'pods' ? stream : `${stream}${path}`, isAlive);
     },
     arePodsWatched: (): boolean => up.get('pods') === true,

@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import { mayOwn } from '../../src/advice/why/owners.ts';
 import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
-import type { ExitReport, Mark } from '../../src/model/report.ts';
+import type { ExitReport, MarkReport } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { allNames, recordingFile, scenarioFile, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
@@ -240,14 +240,14 @@ const reasons: [marks: RegExp, reason: RegExp][] = [
   [/^(replacement|node)-/, /its replacement, its node and its logs/],
 ];
 
-const widthOf = ({ at }: Mark): number => Date.parse(at.latest) - Date.parse(at.earliest);
-const keyOf = ({ name, subject }: Mark): string => (subject === undefined ? name : `${name} of ${subject}`);
+const widthOf = ({ at }: MarkReport): number => Date.parse(at.latest) - Date.parse(at.earliest);
+const keyOf = ({ name, subject }: MarkReport): string => (subject === undefined ? name : `${name} of ${subject}`);
 
 function missingWithoutReason(live: ExitReport, report: AuditReport): string[] {
   const found = new Set(report.exit?.marks.map(keyOf));
   // `why` sends no request; the mark `accepted` shows the request in the log.
   const missing = live.marks.filter((mark) => mark.name !== 'requested' && !found.has(keyOf(mark)));
-  const isSaid = ({ name }: Mark): boolean =>
+  const isSaid = ({ name }: MarkReport): boolean =>
     reasons.some(([marks, reason]) => marks.test(name) && report.cannotTell.some((text) => reason.test(text)));
   return missing.filter((mark) => !isSaid(mark)).map(keyOf);
 }

@@ -9,7 +9,7 @@ import { rowsOf as parsed } from '../../scripts/convert/convert.ts';
 import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
-import type { ExitReport, Mark } from '../../src/model/report.ts';
+import type { ExitReport, MarkReport } from '../../src/model/report.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
 
 /** A raw object with the fields that cases use. */
@@ -213,7 +213,7 @@ export function containerOf({ containers }: ExitReport, name = 'app') {
   return container;
 }
 
-export function markOf({ marks }: ExitReport, id: string): Mark {
+export function markOf({ marks }: ExitReport, id: string): MarkReport {
   const mark = marks.find((one) => one.id === id);
   if (!mark) throw new Error(`there is no mark ${id} among ${marks.map((one) => one.id).join(' ')}`);
   return mark;

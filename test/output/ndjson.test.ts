@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProvisionalMark } from '../../src/output/machine/ndjson.ts';
 import { renderErrorLine } from '../../src/output/machine/json.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
-import type { Mark } from '../../src/model/report.ts';
+import type { MarkReport } from '../../src/model/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { inferred, mark, observed, time } from './helpers/report-parts.ts';
 import { graceful } from './helpers/sample-reports.ts';
@@ -16,7 +16,7 @@ interface Line {
   revision?: number;
   provisional?: boolean;
   withdrawn?: boolean;
-  mark?: Mark;
+  mark?: MarkReport;
   report?: unknown;
 }
 
@@ -32,8 +32,8 @@ const stream = () => {
     written,
   };
 };
-const sure = (value: Mark): ProvisionalMark => ({ ...value, provisional: false });
-const maybe = (value: Mark): ProvisionalMark => ({ ...value, provisional: true });
+const sure = (value: MarkReport): ProvisionalMark => ({ ...value, provisional: false });
+const maybe = (value: MarkReport): ProvisionalMark => ({ ...value, provisional: true });
 const guess = mark('exited', inferred(3, 3.4, 6), 'app');
 const fact = mark('exited', inferred(3, 3.2, 6, 7), 'app', 'exit code 0');
 
@@ -67,7 +67,7 @@ describe('-o ndjson', () => {
 
   it('prints a narrower interval only if it is at least 0.1 s narrower, or with the report', () => {
     const { ndjson, lines } = stream();
-    const removed = (from: number): Mark => mark('removed', observed(from, 11, 7));
+    const removed = (from: number): MarkReport => mark('removed', observed(from, 11, 7));
     for (const from of [10, 10.04, 10.08, 10.12, 10.13]) ndjson.marks(time(11), [sure(removed(from))]);
     const report = { ...graceful(), marks: [removed(10.13)] };
     ndjson.end(report);

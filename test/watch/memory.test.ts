@@ -103,6 +103,33 @@ it('keeps an Event once, however often the server lists it, and not if it is old
   ]);
 });
 
+it('keeps Events about pods that it knows, and about others only as long as a new pod may be seen later', () => {
+  const memory = createMemory();
+  const [pod] = recorded();
+  const { uid = '', name = '', namespace } = pod?.metadata ?? {};
+  const at = Date.parse('2026-11-28T10:05:00Z');
+  const event = (about: string, lastTimestamp: string) => ({
+    kind: 'Event',
+    metadata: { name: about, namespace, uid: `event-of-${about}`, resourceVersion: '7' },
+    reason: 'Killing',
+    involvedObject: { kind: 'Pod', namespace, name: about === uid ? name : about, uid: about },
+    lastTimestamp,
+  });
+  const take = (seq: number, stream: 'pods' | 'events', objects: object[], afterMs = 0): void => {
+    const list = { kind: 'listed', at: at + afterMs, stream, resourceVersion: '9', objects } as const;
+    memory.take(observe(list, seq, { logText: false }));
+  };
+  take(1, 'pods', [pod ?? {}]);
+  take(2, 'events', [
+    event(uid, '2026-11-28T10:00:00Z'),
+    event('gone', '2026-11-28T10:00:00Z'),
+    event('new', '2026-11-28T10:04:50Z'),
+  ]);
+  expect(memory.sizes()).toEqual({ pods: 1, objects: 2 });
+  take(3, 'pods', [pod ?? {}], 2 * 60_000);
+  expect(memory.sizes()).toEqual({ pods: 1, objects: 1 });
+});
+
 /** Prints its peak memory, in MiB, while it creates much and keeps little, as a watch does. */
 const keepsLittle = `
   const { memoryUsage } = process;

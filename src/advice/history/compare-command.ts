@@ -4,7 +4,7 @@ import type { Pen } from '../../output/palette.ts';
 import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
-import { compare, lengthText, type Comparison, type Side } from './compare.ts';
+import { compare, closeOrRange, type Comparison, type Side } from './compare.ts';
 import { middle, readReports, sampleOf, type ReadRecording } from './reports.ts';
 
 interface CompareOptions extends OutputOptions {
@@ -61,7 +61,7 @@ function compareText(report: CompareReport, pen: Pen, columns: number): string[]
 }
 
 const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string => {
-  const length = total ? lengthText(total) : 'an unknown time';
+  const length = total ? closeOrRange(total) : 'an unknown time';
   const gone = exits === 1 ? `${outcome}, gone after` : `${exits} exits, ${killed} killed, gone after a median of`;
   return `${gone} ${length} (grace period ${graceSeconds}s)`;
 };
@@ -78,14 +78,14 @@ function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
       Math.min(width, Math.round((seconds / longestSeconds) * width)),
     );
     const bar = `${hook?.repeat(hookEnd)}${drain?.repeat(drainEnd - hookEnd)}${rest?.repeat(end - drainEnd)}`;
-    return `  ${name.padEnd(8)} ${bar} ${side.total ? lengthText(side.total) : 'length unknown'}`;
+    return `  ${name.padEnd(8)} ${bar} ${side.total ? closeOrRange(side.total) : 'length unknown'}`;
   };
   const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} cleanup`;
   return [lane('before', before), lane('after', after), pen.paint('dim', legend)];
 }
 
 function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {
-  const length = (range: Side['total']): string => (range ? lengthText(range) : '–');
+  const length = (range: Side['total']): string => (range ? closeOrRange(range) : '–');
   const codes = (list: readonly string[]): string => list.map((code) => forMarkdown(code)).join(', ') || 'none';
   const rows: [string, (side: Side) => string][] = [
     ['exits', ({ exits }) => String(exits)],

@@ -129,11 +129,11 @@ export function lengthRow(name: string, wasAll: readonly Seconds[], isAll: reado
   const minSeconds = Math.max(minDifference.seconds, minDifference.share * was.max);
   const mayBeChance = wasLikely.min <= isLikely.max && isLikely.min <= wasLikely.max;
   if (mayBeChance || Math.max(longer, shorter) < minSeconds) return [];
-  return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${lengthText(was)} → ${lengthText(is)}` }];
+  return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${closeOrRange(was)} → ${closeOrRange(is)}` }];
 }
 
 /** `3.1s`, or both ends if they are not close: `2.0–3.4s`. */
-export const lengthText = ({ min, max }: Seconds): string =>
+export const closeOrRange = ({ min, max }: Seconds): string =>
   max - min < 0.3 ? `${((min + max) / 2).toFixed(1)}s` : `${min.toFixed(1)}–${max.toFixed(1)}s`;
 
 function lossRow({ requests: was }: Side, { requests: is }: Side): ComparedRow[] {

@@ -2,12 +2,12 @@
 import { jobTracking } from '../../model/pod.ts';
 import { list } from '../../verdict/words.ts';
 import { at, note, ofContainer, signalled, warning, type Problem } from '../problem.ts';
-import { isJob, mainContainers } from '../roles.ts';
+import { isJob, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {
-  const { helpers } = mainContainers(spec);
+  const { helpers } = rolesOf(spec);
   const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
   return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));

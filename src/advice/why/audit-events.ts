@@ -101,7 +101,7 @@ export const podIn = (event: AuditEvent): JsonObject | undefined =>
   isPod(event) && event.object?.['kind'] === 'Pod' ? event.object : undefined;
 
 /** Who sent the request that deleted the pod. */
-export const deletedBy = (request: AuditEvent): PastExit['deletedBy'] => {
+export const deleterIn = (request: AuditEvent): PastExit['deletedBy'] => {
   const { user, userAgent, sourceIPs } = request;
   return { user, userAgent, sourceIPs, verb: isEviction(request) ? 'evict' : 'delete' };
 };
@@ -118,7 +118,7 @@ export const momentsIn = (writes: readonly AuditEvent[], request: AuditEvent | u
     .sort((a, b) => a.earliest - b.earliest);
 
 /** The uid of the pod that was deleted last: a StatefulSet reuses names, and logs may come from several clusters. */
-export function uidOf(writes: readonly AuditEvent[]): string | undefined {
+export function uidIn(writes: readonly AuditEvent[]): string | undefined {
   const pods = writes.flatMap((event) => podIn(event) ?? []);
   const deleted = pods.findLast((pod) => metadataOf(pod)['deletionTimestamp'] !== undefined);
   return [deleted, ...pods.toReversed()].flatMap((pod) => asString(metadataOf(pod)['uid']) ?? [])[0];

@@ -7,7 +7,7 @@ import { recordsWith, type ReadProblem } from './audit-records.ts';
 import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
-  deletedBy,
+  deleterIn,
   deletionAmongOthers,
   isOfOtherPod,
   isPod,
@@ -16,7 +16,7 @@ import {
   ofPodDeletedLast,
   requestIn,
   triggerBy,
-  uidOf,
+  uidIn,
   wasRemovedWhileRunning,
   type AuditEvent,
 } from './audit-events.ts';
@@ -59,7 +59,7 @@ export async function fromAuditLogs(
         basis: 'audit-log',
         outcome: 'unknown',
         trigger: 'unknown',
-        pod: { namespace, name, uid: uidOf(writes) },
+        pod: { namespace, name, uid: uidIn(writes) },
         heading,
         summary: `how it exited is not known: the audit log contains ${hasDeletion ? 'no objects at its level' : 'no deletion of it'}`,
       } as const);
@@ -85,7 +85,7 @@ export async function fromAuditLogs(
   ];
   const cannotTell = [...unknowns.flatMap(([isUnknown, what]) => (isUnknown ? [what] : [])), ...notices];
   const trigger = known.trigger === 'unknown' && request ? triggerBy(request) : known.trigger;
-  return { ...known, trigger, deletedBy: request && deletedBy(request), moments, cannotTell };
+  return { ...known, trigger, deletedBy: request && deleterIn(request), moments, cannotTell };
 }
 
 /** Completes "cannot tell what 2 lines say:". A document counts as a line. */
@@ -153,7 +153,7 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
     all.filter((one) => !(isIncomplete && isSlice(one))).sort((a, b) => a.answeredAt - b.answeredAt),
     name,
   );
-  const uid = uidOf(sorted.filter(isWrite));
+  const uid = uidIn(sorted.filter(isWrite));
   const own = sorted.filter((event) => {
     const isOther = uid !== undefined && isOfOtherPod(event, uid);
     if (isOther) count('other-pod');

@@ -36,7 +36,7 @@ export const recentlyEnded = (history: NamespaceHistory) =>
   endedPods(history, new Set(history.pods.filter(({ status }) => status?.phase !== 'Failed').map(uidOf)));
 
 /** The name of the workload's pod that ended worst. Throws `why.unknown` and `why.target`. */
-export function worstOf(
+export function podOfWorkload(
   target: Exclude<Target, { kind: 'pod' }>,
   history: NamespaceHistory,
   namespace: string,

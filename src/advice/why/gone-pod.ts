@@ -11,7 +11,7 @@ import {
   type EventFacts,
   type ReadableEvent,
 } from './event-facts.ts';
-import { hasWord, objectOf, ownersOf, type NamespaceHistory, type Owner } from './owners.ts';
+import { hasWord, objectOf, ownersOf, type NamespaceHistory, type PastOwner } from './owners.ts';
 import { isTime, type PastGrace, type WhyMoment } from './report.ts';
 
 /** What is known of a pod that is gone. */
@@ -60,7 +60,7 @@ interface Traces extends NamespaceHistory {
   uid?: string;
   stop?: EventFacts;
   deleted?: EventFacts;
-  owners: Owner[];
+  owners: PastOwner[];
 }
 
 /** The node of a pod, needed to read the Events about that node. */

@@ -11,7 +11,7 @@ export interface NamespaceHistory {
   workloads: readonly KubernetesObject[];
 }
 
-export type Owner = NonNullable<PastExit['owners']>[number];
+export type PastOwner = NonNullable<PastExit['owners']>[number];
 
 /** Characters of generated names (apimachinery/pkg/util/rand); the base is cut to 58 (names.SimpleNameGenerator). */
 const generatedCharacter = '[bcdfghjklmnpqrstvwxz2456789]';
@@ -26,7 +26,7 @@ export function mayOwn(kind: string, owner: string, pod: string): boolean {
 }
 
 /** From the controller's Event that created or deleted the pod; else inferred from the pattern of its name. */
-export function ownersOf(name: string, history: NamespaceHistory): Owner[] {
+export function ownersOf(name: string, history: NamespaceHistory): PastOwner[] {
   const known = history.facts.findLast(
     (fact) => /^Successful(Create|Delete)$/.test(fact.reason) && hasWord(fact, name),
   );
@@ -35,7 +35,7 @@ export function ownersOf(name: string, history: NamespaceHistory): Owner[] {
     .sort((a, b) => (b.metadata?.name?.length ?? 0) - (a.metadata?.name?.length ?? 0))[0];
   const { kind, name: ownerName, uid } = known ?? { kind: nameMatch?.kind, ...nameMatch?.metadata };
   if (kind === undefined || ownerName === undefined) return [];
-  const own: Owner = { kind, name: ownerName, uid, isInferred: !known };
+  const own: PastOwner = { kind, name: ownerName, uid, isInferred: !known };
   const parent = own.kind === 'ReplicaSet' ? parentOf(own, history) : undefined;
   return parent ? [own, parent] : [own];
 }
@@ -45,7 +45,7 @@ export const deploymentNameIn = (replicaSet: string): string | undefined =>
   new RegExp(`^(.+)-${generatedCharacter}{5,10}$`).exec(replicaSet)?.[1];
 
 /** From the owner reference, the Event of the Deployment that scaled it, or the name without its hash. */
-function parentOf(replicaSet: Owner, { facts, workloads }: NamespaceHistory): Owner | undefined {
+function parentOf(replicaSet: PastOwner, { facts, workloads }: NamespaceHistory): PastOwner | undefined {
   const object = objectOf(replicaSet, workloads);
   const reference = object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
   if (reference)
@@ -61,7 +61,7 @@ function parentOf(replicaSet: Owner, { facts, workloads }: NamespaceHistory): Ow
 
 /** The owner's object, if it still exists. */
 export const objectOf = (
-  owner: Owner | undefined,
+  owner: PastOwner | undefined,
   workloads: readonly KubernetesObject[],
 ): KubernetesObject | undefined =>
   workloads.find(

@@ -12,7 +12,7 @@ import type { ReadRecording } from '../history/reports.ts';
 import { publish, type Envelope, type OutputOptions } from '../output.ts';
 import { recordsWith } from './audit-records.ts';
 import { fromAuditLogs, type ReportOfLog } from './from-audit-log.ts';
-import { recentlyEnded, fromEvents, readHistory, worstOf } from './from-events.ts';
+import { recentlyEnded, fromEvents, readHistory, podOfWorkload } from './from-events.ts';
 import type { NamespaceHistory } from './owners.ts';
 import {
   endedListOf,
@@ -63,7 +63,7 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
     if (audited) return await show(audited, options, ports, contextName);
     const history = await readHistory(cluster);
     if (!target) return await showEnded(history, namespace, options, ports, contextName);
-    const pod = target.kind === 'pod' ? target.name : worstOf(target, history, namespace);
+    const pod = target.kind === 'pod' ? target.name : podOfWorkload(target, history, namespace);
     return await show(await fromEvents(cluster, pod, history), options, ports, contextName);
   } finally {
     cluster.close();

@@ -1,6 +1,6 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
 import type { FixReport } from '../../model/report.ts';
-import { worstOf, requestsText } from '../../verdict/loss.ts';
+import { worstProbes, requestsText } from '../../verdict/loss.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitRows } from '../text/card-rows.ts';
@@ -66,7 +66,7 @@ function answerSection(report: Report): string {
   const lines = [
     ...rows,
     `- traffic ${traffic}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
-    ...worstOf(timeline.probes, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
+    ...worstProbes(timeline.probes, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
     ...failed.map(({ message }) => `- gate ${forMarkdown(message, 1000)}`),
     ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),
   ];

@@ -4,7 +4,7 @@
  */
 import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
 import type { Observation } from '../../model/observation.ts';
-import type { ExitReport, Mark, Time } from '../../model/report.ts';
+import type { ExitReport, MarkReport, Time } from '../../model/report.ts';
 import { printTime } from '../../model/stamps.ts';
 import type { Trace } from '../../model/trace.ts';
 import { exitReportOf, gapReport, markReport } from '../../verdict/exit-report.ts';
@@ -13,7 +13,7 @@ import type { OutputPorts } from '../ports.ts';
 import { jsonText } from './json.ts';
 
 /** A mark that later facts may still move or retract. */
-export type ProvisionalMark = Mark & { provisional: boolean };
+export type ProvisionalMark = MarkReport & { provisional: boolean };
 
 type Gap = ExitReport['gaps'][number];
 
@@ -23,13 +23,13 @@ export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
 type LineContext = { at: Time; pod?: PodOfLine | undefined };
 
 type Line =
-  | (LineContext & { type: 'mark'; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark })
+  | (LineContext & Omit<MarkState, 'withdrawn'> & { type: 'mark'; id: string; revision: number; withdrawn?: true })
   | (LineContext & { type: 'gap'; gap: Gap })
   | { type: 'report'; report: ExitReport };
 
 /** A mark as it was printed last. */
 interface MarkState {
-  readonly mark: Mark;
+  readonly mark: MarkReport;
   readonly provisional: boolean;
   readonly withdrawn: boolean;
 }

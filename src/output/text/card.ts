@@ -5,7 +5,7 @@
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
 import { warnsOfExit } from '../../verdict/answer.ts';
-import { worstOf, requestsText } from '../../verdict/loss.ts';
+import { worstProbes, requestsText } from '../../verdict/loss.ts';
 import { isFinished } from '../../model/pod.ts';
 import type { Finding, FixReport, Severity } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -194,7 +194,7 @@ const maxRequestRows = 2;
  */
 function requestRows({ timeline, verdict, answer }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
-  const shown = worstOf(timeline.probes, maxRequestRows);
+  const shown = worstProbes(timeline.probes, maxRequestRows);
   return shown.slice(answer.traffic.grade === 'lost' ? 1 : 0).map((probe) => {
     const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
     const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);

@@ -26,7 +26,7 @@ import {
   serviceSelectorOf,
   siblingTarget,
   uidOf,
-  type Target,
+  type Watched,
 } from '../streams/watched.ts';
 
 interface ReadOptions {
@@ -93,7 +93,7 @@ async function readWorkload(cluster: Cluster, target: Named): Promise<JsonObject
   );
 }
 
-function podsOfWorkload(namespace: string, { resource }: Named, object: JsonObject): Target | undefined {
+function podsOfWorkload(namespace: string, { resource }: Named, object: JsonObject): Watched | undefined {
   if (resource !== 'services') return siblingTarget(namespace, object);
   const matchLabels = serviceSelectorOf(object);
   return matchLabels && podsTarget(namespace, { labelSelector: { matchLabels } });

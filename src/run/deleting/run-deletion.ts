@@ -9,7 +9,7 @@ import type { RawObservation } from '../../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
 import { follow } from '../streams/follow.ts';
-import { createGate, type Gate } from '../streams/stream-health.ts';
+import { createGate, type StreamGate } from '../streams/stream-health.ts';
 import type { LiveOptions, Run } from '../streams/live-run.ts';
 import { createSharedStreams, deliverNamespace } from '../streams/shared-streams.ts';
 import { eventTargets, isTerminatingPod, nameOf, namespaceOf, podEventsTarget, uidOf } from '../streams/watched.ts';
@@ -85,7 +85,7 @@ async function isOurDeletion({ options, group, traceOf }: Run, pod: JsonObject):
 }
 
 /** The first list of the pods; without pods that nobody named, which would stay in memory as long as the run lasts. */
-function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<Listed> {
+function firstList(run: Run, gate: StreamGate, observe?: (rawObservation: RawObservation) => void): Promise<Listed> {
   return new Promise((resolve) => {
     void follow(run, run.group.pods, {
       gate,
@@ -134,7 +134,7 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
 }
 
 /** Waits for the streams for a limited time; late ones are reported as gaps. */
-async function waitForSync({ options, signal, deliver }: Run, gate: Gate): Promise<void> {
+async function waitForSync({ options, signal, deliver }: Run, gate: StreamGate): Promise<void> {
   await within(options.cluster.env, gate.allOpen(), syncTimeoutMs, signal);
   const at = options.clock.now();
   for (const late of gate.shut()) deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });

@@ -6,7 +6,7 @@ import { millisecondsOf } from '../../model/assumptions.ts';
 import { deletionOf } from '../../infer/deletion.ts';
 import { triggerOf } from '../../infer/trigger.ts';
 import type { Pod } from '../../model/kube.ts';
-import { containersOf, controllerOf, isRunning, statusesOf, type ContainerSpec } from '../../model/pod.ts';
+import { containersOf, controllerOf, isRunning, statusesOf, type PodContainer } from '../../model/pod.ts';
 import { wasStartedSince } from '../../infer/before-deletion.ts';
 import { agesIn, isReplacementSlot, olderThanDeletion } from '../../infer/replacement.ts';
 import { isOfNewerTemplate } from '../../infer/workload-changes.ts';
@@ -69,7 +69,7 @@ function endOfAllLogs(trace: Trace): number | undefined {
   return Number.isFinite(last) ? last : undefined;
 }
 
-const mayRun = (trace: Trace, pod: Pod): ContainerSpec[] =>
+const mayRun = (trace: Trace, pod: Pod): PodContainer[] =>
   containersOf(pod).filter(
     ({ name }) =>
       statusesOf(pod).some((status) => status.name === name && isRunning(status.state)) ||

@@ -6,7 +6,7 @@ import type { PodexitError } from '../../errors.ts';
 import type { Pod } from '../../model/kube.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import type { JsonObject } from '../../model/observe/read.ts';
-import { podTarget, type Target } from '../streams/watched.ts';
+import { podTarget, type Watched } from '../streams/watched.ts';
 
 /** A pod that was named, chosen or seen. */
 export interface FoundPod {
@@ -23,7 +23,7 @@ export interface Group {
   /** Empty: all namespaces. */
   readonly namespace: string;
   /** The stream of the pods. */
-  readonly pods: Target;
+  readonly pods: Watched;
   /** Whether a pod of that stream belongs to the group: labels of workloads may overlap, owners do not. */
   owns(this: void, pod: JsonObject): boolean;
   /** The common owner, if it is known before the pods. */
@@ -66,9 +66,9 @@ export interface GroupListener {
   /** All pods that exist. */
   listed?(this: void, pods: readonly JsonObject[]): void;
   /** One observation of an owner's stream. */
-  ownerSeen?(this: void, rawObservation: RawObservation, target: Target): void;
+  ownerSeen?(this: void, rawObservation: RawObservation, target: Watched): void;
   /** Whether a stream is alive, so that silence means that nothing happens. */
-  alive?(this: void, target: Target, isAlive: boolean): void;
+  alive?(this: void, target: Watched, isAlive: boolean): void;
 }
 
 /** The one pod of a run: the pod that was found, or the first of a group that terminates. */

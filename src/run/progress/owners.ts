@@ -11,7 +11,7 @@ import {
   type SeveralTarget,
   type WorkloadResource,
 } from '../choosing/target.ts';
-import { deploymentOf, isFinishedPod, nameOf, namespaceOf, ownerOf, type Target } from '../streams/watched.ts';
+import { deploymentOf, isFinishedPod, nameOf, namespaceOf, ownerOf, type Watched } from '../streams/watched.ts';
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -72,7 +72,7 @@ export function followOwners(
 }
 
 /** CronJobs are watched too, but their pods are not traced. */
-const isOfWorkloads = ({ stream, resource }: Target): boolean =>
+const isOfWorkloads = ({ stream, resource }: Watched): boolean =>
   stream === 'owner' && Object.hasOwn(workloadKinds, resource);
 
 /** The owner's status can no longer be read: it is not waited for. */
@@ -82,7 +82,7 @@ function finishOwner(progress: Progress, path: string, why: string): void {
   progress.ownerSeen(path, true);
 }
 
-function pathIn({ resource }: Target, namespace: string, object: JsonObject): string {
+function pathIn({ resource }: Watched, namespace: string, object: JsonObject): string {
   return workloadPath(namespaceOf(object) ?? namespace, resource as WorkloadResource, nameOf(object));
 }
 

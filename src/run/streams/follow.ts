@@ -8,16 +8,16 @@ import { PodexitError } from '../../errors.ts';
 import type { RawObservation, StreamName } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import { namesStopSignal, narrowerOf } from '../../model/observe.ts';
-import type { Gate } from './stream-health.ts';
+import type { StreamGate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
 import { groupText, type Group } from '../group/group.ts';
 import type { Run } from './live-run.ts';
-import { nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
+import { nameOf, namespaceOf, uidOf, type Watched } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 
 export interface FollowOptions {
   /** Opened when the stream is in sync, or never will be. */
-  gate?: Gate;
+  gate?: StreamGate;
   /** Called with each raw observation before it is delivered. */
   onObservation?: (rawObservation: RawObservation) => void;
   /** Can end this stream before the run ends; the caller aborts it with the run. */
@@ -29,7 +29,7 @@ export interface FollowOptions {
 /** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
 export async function follow(
   run: Run,
-  target: Target,
+  target: Watched,
   { gate, onObservation, signal, since }: FollowOptions = {},
 ): Promise<void> {
   const { options, group } = run;
@@ -86,7 +86,7 @@ function ofGroup({ owns }: Group, rawObservation: RawObservation): RawObservatio
 }
 
 /** If the pod has its own stream, its workload's stream only repeats what that one says about it. */
-const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservation): boolean =>
+const isTracedPod = (run: Run, { stream }: Watched, rawObservation: RawObservation): boolean =>
   stream === 'pods' &&
   run.group.isOne &&
   rawObservation.kind === 'changed' &&
@@ -112,7 +112,7 @@ export async function followContainer(
   run: Run,
   pod: JsonObject,
   container: string,
-  { gate, since }: { gate?: Gate | undefined; since?: number | undefined },
+  { gate, since }: { gate?: StreamGate | undefined; since?: number | undefined },
 ): Promise<void> {
   const { options, signal } = run;
   const ofPod = run.ofPod(uidOf(pod));
@@ -153,7 +153,7 @@ export function reportLoss(
 }
 
 /** A target with its selectors as the two query parameters of a request. */
-export function watchTarget({ stream, path, name, fieldSelector, fields, labelSelector, labels }: Target) {
+export function watchTarget({ stream, path, name, fieldSelector, fields, labelSelector, labels }: Watched) {
   const parametersOf = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(',') || undefined;
   return {
     stream,

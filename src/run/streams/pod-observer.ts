@@ -1,7 +1,7 @@
 /** The pods that share their streams: which further streams each one opens when it is seen, and when it terminates. */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import type { Gate } from './stream-health.ts';
+import type { StreamGate } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
@@ -10,7 +10,7 @@ import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 export function createPodObserver(
   run: Run,
   shared: SharedStreams,
-  gate: Gate,
+  gate: StreamGate,
 ): (rawObservation: RawObservation) => void {
   const { listener } = run;
   /** What its messages need of the newest state of each pod, by uid; of a terminating pod of the first one. */
@@ -74,7 +74,7 @@ function onSuddenRemoval({ options, group, listener, timers, traceOf }: Run, pod
 }
 
 /** Streams that are not in sync when a pod begins to terminate may have missed its beginning. */
-function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): void {
+function reportLateStreams({ options, deliver }: Run, pod: string, gate: StreamGate): void {
   const at = options.clock.now();
   for (const { stream, container } of gate.shut())
     if (container === undefined) deliver({ at, kind: 'gap', stream, pod, from: at, cause: 'not-synced' });

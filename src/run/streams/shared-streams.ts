@@ -10,7 +10,7 @@ import { readRefusal } from '../../kube/status.ts';
 import type { Since } from '../../kube/watch.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { follow, followContainer, reportLoss, warnRefused, watchTarget, type FollowOptions } from './follow.ts';
-import type { Gate } from './stream-health.ts';
+import type { StreamGate } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import {
   candidateServices,
@@ -26,7 +26,7 @@ import {
   servicesTarget,
   sliceTarget,
   uidOf,
-  type Target,
+  type Watched,
 } from './watched.ts';
 
 /** Owners watched by name; beyond this, one watch covers all owners of a kind. */
@@ -36,12 +36,12 @@ const maxNodes = 20;
 /** Log streams that are open at the same time. */
 const maxLogStreams = 100;
 
-type Watch = (target: Target, following?: FollowOptions) => void;
+type Watch = (target: Watched, following?: FollowOptions) => void;
 
 export type SharedStreams = ReturnType<typeof createSharedStreams>;
 
 /** `gate`: what the DELETE waits for. */
-export function createSharedStreams(run: Run, gate: Gate) {
+export function createSharedStreams(run: Run, gate: StreamGate) {
   const opened = new Set<string>();
   const once = (key: string, work: () => void): void => {
     if (opened.has(key) || run.signal.aborted) return;
@@ -81,7 +81,7 @@ const clockMarginMs = 2000;
 /** Follows logs from the pod's deletion or from now on, at most `most` at the same time. */
 export function createLogs(run: Run, most: number, onTooMany = (): void => {}) {
   let open = 0;
-  return (pod: JsonObject, container: string, gate?: Gate): void => {
+  return (pod: JsonObject, container: string, gate?: StreamGate): void => {
     if (open >= most) return onTooMany();
     open += 1;
     void followContainer(run, pod, container, { gate, since: logsSince(pod) }).finally(() => (open -= 1));
@@ -96,7 +96,7 @@ function logsSince(pod: JsonObject): number | undefined {
   return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
 }
 
-function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Target) => void): void {
+function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Watched) => void): void {
   const count = [...opened].filter((key) => key.startsWith('node/')).length;
   if (count === maxNodes + 1)
     options.warn(`more than ${maxNodes} nodes: whether further kubelets are alive is not watched`);
@@ -108,7 +108,7 @@ const logsLeftOut = `more than ${maxLogStreams} logs at once: those of further p
 const routingStreams = [{ stream: 'services' }, { stream: 'endpointslices' }] as const;
 
 /** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
-function createRoutes(run: Run, gate: Gate) {
+function createRoutes(run: Run, gate: StreamGate) {
   const { options, signal, deliver } = run;
   const { namespace } = run.group;
   let listing: Promise<JsonObject[] | undefined> | undefined;
@@ -150,7 +150,7 @@ function createRoutes(run: Run, gate: Gate) {
 }
 
 /** One paged list, no watch: Services change rarely, and a namespace may have a thousand. */
-async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonObject[] | undefined> {
+async function listServices(run: Run, target: Watched, gate: StreamGate): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
     const result = await listUntilAnswered(options.cluster, watchTarget(target), { signal, deliver });

@@ -100,7 +100,7 @@ interface GatedStream {
   pod?: string;
 }
 
-export type Gate = ReturnType<typeof createGate>;
+export type StreamGate = ReturnType<typeof createGate>;
 
 /** Waits until every expected stream is open. More streams may be added during the wait. */
 export function createGate() {

@@ -14,7 +14,7 @@ import {
 import { workloadKinds } from '../choosing/target.ts';
 import { matches, operators, type LabelSelector } from './selectors.ts';
 
-export interface Target {
+export interface Watched {
   stream: StreamName;
   /** Collection path. */
   path: string;
@@ -38,37 +38,37 @@ const collection = (root: string, namespace: string, resource: string): string =
 const podsIn = (namespace: string) => ({ path: collection(core, namespace, 'pods'), resource: 'pods' });
 const eventsIn = (namespace: string) => ({ path: collection(core, namespace, 'events'), resource: 'events' });
 
-const aboutObject = (kind: string, name: string): Pick<Target, 'fieldSelector'> => ({
+const aboutObject = (kind: string, name: string): Pick<Watched, 'fieldSelector'> => ({
   fieldSelector: { 'involvedObject.kind': kind, 'involvedObject.name': name },
 });
 
 /** The pods that a selector matches. */
 export const podsTarget = (
   namespace: string,
-  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
-): Target => ({
+  selector: Pick<Watched, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
+): Watched => ({
   stream: 'pods',
   ...podsIn(namespace),
   ...selector,
 });
 
 /** The Events about all pods, and those about everything else, for example owners and autoscalers. */
-export const eventTargets = (namespace: string): Target[] => [
+export const eventTargets = (namespace: string): Watched[] => [
   { stream: 'events', ...eventsIn(namespace), fieldSelector: { 'involvedObject.kind': 'Pod' } },
   { stream: 'owner-events', ...eventsIn(namespace), fields: 'involvedObject.kind!=Pod' },
 ];
 
-export const servicesTarget = (namespace: string): Target => ({
+export const servicesTarget = (namespace: string): Watched => ({
   stream: 'services',
   path: collection(core, namespace, 'services'),
   resource: 'services',
 });
 
 /** The pod of a run about one pod. */
-export const podTarget = (namespace: string, name: string): Target => ({ stream: 'pod', ...podsIn(namespace), name });
+export const podTarget = (namespace: string, name: string): Watched => ({ stream: 'pod', ...podsIn(namespace), name });
 
 /** The Events about this pod. */
-export const podEventsTarget = (namespace: string, name: string): Target => ({
+export const podEventsTarget = (namespace: string, name: string): Watched => ({
   stream: 'events',
   ...eventsIn(namespace),
   ...aboutObject('Pod', name),
@@ -78,7 +78,7 @@ export const podEventsTarget = (namespace: string, name: string): Target => ({
 const maxServices = 200;
 
 /** The slices of these Services; undefined if there are none. */
-export function sliceTarget(namespace: string, services: readonly string[]): Target | undefined {
+export function sliceTarget(namespace: string, services: readonly string[]): Watched | undefined {
   if (services.length === 0) return undefined;
   return {
     ...slicesTarget(namespace),
@@ -89,7 +89,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
 }
 
 /** All slices. */
-export const slicesTarget = (namespace: string): Target => ({
+export const slicesTarget = (namespace: string): Watched => ({
   stream: 'endpointslices',
   path: collection('/apis/discovery.k8s.io/v1', namespace, 'endpointslices'),
   resource: 'endpointslices',
@@ -137,14 +137,14 @@ const nodeEvents = { stream: 'node-events', path: eventsIn('default').path, reso
 const leases = collection('/apis/coordination.k8s.io/v1', 'kube-node-lease', 'leases');
 
 /** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
-export const nodeTargets = (node: string): Target[] => [
+export const nodeTargets = (node: string): Watched[] => [
   { ...nodes, name: node },
   { ...nodeEvents, ...aboutObject('Node', node) },
   { stream: 'lease', path: leases, resource: 'leases', name: node },
 ];
 
 /** All nodes, and the Events about them. */
-export const nodesTargets = (): Target[] => [
+export const nodesTargets = (): Watched[] => [
   nodes,
   { ...nodeEvents, fieldSelector: { 'involvedObject.kind': 'Node' } },
 ];
@@ -158,7 +158,7 @@ export const ownerKinds: Partial<Record<string, { kind: string; group: string }>
 };
 
 /** The owner and the Events about it; empty for kinds that are not built into Kubernetes. */
-export function ownerTargets(namespace: string, { kind, name }: { kind: string; name: string }): Target[] {
+export function ownerTargets(namespace: string, { kind, name }: { kind: string; name: string }): Watched[] {
   const all = ownersTarget(namespace, kind);
   return all
     ? [
@@ -169,7 +169,7 @@ export function ownerTargets(namespace: string, { kind, name }: { kind: string; 
 }
 
 /** All objects of an owner's kind, for a run that would have to watch many by name. */
-export function ownersTarget(namespace: string, kind: string): Target | undefined {
+export function ownersTarget(namespace: string, kind: string): Watched | undefined {
   const [resource, known] = Object.entries(ownerKinds).find(([, one]) => one?.kind === kind) ?? [];
   return resource && known
     ? { stream: 'owner', path: collection(`/apis/${known.group}`, namespace, resource), resource }
@@ -198,7 +198,7 @@ function ownerReferenceOf(object: JsonObject): JsonObject {
 }
 
 /** Pods of the same workload, by the topmost owner's selector (a Deployment's also covers its next ReplicaSet). */
-export function siblingTarget(namespace: string, owner: JsonObject): Target | undefined {
+export function siblingTarget(namespace: string, owner: JsonObject): Watched | undefined {
   const selector = asObject(asObject(owner['spec'])['selector']);
   const matchLabels = stringsOf(selector['matchLabels']);
   const matchExpressions = asArray(selector['matchExpressions'])

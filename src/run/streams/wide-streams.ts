@@ -6,7 +6,7 @@ import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import { follow } from './follow.ts';
 import type { Run } from './live-run.ts';
 import { createLogs, deliverNamespace, type SharedStreams } from './shared-streams.ts';
-import type { Gate } from './stream-health.ts';
+import type { StreamGate } from './stream-health.ts';
 import {
   namespaceOf,
   nodesTargets,
@@ -25,7 +25,7 @@ const [maxLeases, maxLogs] = [20, 50];
 const namespaceMs = 10_000;
 
 /** `gate`: the streams that a pod must not terminate without, or its report has a gap. */
-export function createWideStreams(run: Run, gate: Gate): SharedStreams {
+export function createWideStreams(run: Run, gate: StreamGate): SharedStreams {
   const { namespace } = run.group;
   const kinds = new Set<string>();
   const openKind = (kind: string): void => {

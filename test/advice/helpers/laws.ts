@@ -8,7 +8,7 @@ import { editsOf, remediesFor, type Consent } from '../../../src/advice/remedies
 import {
   containersThatServe,
   hookSecondsOf,
-  mainContainers,
+  rolesOf,
   othersServe,
   servicesOfClients,
 } from '../../../src/advice/roles.ts';
@@ -61,7 +61,7 @@ export const laws: Readonly<Record<string, (objects: readonly KubernetesObject[]
   },
   'a container that clients or the kubelet ask never becomes a sidecar': (objects) => {
     const { situation, remedies } = decide(objects);
-    const asked = new Set(mainContainers(situation).applications.map(({ name }) => name));
+    const asked = new Set(rolesOf(situation).applications.map(({ name }) => name));
     const moved = editsOf(remedies, all).flatMap((edit) => (edit.kind === 'move' ? String(edit.path.at(-1)) : []));
     expect(moved.filter((name) => asked.has(name))).toEqual([]);
   },

@@ -1,5 +1,5 @@
 /** Builders for parts of reports: seconds after the request become instants, phases and marks. */
-import type { Instant, Mark, MarkName, Phase, PhaseName, Time } from '../../../src/model/report.ts';
+import type { Instant, MarkReport, MarkName, PhaseReport, PhaseName, Time } from '../../../src/model/report.ts';
 
 /** The moment of the request in every sample. */
 export const zero = Date.parse('2026-11-20T23:04:29.601Z');
@@ -19,13 +19,19 @@ export const inferred = (from: number, to: number, ...evidence: number[]): Insta
   basis: 'inferred',
 });
 
-export function mark(name: MarkName, at: Instant, subject?: string, note?: string): Mark {
+export function mark(name: MarkName, at: Instant, subject?: string, note?: string): MarkReport {
   const id = subject === undefined ? name : `${name}/${subject}`;
   return { id, name, at, ...(subject === undefined ? {} : { subject }), ...(note === undefined ? {} : { note }) };
 }
 
 /** A phase between two instants, with its computed length and share of the grace period. */
-export function phase(name: PhaseName, start: Instant, end: Instant, graceSeconds: number, subject?: string): Phase {
+export function phase(
+  name: PhaseName,
+  start: Instant,
+  end: Instant,
+  graceSeconds: number,
+  subject?: string,
+): PhaseReport {
   const min = Math.max(0, (Date.parse(end.earliest) - Date.parse(start.latest)) / 1000);
   const max = (Date.parse(end.latest) - Date.parse(start.earliest)) / 1000;
   const ofGrace = { min: min / graceSeconds, max: max / graceSeconds };

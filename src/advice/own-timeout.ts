@@ -7,7 +7,7 @@ import { durationOf } from './limits.ts';
 
 export interface OwnTimeout {
   readonly seconds: number;
-  /** The option or variable, without its value: `--graceful-timeout`; of a program's default also the program. */
+  /** The option or variable, without its value: `--graceful-timeout`; of a program's own limit also the program. */
   readonly from: string;
 }
 
@@ -19,7 +19,7 @@ export function ownLimitOf(command: CommandLine, stopSignal: string | undefined)
   if (handles !== 'yes' || reachesApp !== 'yes' || drains === 'no' || limitSeconds === undefined) return undefined;
   return {
     seconds: limitSeconds,
-    from: [`default of ${program ?? 'its program'}`, limitFrom].filter(Boolean).join(', '),
+    from: [`limit of ${program ?? 'its program'}`, limitFrom].filter(Boolean).join(', '),
   };
 }
 
@@ -28,8 +28,8 @@ const end = '(graceful(ly)?|shutdown|terminat(e|ion|ing)|drain(ing)?|stop(ping)?
 const time = '(timeout|period|duration|delay|wait|seconds|secs|time|grace)';
 const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 
-/** Settings with these words are about something else than the stop of the application itself. */
-const isOther = /liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
+/** Settings with these words are about something else than the stop of the application: envoy drains for a hot restart only. */
+const isOther = /drain-time|liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
 
 /** The longest of them; undefined if none is set. */
 export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {

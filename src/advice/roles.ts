@@ -82,8 +82,8 @@ export function othersServe(situation: Situation): Reasoned {
   if (capacity.ownData === 'yes')
     return unknown('each of its pods keeps data of its own, and only the application knows who can answer for it');
   if (capacity.ownData === 'unknown') return unknown('whether its pods keep data of their own is not known here');
-  const isOnHostPorts = situation.capacity.inPlace.some(({ why }) => why === 'host ports');
-  if (kind === 'DaemonSet' && (isOnHostPorts || services.some(({ isNodeLocal }) => isNodeLocal)))
+  const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
+  if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
     return no('clients of a node reach only the pod of that node');
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);

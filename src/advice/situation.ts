@@ -199,24 +199,25 @@ export function situationsOf(
     });
   const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
     replicas !== 0 && !/Job$|^Pod$/.test(kind);
-  const lasting = found.map(({ situation }) => situation).filter(isLasting);
+  // Folders often hold a copy of a workload for each environment.
+  const owners = new Map<ServiceSpec | BudgetSpec, Set<string>>();
+  for (const { services, budgets, subject } of found.map(({ situation }) => situation).filter(isLasting))
+    for (const one of [...services, ...budgets])
+      owners.set(one, (owners.get(one) ?? new Set()).add(subject.kind + subject.name));
   /** Marks a Service or a budget with lasting pods of several workloads. */
-  const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => {
-    const selected = lasting.filter(({ services, budgets }) => [...services, ...budgets].includes(one));
-    // Folders often hold a copy of a workload for each environment.
-    const names = new Set(selected.map(({ subject: { kind, name } }) => kind + name));
-    return { ...one, isShared: names.size > 1 };
-  };
+  const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => ({
+    ...one,
+    isShared: (owners.get(one)?.size ?? 0) > 1,
+  });
   // A typing error, or it belongs to pods elsewhere.
   const stray = neighbours.services.filter(
     (one) => one.selector && !found.some(({ situation }) => situation.services.includes(one)),
   );
-  const because = 'its selector matches no pod in these files';
   const straysFor = ({ services, subject: { namespace } }: Situation): Situation['unread'] =>
     stray.flatMap(({ name, namespace: own = namespace }) =>
       services.length > 0 || own !== (namespace ?? own)
         ? []
-        : { what: `which pods Service ${name} routes to`, because },
+        : { what: `which pods Service ${name} routes to`, because: 'its selector matches no pod in these files' },
     );
   return found.map(({ manifest, situation }) => ({
     manifest,

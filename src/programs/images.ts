@@ -10,10 +10,11 @@ function lastPartOf(image: string): { name: string; tag: string } {
 /** The last part of a repository, without tag and digest. */
 export const imageName = (image: string): string => lastPartOf(image).name;
 
-/** What its Dockerfile says. Official images only: `node`, `docker.io/library/node`, a mirror's `library/node`. */
+/** What its Dockerfile says. By the name on Docker Hub: `node`, `docker.io/library/node`, a mirror's `library/node`, `host/node`. */
 export function rowOfImage(image: string) {
   const path = image.split('@', 1)[0]?.replace(/:[^/:]*$/, '') ?? '';
-  const name = path.replace(/^(docker\.io|index\.docker\.io)\//, '').replace(/^(.*\/)?library\//, '');
+  const onHub = path.replace(/^(docker\.io|index\.docker\.io)\//, '').replace(/^(.*\/)?library\//, '');
+  const name = onHub.replace(/^[^/]*[.:][^/]*\/(?=[^/]*$)/, '');
   return data.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(lastPartOf(image).tag));
 }
 
@@ -29,7 +30,4 @@ export function shellsOf(image: string): readonly string[] {
  * The STOPSIGNAL of a well-known image, by its name; undefined for SIGTERM and for all other images, as the API does not
  * show it (SIGNALS.md §2 S8).
  */
-export function stopSignalOfImage(image = ''): string | undefined {
-  const { name, tag } = lastPartOf(image);
-  return data.images.find((row) => row.image === name && row.stop && new RegExp(row.tag ?? '').test(tag))?.stop;
-}
+export const stopSignalOfImage = (image = ''): string | undefined => rowOfImage(image)?.stop;

@@ -77,8 +77,8 @@ function configured(row: ProgramRow, args: string): ProgramRow {
   let found = row;
   for (const { when, ...rest } of row.variants ?? []) if (new RegExp(when).test(args)) found = { ...found, ...rest };
   const signals = Object.entries(found.signals ?? {}).map(([name, reaction]) => {
-    const option = /^-\S+/.exec(reaction.limitFrom ?? '')?.[0] ?? '$^';
-    const [, seconds] = new RegExp(`(?:^| )${option}[ =]?(\\d+(?:\\.\\d+)?)s?(?: |$)`).exec(args) ?? [];
+    const option = reaction.limitFrom?.match(/(?<!\S)-\S+/g)?.join('|') ?? '$^';
+    const [, seconds] = new RegExp(`(?:^| )(?:${option})[ =]?(\\d+(?:\\.\\d+)?)s?(?: |$)`).exec(args) ?? [];
     return [name, seconds === undefined ? reaction : { ...reaction, limitSeconds: Number(seconds) }] as const;
   });
   return { ...found, signals: Object.fromEntries(signals) };

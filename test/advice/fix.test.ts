@@ -200,9 +200,9 @@ describe.each(files)('%s', (file) => {
         const patches = stdout.split(/^---$/m).filter((one) => one.trim() !== '');
         let rest = text;
         for (const patch of patches) {
-          const [, name = ''] = /^# kubectl patch (\S+)/m.exec(patch) ?? [];
+          const [, name = ''] = /^# (?:kubectl patch )?([a-z]+\/[^\s:]+)/m.exec(patch) ?? [];
           if (name === '') continue;
-          expect(patch.split('\n').filter((line) => /^\s*# (?!kubectl)/.test(line)).length).toBeGreaterThan(0);
+          expect(patch.split('\n').filter((line) => /^\s*# (?!kubectl|job\/)/.test(line)).length).toBeGreaterThan(0);
           const found = parseManifests(text, file).manifests.find(
             ({ object }) => hasPods(object) && `${object.kind?.toLowerCase()}/${object.metadata?.name}` === name,
           );

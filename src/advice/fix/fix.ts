@@ -173,13 +173,13 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
   return patches.map(({ object, patch }) => `${headComment(object, format)}${patch}`).join('---\n');
 }
 
-/** A comment that says how to apply the patch. A pod cannot be patched, only recreated. */
+/** A comment that says how to apply the patch. A pod, or the template of a Job, cannot be patched, only recreated. */
 function headComment(object: KubernetesObject, format: FixFormat): string {
   const namespace = object.metadata?.namespace;
   const where = namespace === undefined ? '' : ` -n ${namespace}`;
   const type = format === 'json-patch' ? ' --type=json' : '';
-  return object.kind === 'Pod'
-    ? `# ${nameOf(object)}: the API does not let these fields of a pod change; recreate it with them\n`
+  return object.kind === 'Pod' || object.kind === 'Job'
+    ? `# ${nameOf(object)}: the API does not let these fields of a ${object.kind} change; recreate it with them\n`
     : `# kubectl patch ${nameOf(object)}${where}${type} --patch-file FILE\n`;
 }
 

@@ -102,12 +102,10 @@ const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (va
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, pods: count, reason }, index) => {
     const why = reason === '' || grade === 'safe' ? '' : `, ${reason}`;
+    const text = `: ${grade === 'lost' ? 'during the exits of ' : ''}${count} of ${plural(pods, 'pod')}${why}`;
     return {
       label: index === 0 ? 'traffic' : '',
-      pieces: [
-        trafficSign(pen, grade, requests.length > 0, 'unknown'),
-        plain(forTerminal(`: ${count} of ${plural(pods, 'pod')}${why}`, 1000)),
-      ],
+      pieces: [trafficSign(pen, grade, requests.length > 0, 'unknown'), plain(forTerminal(text, 1000))],
     };
   });
 }

@@ -1,9 +1,10 @@
 import { uptime } from 'node:os';
+import { hrtime } from 'node:process';
 import type { Clock } from '../output/ports.ts';
 
 /** The clocks that a process can read; ms. */
 interface ClockSources {
-  /** Wall clock time at the start of the monotonic clock. */
+  /** Wall clock time at the start of the monotonic clock; in whole ms, rounded down. */
   origin: number;
   /** Monotonic; on Linux it stops while the machine sleeps. */
   monotonic(): number;
@@ -39,11 +40,13 @@ export function createNow({ origin, monotonic, wall, uptime }: ClockSources): ()
   };
 }
 
+/** Not `performance.now`, whose first call loads a module: the origin would be wrong by the milliseconds that this takes. */
+const monotonic = (): number => Number(hrtime.bigint()) / 1e6;
+
 export const systemClock: Clock = {
   now: createNow({
-    // Whole ms, rounded down.
-    origin: Date.now() + 0.5 - performance.now(),
-    monotonic: () => performance.now(),
+    origin: Date.now() + 0.5 - monotonic(),
+    monotonic,
     wall: Date.now,
     uptime: () => uptime() * 1000,
   }),

@@ -17,9 +17,8 @@ import { nameOf, ownerOf } from '../streams/watched.ts';
 type ConfirmOptions = Pick<TraceOptions, 'interactive' | 'confirm' | 'mode' | 'graceSeconds' | 'once'>;
 
 const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
-  if (interactive) return true;
   const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
-  return deletes && confirm === true && canAsk(ports);
+  return interactive === true || (deletes && confirm === true && canAsk(ports));
 };
 
 /**

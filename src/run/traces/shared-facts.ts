@@ -123,14 +123,13 @@ const isOfOnePod = /^(pod|about\/[^/]*\/Pod)\//;
 /** What an observation is remembered with, and how many of them. */
 function ringOf(o: Observation): { key: string; most: number } {
   if (o.kind === 'dated') return { key: 'dates', most: maxDates };
-  if (o.kind === 'listed') return { key: listKey(o.stream, o.name, o.objects[0]), most: 1 };
+  // A newer list replaces an older one only if both have the same stream, name and kind.
+  const [first] = o.kind === 'listed' ? o.objects : [];
+  const kind = first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '');
+  if (o.kind === 'listed') return { key: `list/${o.stream}/${o.name ?? ''}/${kind}`, most: 1 };
   if (o.kind !== 'changed') return { key: 'streams', most: maxStreamObservations };
   return { key: rememberedKey(o.object), most: maxChanges[o.stream] ?? maxOtherChanges };
 }
-
-/** A newer list replaces an older one only if both have the same stream, name and kind. */
-const listKey = (stream: string, name: string | undefined, first: ObservedObject | undefined): string =>
-  `list/${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
 export function rememberedKey(object: ObservedObject): string {

@@ -29,8 +29,8 @@ export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
   };
   return {
     take(o: Observation): void {
-      // Those of one pod are in its report.
-      if (o.kind !== 'gap' || o.pod !== undefined) return;
+      // Those of one pod are in its report. At the end, another stream may only not have confirmed that it has sent all.
+      if (o.kind !== 'gap' || o.pod !== undefined || (o.to === undefined && o.stream !== 'pods')) return;
       const name = names[o.stream];
       if (name === undefined) return;
       // A stream that is still lost when the watch ends has missed what happened until then.

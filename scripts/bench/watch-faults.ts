@@ -1,5 +1,6 @@
 /** `bench:watch --faults`: what goes wrong between the cluster and its watchers, one thing after the other, all the time. */
 import type { Playback } from '../../src/demo/cluster.ts';
+import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import type { Stream } from '../../src/demo/http/exchange.ts';
 import { failure, HttpError } from '../../src/demo/data/status.ts';
 import type { Interference } from '../../src/demo/loopback.ts';
@@ -11,7 +12,8 @@ const everyMs = 7000;
 /** Requests that are refused in a row. */
 const mostRefused = 10;
 
-export function watchFaults(cluster: Playback): Interference {
+/** `shown` is called with the uid of each pod that goes out in a list or in a whole line; that may be lost on its way. */
+export function watchFaults(cluster: Playback, shown: (uid: string) => void): Interference {
   const streams = new Set<Stream>();
   let refused = { code: 500, left: 0 };
   let isHalving = false;
@@ -32,7 +34,14 @@ export function watchFaults(cluster: Playback): Interference {
   ];
   let timer: NodeJS.Timeout | undefined;
   return {
-    async around(_, serve) {
+    async around(call, serve) {
+      const { json, request } = call;
+      if (request.kind?.plural === 'pods') {
+        call.json = (status, body, headers) => {
+          (body as { items?: KubeObject[] }).items?.forEach(({ metadata }) => shown(metadata.uid ?? ''));
+          json(status, body, headers);
+        };
+      }
       if (refused.left === 0) return serve();
       refused.left -= 1;
       const { code } = refused;
@@ -43,9 +52,13 @@ export function watchFaults(cluster: Playback): Interference {
       stream.onClose(() => streams.delete(stream));
     },
     outgoing({ exchange }, line, send) {
-      if (!isHalving || exchange.request.kind?.plural !== 'pods') return send(line);
-      isHalving = false;
-      exchange.raw(line.slice(0, line.length / 2), exchange.cut);
+      if (exchange.request.kind?.plural !== 'pods') return send(line);
+      if (isHalving) {
+        isHalving = false;
+        return exchange.raw(line.slice(0, line.length / 2), exchange.cut);
+      }
+      shown(/"uid":"(uid-\d+)"/.exec(line)?.[1] ?? '');
+      send(line);
     },
     start() {
       let done = 0;

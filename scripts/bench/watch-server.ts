@@ -4,6 +4,7 @@
  * and exits with its parent.
  */
 import { readFileSync } from 'node:fs';
+import type { Playback } from '../../src/demo/cluster.ts';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import { startLoopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
@@ -15,10 +16,11 @@ export interface WatchedCluster {
   kubeconfig: string;
 }
 
-/** The pod `uid` was removed `at` this time, client ms. */
+/** The pod `uid` was removed `at` this time, client ms. `isShown`: it had gone out in a list or a watch before; with faults only. */
 export interface RemovedPod {
   uid: string;
   at: number;
+  isShown: boolean;
 }
 
 interface Row {
@@ -26,7 +28,10 @@ interface Row {
 }
 
 const [pods = 0, changesPerSecond = 0, exitsPerSecond = 0] = process.argv.slice(2, 5).map(Number);
-const interfere = process.argv[5] === 'faults' ? watchFaults : undefined;
+/** The uids of the pods that a client may know. */
+const shown = new Set<string>();
+const withFaults = (cluster: Playback) => watchFaults(cluster, (uid) => shown.add(uid));
+const interfere = process.argv[5] === 'faults' ? withFaults : undefined;
 /** ms from the deletion to the Killing Event, to the exit of the container, and from there to the removal. */
 const [killingMs, drainMs, cleanupMs] = [20, 2000, 500];
 
@@ -101,7 +106,7 @@ function exit(): void {
     const ended = { ...terminating, status: { ...status, phase: 'Succeeded', containerStatuses: statuses } };
     server.write('pods', 'MODIFIED', ended);
     setTimeout(() => {
-      process.send?.({ uid, at: Date.now() } satisfies RemovedPod);
+      process.send?.({ uid, at: Date.now(), isShown: shown.delete(uid) } satisfies RemovedPod);
       server.write('pods', 'DELETED', ended);
     }, cleanupMs);
   }, drainMs);

@@ -36,7 +36,12 @@ const theirs = faults ? undefined : start(['kubectl', 'get', 'pods', '-A', '-w',
 const removedAt = new Map<string, number>();
 const printedAt = new Map<string, number[]>();
 let summary = { unseen: 0, gaps: 0, stillTerminating: 0 };
-cluster.child.on('message', ({ uid, at }: RemovedPod) => removedAt.set(uid, at));
+/** The pods that no list and no watch ever showed: nobody who watches can count them. */
+const neverShown = new Set<string>();
+cluster.child.on('message', ({ uid, at, isShown }: RemovedPod) => {
+  removedAt.set(uid, at);
+  if (!isShown) neverShown.add(uid);
+});
 let [rest, lastLineAt] = ['', Date.now()];
 ours.stdout?.setEncoding('utf8').on('data', (text: string) => {
   lastLineAt = Date.now();
@@ -88,7 +93,8 @@ function reportText(): string {
   const late = [...removedAt].flatMap(([uid, at]) => (printedAt.get(uid) ?? []).map((printed) => printed - at));
   late.sort((a, b) => a - b);
   const quantile = (share: number): string => `${late[Math.floor(late.length * share)] ?? '–'} ms`;
-  const missed = [...removedAt.keys()].filter((uid) => !printedAt.has(uid)).length;
+  const withoutLine = [...removedAt.keys()].filter((uid) => !printedAt.has(uid));
+  const [missed, hidden] = [withoutLine.length, withoutLine.filter((uid) => neverShown.has(uid)).length];
   const doubled = [...printedAt.values()].filter(({ length }) => length > 1).length;
   const own = after.ours.cpuMs - before.ours.cpuMs;
   const beside = (unit: string, mine: number, other?: number): string =>
@@ -98,7 +104,7 @@ function reportText(): string {
   const [minuteBefore, lastFive] = [mean(rss.slice(-72, -60)), mean(rss.slice(-60))];
   return [
     `${pods} pods, ${changes} changes/s, ${exits} exits/s, ${seconds} s${faults ? ', with faults' : ''}`,
-    `exits          ${removedAt.size}: ${missed} without a line (${summary.unseen} counted as not observed, ${summary.stillTerminating} as still terminating, ${missed - summary.unseen - summary.stillTerminating} in no count), ${doubled} twice; ${summary.gaps} gaps`,
+    `exits          ${removedAt.size}: ${missed} without a line (${summary.unseen} counted as not observed, ${summary.stillTerminating} as still terminating, ${faults ? `${hidden} never in a list or watch, ` : ''}${missed - summary.unseen - summary.stillTerminating - (faults ? hidden : 0)} in no count), ${doubled} twice; ${summary.gaps} gaps`,
     `line           after removal p50 ${quantile(0.5)}, p99 ${quantile(0.99)}`,
     `CPU            watch ${own} ms (${(own / removedAt.size).toFixed(1)} ms an exit)${beside('ms', own, kubectlMs)}`,
     `peak memory    watch ${after.ours.peakMiB.toFixed(0)} MiB${beside('MiB', after.ours.peakMiB, after.theirs?.peakMiB)}`,

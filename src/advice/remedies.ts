@@ -154,8 +154,7 @@ const limitText = (grace: Size | undefined): string | undefined =>
 
 /** ` (on nginx and php)`, if several containers get one. */
 function hookWords(added: ReadonlyMap<string, number>): string[] {
-  const lengths = [...new Set(added.values())];
-  return lengths.map((seconds) => {
+  return [...new Set(added.values())].map((seconds) => {
     const names = [...added].flatMap(([name, one]) => (one === seconds ? [name] : []));
     return `preStop sleep ${seconds}s${added.size > 1 ? ` on ${list(names)}` : ''}`;
   });

@@ -53,17 +53,16 @@ function printed(
   const patches = remedies.filter(({ edits, after, consent }) => edits.length > 0 && !after && !consent);
   const left = remedies.filter((one) => !patches.includes(one));
   const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);
-  const ordered = [...left.filter(isAboutCause), ...left.filter((one) => !isAboutCause(one))];
-  const advice = [...new Set(ordered.map(({ text, after }) => (after ? `only then: ${text}` : text)))];
+  left.sort((a, b) => Number(isAboutCause(b)) - Number(isAboutCause(a)));
+  const advice = [...new Set(left.map(({ text, after }) => (after ? `only then: ${text}` : text)))];
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };
   // Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted.
   const isPatchable = Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
-  if (!isPatchable) {
-    const text = `in its manifest: ${reason}`;
-    return { advice: patches.some(isAboutCause) ? [text, ...advice] : [...advice, text], fix: [] };
-  }
+  const inWords = `in its manifest: ${reason}`;
+  if (!isPatchable)
+    return { advice: patches.some(isAboutCause) ? [inWords, ...advice] : [...advice, inWords], fix: [] };
   const patch = patchOf(
     situation,
     patches.flatMap(({ edits }) => edits),

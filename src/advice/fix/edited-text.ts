@@ -72,8 +72,9 @@ function changed(text: string, changes: readonly TextChange[]): string {
   const parts = changes
     .toSorted((a, b) => a.start - b.start)
     .map(({ start, end, text: own }) => {
+      const kept = text.slice(from, start);
       from = end;
-      return text.slice(from, start) + own;
+      return kept + own;
     });
   return parts.join('') + text.slice(from);
 }

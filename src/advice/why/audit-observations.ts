@@ -81,9 +81,10 @@ function podStates(writes: readonly AuditEvent[], request: AuditEvent | undefine
     const last = pods.at(-1);
     // Without the request that began the deletion, what is sent later does not show whether it has begun.
     const isBeginKnown = request !== undefined || isDeleted(last?.object);
+    const wasKnown = known !== undefined;
     known = podIn(event) ?? (known && isBeginKnown ? stateAfter(known, event) : undefined);
     if (!known) continue;
-    const isMissing = known === undefined || !isBeginKnown;
+    const isMissing = !wasKnown || !isBeginKnown;
     const at = Math.floor(event.answeredAt);
     if (last && isDeleted(known) && isMissing)
       gaps.push({ at, kind: 'gap', stream: 'pod', from: Math.floor(last.answeredAt), to: at, cause: 'disconnected' });

@@ -3,7 +3,7 @@ import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { mayMiss, type Trace } from '../../model/trace.ts';
 import { byService, drainRace, dueText, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';
-import { noReadyPeriods } from '../no-ready-periods.ts';
+import { noReadyPeriods, periodLength } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
@@ -70,8 +70,7 @@ export const trafficRules: Rules = {
     const isWholeWorkload = isCascade(timeline);
     if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
     return noReadyPeriods(input).map(({ service, ms, end, evidence }) => {
-      const length = lengthText({ min: ms, max: ms, shown: ms });
-      const clause = `Service ${service} had no ready endpoint for ${end === 'seen' ? '' : 'at least '}${length}`;
+      const clause = `Service ${service} had no ready endpoint for ${lengthText(periodLength({ ms, end }))}`;
       return {
         severity: isWholeWorkload ? 'info' : 'warning',
         message: `${clause}${end === 'open' ? ', until the trace ended' : ''}`,

@@ -185,8 +185,8 @@ function worstPods(reports: readonly Report[]) {
 /** The fix that most pods need. */
 function commonFix(reports: readonly Report[]): FixReport | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
-  const mostSuggested = mostFrequent(fixes.map(({ command }) => command));
-  return fixes.find(({ command }) => command === mostSuggested);
+  const command = mostFrequent(fixes.map((one) => one.command));
+  return fixes.find((one) => one.command === command);
 }
 
 const mostFrequent = (texts: readonly string[]): string | undefined =>

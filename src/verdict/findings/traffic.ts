@@ -41,13 +41,16 @@ export const trafficRules: Rules = {
     const lost = stoppedAtOnce
       ? `${container.name} was gone or refused connections less than 1s later`
       : servedText(container);
+    const ignoresSignal = container.reaction === 'none' && container.outcome === 'killed';
     // Not certain if the lead may have been long enough.
     const arrived = lead.max < minLeadMs ? 'arrived' : 'may have arrived';
     return {
       severity: stoppedAtOnce ? 'warning' : 'info',
       container: container.name,
       message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to ${container.name}: ${dueText(race)}${lost === undefined ? '' : `; ${lost}`}`,
-      clause: `${signalName(container)} was ${dueText(race)}${container.preStop ? '' : ', no preStop hook'}`,
+      clause: ignoresSignal
+        ? `SIGKILL cut off what was still open, as ${container.name} did not react to ${signalName(container)}`
+        : `${signalName(container)} was ${dueText(race)}${container.preStop ? '' : ', no preStop hook'}`,
       evidence,
     };
   },
@@ -103,8 +106,7 @@ export const trafficRules: Rules = {
       const { unroutedAt } = endpoint;
       if (!isRouted(endpoint) || ended === undefined) return [];
       const stayed = (unroutedAt?.earliest ?? trace.now) - ended;
-      const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
-      return stayed > needed ? [{ endpoint, stayed }] : [];
+      return stayed > (unroutedAt ? 0 : millisecondsOf('delivery-lag')) ? [{ endpoint, stayed }] : [];
     });
     const [longest] = notRemoved.sort((a, b) => b.stayed - a.stayed);
     if (!longest) return undefined;

@@ -102,14 +102,12 @@ function exitLogEnd({ trace, facts, killings }: Stop): LogFacts['ended'] {
   return isDoubtful ? undefined : end;
 }
 
-/** The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster. */
-const hungKubeletLogEndMs = 40 * second;
-
 /** Whether the kubelet was silent for too long when the log ended: no Lease renewal or, without Leases, no sign. */
 function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
   const { listedRenewal, renewals } = trace.nodeSigns;
   const renewed = renewals.findLast((renewal) => renewal.at <= at) ?? listedRenewal;
-  if (!renewed) return at - lastSignOfKubelet(trace) > hungKubeletLogEndMs;
+  // The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster.
+  if (!renewed) return at - lastSignOfKubelet(trace) > 40 * second;
   const longest = maxRenewalIntervalMs + millisecondsOf('event-lag') + deliveryLagOf(trace);
   return deliverableSince(trace, 'lease', at) - renewed.at > longest;
 }

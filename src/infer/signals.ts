@@ -142,11 +142,9 @@ function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, status, stop
   const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
   if (hasRestarted && !isBefore(stopStart, exit.at)) return true;
   const { lo, hi } = exit.at.client;
-  return waits.some((end) => (hasRestarted ? lo < end.hi : end.lo - lo > doubtfulShareBefore * (hi - lo)));
+  // Three quarters of the exit's interval lie before the signal was due.
+  return waits.some((end) => (hasRestarted ? lo < end.hi : end.lo - lo > 0.75 * (hi - lo)));
 }
-
-/** The share of the exit's interval that lies before the signal was due. */
-const doubtfulShareBefore = 0.75;
 
 /** SIGKILL comes the whole grace after K at the earliest, and 2 s after the signal (SIGNALS.md §2 S8, §5). */
 export function constrainKill({ network, kubelet, spec: { name } }: Stop, hasSignal: boolean): Estimate {

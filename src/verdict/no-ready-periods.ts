@@ -28,13 +28,11 @@ export function noReadyPeriods({ trace, deletion, network }: DeletionContext): N
     const periods = periodsOf(trace, network, service)
       .filter(({ to }) => to > since)
       .map(({ from, to, end, evidence }) => ({ service, ms: to - from, end, evidence }))
-      .filter(({ ms, end }) => end === 'open' || ms >= minPeriodMs);
+      // One sync writes several slices one after another: a shorter period may be only the time between them.
+      .filter(({ ms, end }) => end === 'open' || ms >= 100);
     return periods.sort((a, b) => b.ms - a.ms).slice(0, 1);
   });
 }
-
-/** One sync writes several slices one after another: a shorter period may be only the time between them. */
-const minPeriodMs = 100;
 
 interface Period extends Pick<NoReadyPeriod, 'end' | 'evidence'> {
   readonly from: number;

@@ -135,7 +135,7 @@ export const nodeRules: Rules = {
       [exits.sort((a, b) => b.latest - a.latest)[0], at('containers-done')],
       [at('containers-done'), at('removed')],
     ].map(([from, to]) => ({ lo: from?.latest ?? Infinity, hi: to?.earliest ?? -Infinity }));
-    if (Math.max(...steps.map((step) => waitedWithin(timeline, step))) < minOutageMs) return undefined;
+    if (Math.max(...steps.map((step) => waitedWithin(timeline, step))) < 2 * second) return undefined;
     const longest = Math.max(...apiSilences(timeline).map(({ lo, hi }) => hi - lo));
     const clause = `the API server did not answer for up to ${secondsText(longest)}`;
     return {
@@ -176,9 +176,6 @@ const involvesKubelet = ({ deletion: { pod, grace } }: RuleInput): boolean =>
   pod.spec.nodeName !== undefined && !isFinished(pod) && grace > 0;
 
 const minSilenceMs = 10 * second;
-
-/** A shorter outage needs no explanation. */
-const minOutageMs = 2 * second;
 
 /** Whether the kubelet may have been starting a container (SIGNALS.md §2 S2), and no Lease shows that it was alive. */
 function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boolean {

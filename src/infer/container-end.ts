@@ -26,13 +26,11 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
   network.within(at, { client: atMost(terminated.at + 1) }, arrived);
   const stopping = moment('stopping', container);
   const ranBefore = { because: 'the kubelet stops what it saw running just before (trap 7)' };
-  if (network.has(stopping)) network.follows(stopping, at, { min: -staleViewMs }, ranBefore);
+  // It notices an exit within about a second (its PLEG); 10 s later only if the runtime hardly answers.
+  if (network.has(stopping)) network.follows(stopping, at, { min: -10 * second }, ranBefore);
   network.stamp('node', at, finished, { because: 'finishedAt (§5)', evidence });
   constrainByLastLine(network, container, log);
 }
-
-/** The kubelet notices an exit within about a second (its PLEG); this much later only if the runtime hardly answers. */
-const staleViewMs = 10 * second;
 
 function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
   if (!lastLine) return;

@@ -41,15 +41,18 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
   const isDatedByAcknowledgement = !hook && !turn && isKilledAtOnce(stop) && !sawRetry(stop);
   const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(stop, due);
   const wait = millisecondsOf(lag) + (isDatedByAcknowledgement ? millisecondsOf('kill-at-once') : 0);
-  const max = mayBeRetry || turn ? Infinity : wait;
-  network.follows(ready, at, { max }, { because: mayBeRetry || turn ? 'the signal follows the hook (§2 S8)' : lag });
+  const line = signalLine(stop, hook, due);
+  // Then the runtime may have stood still, which also keeps the application's lines back.
+  const isLate = line !== undefined && line.value - millisecondsOf('log-stamp-lag') > due.node.hi + wait;
+  const isOpen = mayBeRetry || turn || isLate;
+  const max = isOpen ? Infinity : wait;
+  network.follows(ready, at, { max }, { because: isOpen ? 'the signal follows the hook (§2 S8)' : lag });
   if (turn) {
     // While it waits, kubelet or runtime may stand still, and nothing shows it: in the end only its exit is an upper bound.
     const latest = ended || trace.gone || mayBeRetry ? Infinity : millisecondsOf(lag);
     const limits = moved(due, { lo: 0, hi: latest });
     network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
-  const line = signalLine(stop, hook, due);
   const isPossible = !ended || network.mayPrecede(at, ended);
   if (ended && isPossible) network.notAfter(at, ended);
   if (line) {

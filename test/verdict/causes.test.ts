@@ -78,7 +78,13 @@ const causes: readonly Cause[] = [
   {
     sentence: 'a container runtime that stood still beside an application that ignores its signal',
     file: recordingFile('containerd-restart-ignoring-app'),
-    says: /app ignored SIGTERM .* the container runtime was unavailable \(FailedKillPod\)/,
+    says: /app ignored SIGTERM .* the container runtime was unavailable \(FailedKillPod\)[^]*: 16\.8s by the container runtime/,
+    owner: 'runtime',
+  },
+  {
+    sentence: 'that the split is not known if the log names the signal later than a runtime that is well sends it',
+    file: ownRecording('runtime-frozen'),
+    says: /app exited 2\.4–9\.6s after SIGTERM[^]*≈3s unexplained until app got SIGTERM/,
     owner: 'application',
   },
   {

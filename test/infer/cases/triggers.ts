@@ -37,7 +37,11 @@ const leavingEvidence: Case[] = [
   {
     sentence: 'a DeletionByPodGC condition shows PodGC',
     of: triggeredBy('pod-gc'),
-    expect: { trigger: 'pod-gc', evidence: /DeletionByPodGC/ },
+    expect: {
+      trigger: 'pod-gc',
+      evidence: /DeletionByPodGC/,
+      says: { 'force-deleted': /Pod garbage collection removed it.* drain a node before/ },
+    },
   },
   {
     sentence: 'a PreemptionByScheduler condition shows a preemption',

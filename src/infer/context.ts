@@ -120,7 +120,7 @@ export interface EndpointExit<At = Estimate> {
   /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
   readonly staysReady: boolean;
   readonly wasReady: boolean;
-  readonly unroutedAt?: At & { readonly serving: boolean };
+  readonly unroutedAt?: At;
   readonly removedAt?: At;
   /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
   readonly otherReady: number;

@@ -77,7 +77,7 @@ const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
   endpoints.flatMap(({ slice, unroutedAt, removedAt, otherReady }) => [
     ...mark('unrouted', unroutedAt, {
       subject: slice,
-      note: `${unroutedAt?.serving ? 'still serving; ' : ''}${otherReady} other ready`,
+      note: `${otherReady} other ready`,
     }),
     ...mark('endpoint-removed', removedAt, { subject: slice }),
   ]);

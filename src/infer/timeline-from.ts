@@ -118,7 +118,7 @@ function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): Grace
 
 const endpointOf = ({ unroutedAt, removedAt, ...endpoint }: EndpointExit, intervals: Intervals): EndpointTimeline => ({
   ...endpoint,
-  unroutedAt: unroutedAt && { ...intervals.of(unroutedAt), serving: unroutedAt.serving },
+  unroutedAt: unroutedAt && intervals.of(unroutedAt),
   removedAt: removedAt && intervals.of(removedAt),
 });
 

@@ -84,9 +84,8 @@ function serviceText(slice: string, { endpoints }: Timeline): string {
 
 function removedText(slice: string, timeline: Timeline): string {
   const endpoint = timeline.endpoints.find((one) => one.slice === slice);
-  const serving = endpoint?.unroutedAt?.serving ? 'still serving; ' : '';
   const others = endpoint?.otherReady ?? 0;
-  return `removed from ${serviceText(slice, timeline)} (${serving}${others === 0 ? 'no' : others} other ready ${others === 1 ? 'endpoint' : 'endpoints'})`;
+  return `removed from ${serviceText(slice, timeline)} (${others === 0 ? 'no' : others} other ready ${others === 1 ? 'endpoint' : 'endpoints'})`;
 }
 
 /** `sleep 4s`, `exec`; undefined if the container has no preStop hook. */

@@ -30,10 +30,10 @@ function podLane({ timeline, answer }: Report): Lane {
   const { heldMs, note = '' } = trigger;
   const bars: Bar[] = [
     ...wait('accept', heldMs === undefined ? undefined : exactly(zero - heldMs), exactly(zero), note),
-    ...wait('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
     ...phases
       .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
       .map((phase) => phaseBar(phase, timeline)),
+    ...wait('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
   ].map((bar) => atEstimate(withPodName(bar)));
   const points: Point[] = marks
     .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')

@@ -222,7 +222,7 @@ function graceSuffix(timeline: Timeline, drain: Length | undefined, cause: Judge
   return drain && drain.max > longestGraceMs(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
 }
 
-const minimumGraceText = `the kubelet leaves at least ${secondsText(minimumGrace, 0)}`;
+const minimumGraceText = `the kubelet waits at least ${secondsText(minimumGrace, 0)} after the stop signal`;
 
 function overranText({ timeline, cause }: HeadlineInput): string {
   const late = mainContainers(timeline).flatMap(({ name, pastGrace }) =>

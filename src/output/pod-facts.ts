@@ -56,14 +56,14 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     if (own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
     const isRough = own.some(({ approximate }) => approximate);
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
-    const orApi = owner === 'kubelet' && own.some(isSlowReport) ? ' or the API server' : '';
+    const orOthers = owner === 'kubelet' && own.some(isSlowReport) ? ', its container runtime or the API server' : '';
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : (own[0]?.subject ?? '');
-    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${orApi}`];
+    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${orOthers}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
 
-/** After the exits the kubelet writes to the API server, and on a node that is well this takes less. */
+/** After the exits the kubelet asks the runtime and writes to the API server, and on a node that is well this takes less. */
 const isSlowReport = ({ what, seconds }: LedgerEntry): boolean => what !== 'began to stop the pod' && seconds > 3;
 
 /**

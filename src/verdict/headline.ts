@@ -296,7 +296,8 @@ function unknownText(input: HeadlineInput): string {
     return `unclear whether ${namesOf(mains)} exited before or after the ${graceText(timeline)} ended`;
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
   if (ended.length > 0) return endedBy(namesOf(ended), input.earlier);
-  return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed`;
+  const runtime = input.cause?.code === 'runtime-unavailable' ? `; ${input.cause.clause}` : '';
+  return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed${runtime}`;
 }
 
 function endedBy(names: string, earlier: HeadlineInput['earlier']): string {

@@ -3,7 +3,7 @@ import { belongs } from '../infer/deletion.ts';
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { statusOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
-import { eventsAbout } from '../model/trace.ts';
+import { eventsAbout, type Trace } from '../model/trace.ts';
 import { retryMs, waitWithin } from './api-silence.ts';
 import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';
 import { list } from './words.ts';
@@ -34,7 +34,7 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const { owner, subject, what, ...part } of split(input.timeline, stretch, { from, until })) {
+    for (const { owner, subject, what, ...part } of split(input.trace, stretch, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
       if (seconds > 0) addTo(entries, { ...entry, ...((wasVague || isVague) && { approximate: true }) });
@@ -67,7 +67,7 @@ function afterwards({ timeline, deletion }: RuleInput, admission: number): Stret
  * How long the API server took to accept the DELETE, ms, if that is long: Infinity if not. Admission webhooks run for every
  * DELETE, also for those of the kubelet (SIGNALS.md §1 "Admission").
  */
-function admissionMs(timeline: Timeline): number {
+export function admissionMs(timeline: Timeline): number {
   const length = (markOf(timeline, 'accepted')?.at.shown ?? timeline.zero) - timeline.zero;
   return length > longWaitMs ? length : Infinity;
 }
@@ -83,8 +83,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
   const held = { owner: 'admission', subject: undefined, isProved: true } as const;
-  const report = 'ended the sandbox and reported the exits';
-  const reported = kubeletStep(timeline, report, done, (side ?? main)?.exit?.at);
+  const reported = kubeletStep(timeline, 'ended the sandbox and reported the exits', done, (side ?? main)?.exit?.at);
   const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
   return [
     { at: at('accepted'), owner: apiOwner(admission), what: 'accepted the deletion', isProved: true },
@@ -209,9 +208,9 @@ interface Part extends Stretch {
 }
 
 /** What is not proved and takes long belongs to the API server as far as that did not answer; the rest has no owner. */
-function split(timeline: Timeline, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
+function split(trace: Trace, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
   const mayWait = !stretch.isProved || stretch.owner === 'api-server' || stretch.owner === 'kubelet';
-  const wait = mayWait ? waitWithin(timeline, { lo: from, hi: until }) : undefined;
+  const wait = mayWait ? waitWithin(trace, { lo: from, hi: until }) : undefined;
   if (!wait) return [withProof({ ...stretch, from, until })];
   const silent = {
     owner: 'api-server',

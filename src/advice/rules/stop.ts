@@ -117,7 +117,7 @@ const signals = ofContainer((container, spec) => {
     const messages = {
       shell: `PID 1 of ${name} does not pass ${signal} on (${because}): ${kill}`,
       cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
-      depends: `it depends on its image whether PID 1 of ${name} passes ${signal} on (${because})`,
+      depends: `it is not visible here whether PID 1 of ${name} passes ${signal} on (${because})`,
     };
     return (kind === 'shell' ? error : warning)('shell-as-pid-1', messages[kind], { ...place, advice });
   }

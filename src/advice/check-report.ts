@@ -190,7 +190,7 @@ function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
 }
 
 function hookUnknown({ name, hook }: ContainerSpec): WeighedUnknown[] {
-  if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket') return [];
+  if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket' || hook.neverRuns) return [];
   const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
   return [
     {

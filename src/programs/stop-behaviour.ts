@@ -14,16 +14,8 @@ export function stopBehaviour(container: ProgramContainer, signal: string, grace
   const { command = [], args = [], image: whole = '', scripts = new Map<string, string>() } = container;
   const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
-  const context: Context = {
-    isPid1: true,
-    isIgnored: false,
-    toGroup: false,
-    depth: 0,
-    signal: name,
-    graceSeconds,
-    sh: shellsOf(image),
-    scripts,
-  };
+  const start = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
+  const context: Context = { ...start, signal: name, graceSeconds, sh: shellsOf(image), scripts };
   // Of each word more than a script that can be understood has.
   const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
   if (words) return effectOf(words, context);

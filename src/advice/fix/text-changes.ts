@@ -67,7 +67,8 @@ export function aliasChanges(source: YamlSource, wanted: unknown): TextChange[] 
           const own = childOf(value, isMap(node) ? String(entry.key) : at);
           if (typeof entry.key === 'symbol') return [];
           if (!isAlias(entry.node)) return below(entry, own);
-          return isDeepStrictEqual(entry.node.toJS(source.document), own) ? [] : replaceInline(source, entry, own);
+          const anchor = entry.node.resolve(source.document);
+          return isDeepStrictEqual(anchor?.toJS(source.document), own) ? [] : replaceInline(source, entry, own);
         })
       : [];
   return below(rootOf(source), wanted);

@@ -21,7 +21,8 @@ function drainRace(spec: Situation): Problem[] {
     const { name, hook } = container;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
-    if (seconds === undefined || seconds >= 1 || (hook && hook.kind === 'tcpSocket')) return [];
+    // One that cannot run is reported as such.
+    if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} stops the server at once,`

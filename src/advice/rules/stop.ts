@@ -66,17 +66,15 @@ function noGrace({ graceSeconds, podPath }: Situation): Problem[] {
 export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
-/** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
+/** What was read from the process itself outranks what its command suggests. */
 export function handlingOf({ sharesProcesses, graceSeconds }: Situation, container: ContainerSpec): SignalHandling {
-  const { inspection, command } = container;
-  // What was read from the process itself outranks what its command suggests.
+  const { inspection } = container;
+  const command = { ...container.command, sharesProcesses };
   const handling =
     inspection?.kind === 'read'
       ? inspection.handling
       : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
-  if (handling.kind === 'depends' && sharesProcesses) return { ...handling, advice: undefined };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
-  if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
   const trapped = otherStopSignals.find((signal) => {
     const other = signalHandlingOf(command, signal);
     return other.kind === 'handles' && !other.endsAtOnce;
@@ -114,10 +112,11 @@ const signals = ofContainer((container, spec) => {
     const { kind, because, advice = `${execRemedy.text}.` } = handling;
     const isOpen = kind === 'depends' && (handling.advice === undefined || isJob(spec));
     if (isOpen || (isJob(spec) && isOneShot(container))) return undefined;
+    const first = spec.sharesProcesses ? 'the first process' : 'PID 1';
     const messages = {
-      shell: `PID 1 of ${name} does not pass ${signal} on (${because}): ${kill}`,
+      shell: `${first} of ${name} does not pass ${signal} on (${because}): ${kill}`,
       cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
-      depends: `it is not visible here whether PID 1 of ${name} passes ${signal} on (${because})`,
+      depends: `it is not visible here whether ${first} of ${name} passes ${signal} on (${because})`,
     };
     return (kind === 'shell' ? error : warning)('shell-as-pid-1', messages[kind], { ...place, advice });
   }

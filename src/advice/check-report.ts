@@ -1,7 +1,4 @@
-/**
- * Applies the rules to specs, and makes the document of `check -o json` (schema/check-report.schema.json), its gates and
- * its exit code. It promises nothing: no spec shows that an application will stop in time. Pure.
- */
+/** Applies the rules, and makes the document of `check -o json`. No spec shows that an application stops in time. Pure. */
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { failOnGate } from '../verdict/gates.ts';
 import { plural } from '../verdict/words.ts';

@@ -9,9 +9,6 @@ export interface Limit {
   readonly seconds: number;
 }
 
-/** The cluster autoscaler's default of --max-graceful-termination-sec: it waits no longer for a pod of a node it removes. */
-const clusterAutoscaler: Limit = { by: 'the cluster autoscaler (by default)', seconds: 600 };
-
 /** Labels and taints of spot nodes, and what is left for pods after the notice, from the providers' documentation. */
 const spotKeys: readonly { key: RegExp; value?: RegExp; by: string; seconds: number }[] = [
   { key: /^cloud\.google\.com\/gke-(spot|preemptible)$/, by: 'a GKE spot node', seconds: 25 },
@@ -28,7 +25,8 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
     const spot = spotKeys.find((one) => one.key.test(key) && (!one.value || value === '' || one.value.test(value)));
     return spot && value !== 'false' ? [{ by: spot.by, seconds: spot.seconds }] : [];
   });
-  const limits = [...found, ...around, clusterAutoscaler];
+  // The default of --max-graceful-termination-sec: it waits no longer for a pod of a node that it removes.
+  const limits = [...found, ...around, { by: 'the cluster autoscaler (by default)', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 

@@ -1,7 +1,4 @@
-/**
- * The one place that decides what to change: a Situation and its Problems → Remedies. Every command prints these and
- * decides nothing. The laws that they keep are in docs/before-and-after.md "What fix may change". Pure.
- */
+/** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { list } from '../verdict/words.ts';
 import type { SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';

@@ -1,8 +1,4 @@
-/**
- * A Situation: all that is known about how the pods of a workload stop. It is read from manifests, from live objects
- * (live-pod.ts), or from the trace of an exit (trace-situation.ts), which adds what was measured. `problemsOf` and
- * `remediesFor` decide from it, and everything else prints. Plain data, no clock.
- */
+/** All that is known about how the pods of a workload stop: of manifests, live objects or an exit's trace. No clock. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import {
   asArray,

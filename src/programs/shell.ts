@@ -92,8 +92,7 @@ const isBeside = (one: Formed, other: Formed): boolean =>
 function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {
   const isBrief = kind === 'wait' || (!isInLoop({ forms }) && (sleepOf(words) ?? Infinity) < Infinity);
   const isBehindLoop = places.some((one) => one.forms.has('job loop')) && !forms.has('while');
-  const isBesides = isBrief && places.some((one) => kind === one.kind);
-  return kind !== 'became' && (forms.has('||') || isBehindLoop || isBesides);
+  return kind !== 'became' && (forms.has('||') || isBehindLoop || (isBrief && places.some((one) => kind === one.kind)));
 }
 
 /** Undefined: it takes a moment. */
@@ -174,8 +173,8 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const { kind, words, job } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
-  const isLate = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
-  if (isLate) return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
+  if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
+    return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits, isAtWait } = run ?? {};
   const codes = isAtWait ? [shell.waitCode ?? codeOf(signal)] : run?.codes;

@@ -1,7 +1,4 @@
-/**
- * Rules about what clients of the pod's Services notice (they judge only the containers that serve a target port), and
- * about who serves while the pod is replaced: replicas, rollouts, budgets.
- */
+/** Rules about what clients of the pod's Services notice, and about who serves while the pod is replaced. */
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem } from '../problem.ts';

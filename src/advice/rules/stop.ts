@@ -1,7 +1,4 @@
-/**
- * Rules about how each container is stopped: its preStop hook, compared with the grace period (SIGNALS.md §2 S6 to S8),
- * which stop signal it gets, and whether it handles that.
- */
+/** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
@@ -85,7 +82,6 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
   return { kind: 'depends', because };
 }
 
-/** Nobody sets a stop signal that ends the program like a crash. */
 /** Stop signals of images, beside SIGTERM. */
 const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
 

@@ -1,7 +1,7 @@
 /** What can end a pod earlier than its grace period: spot capacity, autoscalers, the shutdown of its node. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject, asString, asText, type JsonObject } from '../model/observe/read.ts';
-import { secondsOf } from '../programs/shell-arguments.ts';
+import { secondsOf } from '../programs/shell-words.ts';
 
 export interface Limit {
   /** `a GKE spot node`, as in "… gives a pod 25s". */

@@ -2,7 +2,7 @@
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from '../model/observe/read.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import { stopSignalOfImage } from '../programs/images.ts';
-import { secondsOf } from '../programs/shell-arguments.ts';
+import { secondsOf } from '../programs/shell-words.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export interface OwnTimeout {

@@ -3,7 +3,7 @@ import type { Does, Link, StopRemedy } from './behaviour.ts';
 import programRows from './data/programs.json' with { type: 'json' };
 import shells from './data/shells.json' with { type: 'json' };
 import wrapperRows from './data/wrappers.json' with { type: 'json' };
-import { secondsOf } from './shell-arguments.ts';
+import { secondsOf } from './shell-words.ts';
 
 /** What a program does with one signal. data/schema.json describes the fields, also of the other types here. */
 export interface Reaction extends Numbers, Texts {

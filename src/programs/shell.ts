@@ -1,12 +1,10 @@
 /** What a signal does to a shell that waits for a command or its jobs, became the command (exec), or has ended its script. */
 import data from './data/traps.json' with { type: 'json' };
-import type { StopRemedy } from './behaviour.ts';
 import { codeOf, type Context } from './links.ts';
 import { afterOptions, type Reaction, type Shell } from './rows.ts';
-import { secondsOf } from './shell-arguments.ts';
 import { endsByItself, inlined, isInstant, isServer, readScript, textsOf } from './shell-script.ts';
 import type { Script, ShellCommand } from './shell-script.ts';
-import type { Word } from './shell-words.ts';
+import { secondsOf, type Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
 
 /** One way in which the script may stand. */
@@ -142,7 +140,8 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
   // Where exec alone would change what the script does.
   const instead = forms.has('pipeline') ? data.isPiped : standing.isFollowed ? data.isFollowed : undefined;
-  if (trap === undefined && code === undefined) return { does: 'drops', remedy: instead as StopRemedy | undefined };
+  const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
+  if (trap === undefined && code === undefined) return { does: 'drops', remedy };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
   return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: true };
 }

@@ -1,6 +1,7 @@
 /** A container of a pod, reduced to what podexit may know: of its arguments only conclusions are kept. */
-import { lineOfShell, secondsOf } from '../../programs/shell-arguments.ts';
+import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
+import { secondsOf } from '../../programs/shell-words.ts';
 import { trapOf, trapRuns } from './command-line.ts';
 import {
   asArray,

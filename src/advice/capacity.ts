@@ -108,10 +108,9 @@ const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(objec
 
 /** The default is 1 replica; an autoscaler's default minimum is 1 (autoscaling/v2), KEDA's is 0. */
 function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Pick<Capacity, 'replicas' | 'autoscaler'> {
-  const scalable = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'];
   const status = asObject(asObject(object)['status']);
   if (object.kind === 'DaemonSet') return { replicas: asNumber(status['desiredNumberScheduled']) };
-  if (!scalable.includes(object.kind ?? '')) return {};
+  if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
   const scaler = autoscaled?.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
   if (scaler) return { replicas: scaler.minimum, autoscaler: scaler.name };
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };

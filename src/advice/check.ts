@@ -58,10 +58,9 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   const content = checkReportOf(found.read.map(judge), found.errors, gating);
   const views = checkViews(source.kind === 'all');
   const run = { command: 'check', context: found.context };
-  const exitCode = await publish<CheckReport>(content, run, views, options, ports);
   annotate(checkAnnotations(content), { otlp: 'never' }, options.format, ports);
   await publishSummary(() => [checkMarkdown(content)], { otlp: 'never' }, ports);
-  return exitCode;
+  return await publish<CheckReport>(content, run, views, options, ports);
 }
 
 async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {

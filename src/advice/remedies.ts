@@ -154,8 +154,7 @@ const limitText = (grace: Size | undefined): string | undefined =>
 
 /** ` (on nginx and php)`, if several containers get one. */
 function hookWords(added: ReadonlyMap<string, number>): string[] {
-  const lengths = [...new Set(added.values())];
-  return lengths.map((seconds) => {
+  return [...new Set(added.values())].map((seconds) => {
     const names = [...added].flatMap(([name, one]) => (one === seconds ? [name] : []));
     return `preStop sleep ${seconds}s${added.size > 1 ? ` on ${list(names)}` : ''}`;
   });
@@ -192,7 +191,7 @@ function hooksFor(plan: Plan): Hooks {
   );
   const late = [...races, ...failed];
   const early = of(plan, 'companion-stops-first');
-  const why = late.length > 0 ? whyNoHook(situation) : undefined;
+  const why = late.length > 0 ? whyNoHook(plan) : undefined;
   const sentences = why === undefined ? [] : [{ solves: late, text: why, edits: [] }];
   const solves = [...(why === undefined ? late : []), ...early];
   if (solves.length === 0) return { seconds: new Map(), solves, sentences };
@@ -229,7 +228,8 @@ const ownHookText = ({ name, hook }: ContainerSpec, seconds: number, isServing: 
     : `let ${name} stay up for ${seconds}s too: by its own preStop hook, or as a sidecar in initContainers`;
 
 /** Undefined if a sleep helps. */
-function whyNoHook(situation: Situation): string | undefined {
+function whyNoHook(plan: Plan): string | undefined {
+  const { situation } = plan;
   const { answer, because } = othersServe(situation);
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
@@ -237,7 +237,7 @@ function whyNoHook(situation: Situation): string | undefined {
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
   if (answer === 'yes') return undefined;
   if (answer === 'no')
-    return `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
+    return `no preStop sleep: ${because}, so every second of it is outage${second(plan).length > 0 ? '' : '; only a second pod that runs meanwhile helps'}`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -256,7 +256,7 @@ function hookEdits({ containers }: Situation, added: ReadonlyMap<string, number>
 
 function probeGrace({ path }: ContainerSpec, hookSeconds: number): Edit {
   const drainSeconds = drainToday({ graceSeconds: 0, hookSeconds: 0 }, hookSeconds);
-  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop' }], 'assumed');
+  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'assumed to stop' }], 'assumed');
   const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
   return set([...path, 'livenessProbe', graceField], size?.seconds, why);
 }
@@ -296,7 +296,7 @@ function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Siz
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop, as today' : 'to stop',
+      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop, as today' : 'assumed to stop',
     };
   });
   return graceSize(needs, from, limits);

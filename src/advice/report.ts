@@ -3,7 +3,7 @@ import type { FixReport } from '../model/report.ts';
 import { asObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
-import { judgedExit, type JudgedExit, type Report } from '../verdict/report.ts';
+import { judgedExit, type Report } from '../verdict/report.ts';
 import type { Problem } from './problem.ts';
 import { exitAdvice } from './exit-advice.ts';
 import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
@@ -19,14 +19,16 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
   const verdict = { ...judged.verdict, findings: advised };
   const situation = situationOfTrace({ trace, timeline });
-  const problems = problemsToSolve(judged, problemsOfExit({ trace, timeline, verdict }));
+  const isCause = ({ code, container }: Problem): boolean =>
+    code === answer.cause?.code && (answer.cause.container === undefined || answer.cause.container === container);
+  const problems = problemsToSolve(problemsOfExit({ trace, timeline, verdict }), isCause);
   const remedies = remediesFor(situation, problems);
   const findings = advised.map((finding) => {
     const isAbout = ({ code, container }: Problem): boolean => code === finding.code && container === finding.container;
     const solved = remedies.flatMap(({ solves }) => solves).find(isAbout);
     return { ...finding, advice: finding.advice ?? (solved && adviceFor(solved, remedies)) };
   });
-  const fix = printed(situation, remedies);
+  const fix = printed(situation, remedies, isCause);
   const isSaid = answer.why !== undefined && fix.advice.some((text) => text.includes(answer.why ?? ''));
   return {
     ...judged,
@@ -36,25 +38,31 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
 }
 
 /** What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings. */
-function problemsToSolve({ answer: { cause } }: JudgedExit, problems: readonly Problem[]): Problem[] {
-  const isCause = ({ code, container }: Problem): boolean =>
-    code === cause?.code && (cause.container === undefined || cause.container === container);
+function problemsToSolve(problems: readonly Problem[], isCause: (one: Problem) => boolean): Problem[] {
   return problems
     .filter((one) => one.advice === undefined || one.code === 'no-signal-handling' || isCause(one))
     .map((one) => (one.advice === undefined ? one : { ...one, severity: 'warning' }));
 }
 
-/** Sentences for a person, and the patch of the rest, as far as the workload has a template to patch. */
-function printed(situation: Situation, remedies: readonly Remedy[]): { advice: string[]; fix: FixReport[] } {
+/** Sentences for a person, that about the cause first, and the patch of the rest if the workload has a template to patch. */
+function printed(
+  situation: Situation,
+  remedies: readonly Remedy[],
+  isCause: (one: Problem) => boolean,
+): { advice: string[]; fix: FixReport[] } {
   const patches = remedies.filter(({ edits, after, consent }) => edits.length > 0 && !after && !consent);
   const left = remedies.filter((one) => !patches.includes(one));
+  const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);
+  left.sort((a, b) => Number(isAboutCause(b)) - Number(isAboutCause(a)));
   const advice = [...new Set(left.map(({ text, after }) => (after ? `only then: ${text}` : text)))];
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };
   // Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted.
   const isPatchable = Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
-  if (!isPatchable) return { advice: [...advice, `in its manifest: ${reason}`], fix: [] };
+  const inWords = `in its manifest: ${reason}`;
+  if (!isPatchable)
+    return { advice: patches.some(isAboutCause) ? [inWords, ...advice] : [...advice, inWords], fix: [] };
   const patch = patchOf(
     situation,
     patches.flatMap(({ edits }) => edits),

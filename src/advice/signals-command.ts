@@ -95,12 +95,10 @@ function listRow({ name, kind, signals: all, rightSignal = '-', source }: KnownP
 function signalsMarkdown({ answer, programs, summary }: SignalsReport): string {
   const titles = answer ? answerTitles : listTitles;
   const rows = answer ? (answer.isKnown ? answerRows(answer) : []) : (programs ?? []).map(listRow);
-  const notes = answer?.isKnown ? below(answer).map(([label, text]) => `- ${label}: ${forMarkdown(text)}`) : [];
-  const cells = rows.map((row) => row.map((cell) => forMarkdown(cell)));
   return markdownPage(
     summary,
     titles.map((title) => title.toLowerCase()),
-    cells,
-    notes,
+    rows.map((row) => row.map((cell) => forMarkdown(cell))),
+    answer?.isKnown ? below(answer).map(([label, text]) => `- ${label}: ${forMarkdown(text)}`) : [],
   );
 }

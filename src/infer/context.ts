@@ -120,7 +120,7 @@ export interface EndpointExit<At = Estimate> {
   /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
   readonly staysReady: boolean;
   readonly wasReady: boolean;
-  readonly unroutedAt?: At & { readonly serving: boolean };
+  readonly unroutedAt?: At;
   readonly removedAt?: At;
   /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
   readonly otherReady: number;
@@ -142,6 +142,8 @@ export interface Trigger {
   readonly kind: TriggerKind;
   readonly evidence: readonly number[];
   readonly note?: string;
+  /** ms for which it was held up before the deletion, as the note says. */
+  readonly heldMs?: number;
 }
 
 /** Everything inferred about a deletion. */

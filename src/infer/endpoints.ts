@@ -33,17 +33,13 @@ function endpointExit(
   const unready = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
   const gone = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
   const at = unready ?? facts.states.at(-1);
-  const unroutedAt = unready && {
-    ...changeAt(context, `unrouted/${slice}`, unready),
-    serving: unready.value.own?.serving ?? false,
-  };
   return {
     slice,
     service: facts.service,
     addressType: facts.slice.addressType,
     staysReady: staysReady(trace, facts.service),
     wasReady,
-    unroutedAt,
+    unroutedAt: unready && changeAt(context, `unrouted/${slice}`, unready),
     removedAt: gone && removedAt(context, `endpoint-removed/${slice}`, gone, exits),
     otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
     counted: at ? [at.seq] : [],

@@ -4,11 +4,9 @@ import type { Clock } from '../output/ports.ts';
 
 /** The clocks that a process can read; ms. */
 interface ClockSources {
-  /** Wall clock time at the start of the monotonic clock; in whole ms, rounded down. */
-  origin: number;
   /** Monotonic; on Linux it stops while the machine sleeps. */
   monotonic(): number;
-  /** Since the epoch; follows the system clock, which can be set at any time. */
+  /** Since the epoch, in whole ms, rounded down; follows the system clock, which can be set at any time. */
   wall(): number;
   /** Since the machine was started, including its sleep; coarse. */
   uptime(): number;
@@ -23,8 +21,9 @@ const minSleepMs = 2500;
  * Starts with the wall clock and continues with the monotonic clock, so that NTP steps have no effect. Time that the
  * machine slept is added, since the cluster did not sleep.
  */
-export function createNow({ origin, monotonic, wall, uptime }: ClockSources): () => number {
-  let base = origin;
+export function createNow({ monotonic, wall, uptime }: ClockSources): () => number {
+  // A process can wait for its core between the two readings. That makes their difference too small, never too large.
+  let base = Math.max(...Array.from({ length: 9 }, () => wall() - monotonic())) + 0.5;
   const read = () => ({ monotonic: monotonic(), wall: wall(), uptime: uptime() });
   let lastReading = read();
   return () => {
@@ -45,7 +44,6 @@ const monotonic = (): number => Number(hrtime.bigint()) / 1e6;
 
 export const systemClock: Clock = {
   now: createNow({
-    origin: Date.now() + 0.5 - monotonic(),
     monotonic,
     wall: Date.now,
     uptime: () => uptime() * 1000,

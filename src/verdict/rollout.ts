@@ -62,6 +62,7 @@ function numbersOf(
     /** From the first request (or acceptance) to the last removal. */
     total: totalOf(timelines),
     slowest: slowestOf(reports),
+    held: heldOf(timelines),
     /** SIGTERM to exit of the slowest container of each pod. */
     drain: quantilesOf(timelines, drainOf),
     /** Ratios to the grace period; 1 is all of it. */
@@ -107,6 +108,13 @@ function slowestOf(reports: readonly Report[]) {
     return total ? [{ timeline, ledger, total, drain: greatest(timeline, drainOf) }] : [];
   });
   return gone.sort((a, b) => b.total.shown - a.total.shown)[0];
+}
+
+/** The pod whose deletion was held up longest, of at least 2 s, before it was accepted. */
+function heldOf(timelines: readonly Timeline[]) {
+  const held = timelines.filter(({ trigger: { heldMs = 0 } }) => heldMs >= 2000);
+  const [longest] = held.toSorted((a, b) => (b.trigger.heldMs ?? 0) - (a.trigger.heldMs ?? 0));
+  return longest && { pods: held.length, pod: nameOf(longest), note: longest.trigger.note ?? '' };
 }
 
 type BoundsOf = (container: ContainerTimeline, timeline: Timeline) => Bounds | undefined;

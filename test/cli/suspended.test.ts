@@ -100,7 +100,6 @@ describe('the clock of the process', () => {
       for (const [name, by] of Object.entries(ms)) clocks[name as keyof typeof clocks] += by;
     };
     const now = createNow({
-      origin: 1_000_000,
       monotonic: () => clocks.monotonic,
       wall: () => clocks.wall,
       uptime: () => Math.floor(clocks.uptime / 1000) * 1000,
@@ -119,5 +118,21 @@ describe('the clock of the process', () => {
     // The machine slept, and then its clock was corrected.
     pass({ wall: 90_000, uptime: 30_000 });
     expect(Math.abs(now() - 1_093_821)).toBeLessThanOrEqual(1000);
+  });
+
+  it('is right if the process waited for its core when it first read its clocks', () => {
+    let ran = 0;
+    let waits = 21;
+    const now = createNow({
+      wall: () => {
+        const read = 1_000_000 + ran;
+        ran += waits;
+        waits = 0;
+        return read;
+      },
+      monotonic: () => ran,
+      uptime: () => 0,
+    });
+    expect(now()).toBe(1_000_021);
   });
 });

@@ -4,35 +4,27 @@
  *
  *     PODEXIT_E2E=1 npx vitest run test/e2e/inspect.test.ts
  */
-import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { podexit } from '../helpers/built.ts';
+import { environment, isWanted, kubectl, newNamespace, readManifest } from '../helpers/cluster.ts';
 
-const image = process.env['PODEXIT_E2E_IMAGE'] ?? 'busybox';
-const pull = process.env['PODEXIT_E2E_PULL'] ?? 'IfNotPresent';
-const namespace = `podexit-e2e-${randomBytes(4).toString('hex')}`;
-const kubectl = (words: string[], input?: string): string =>
-  execFileSync('kubectl', words, { encoding: 'utf8', input, stdio: ['pipe', 'pipe', 'inherit'] });
+const namespace = newNamespace();
 
-describe.skipIf(process.env['PODEXIT_E2E'] !== '1')('check --inspect', () => {
+describe.runIf(isWanted)('check --inspect', () => {
   let one: CheckedObject | undefined;
 
   beforeAll(async () => {
-    const text = readFileSync(new URL('./inspect/pods.yaml', import.meta.url), 'utf8');
     kubectl(['create', 'namespace', namespace]);
-    kubectl(['apply', '-n', namespace, '-f', '-'], text.replaceAll('IMAGE', image).replaceAll('PULL', pull));
+    kubectl(['apply', '-n', namespace, '-f', '-'], readManifest(new URL('./inspect/pods.yaml', import.meta.url)));
     kubectl(['wait', '-n', namespace, '--for=condition=Ready', 'pod/inspected', '--timeout=120s']);
-    const KUBECONFIG = process.env['KUBECONFIG'] ?? '';
     const words = ['check', 'inspected', '-n', namespace, '--inspect', '-o', 'json'];
-    const { code, stdout, stderr } = await podexit(words, { KUBECONFIG });
+    const { code, stdout, stderr } = await podexit(words, environment);
     expect(code).toBe(0);
     expect(stderr).toMatch(/--inspect runs cat/);
     one = (JSON.parse(stdout) as CheckReport).checks[0];
   }, 180_000);
-  afterAll(() => kubectl(['delete', 'namespace', namespace, '--wait=false']));
+  afterAll(() => void kubectl(['delete', 'namespace', namespace, '--wait=false']));
 
   const findingsOf = (container: string): string[] =>
     (one?.findings ?? [])

@@ -7,16 +7,14 @@
  * Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must have a shell and httpd. PODEXIT_E2E_PULL is its
  * pull policy.
  */
-import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podexit } from '../helpers/built.ts';
+import { environment, isWanted, kubectl, newNamespace, pause, readManifest } from '../helpers/cluster.ts';
 
-const isWanted = process.env['PODEXIT_E2E'] === '1';
-const namespace = `podexit-e2e-${randomBytes(4).toString('hex')}`;
+const namespace = newNamespace();
 const folder = fileURLToPath(new URL('./requests/', import.meta.url));
 const names = ['without-prestop', 'with-prestop'];
 
@@ -48,8 +46,7 @@ describe.runIf(isWanted)('on a real cluster', () => {
     ...['--probe-rate', ratePerSecond[name] ?? '', '--probe-timeout', '3s'],
     ...['-n', namespace, '--timeout', '180s', '-o', 'lines'],
   ];
-  const run = (target: readonly string[], name: string) =>
-    podexit([...target, ...probesOf(name)], { KUBECONFIG: process.env['KUBECONFIG'] ?? '' });
+  const run = (target: readonly string[], name: string) => podexit([...target, ...probesOf(name)], environment);
 
   const stories: [name: string, code: number, card: RegExp][] = [
     ['without-prestop', 5, /requests +.*\d+ sent · \d+ failed/],
@@ -72,7 +69,7 @@ describe.runIf(isWanted)('on a real cluster', () => {
     'a rollout of %s ends with exit code %i',
     async (name, code, card) => {
       const traced = run([`deployment/${name}`, '--all-terminating'], name);
-      await new Promise((resolve) => setTimeout(resolve, 3000));
+      await pause(3000);
       kubectl(['rollout', 'restart', `deployment/${name}`, '-n', namespace]);
       const ran = await traced;
       expect(ran.stdout, ran.stderr).toMatch(card);
@@ -82,11 +79,4 @@ describe.runIf(isWanted)('on a real cluster', () => {
   );
 });
 
-function manifest(name: string): string {
-  return readFileSync(`${folder}${name}.yaml`, 'utf8')
-    .replaceAll('${IMAGE}', process.env['PODEXIT_E2E_IMAGE'] ?? 'busybox')
-    .replaceAll('${PULL}', process.env['PODEXIT_E2E_PULL'] ?? 'IfNotPresent');
-}
-
-const kubectl = (words: readonly string[], input = ''): string =>
-  execFileSync('kubectl', words, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] }).trim();
+const manifest = (name: string): string => readManifest(new URL(`./requests/${name}.yaml`, import.meta.url));

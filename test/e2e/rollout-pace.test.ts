@@ -7,12 +7,11 @@
  * Run it alone on a machine without other load. Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must
  * have a shell. PODEXIT_E2E_PULL is its pull policy.
  */
-import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podexit } from '../helpers/built.ts';
+import { environment, image, kubectl, newNamespace, pause, pull } from '../helpers/cluster.ts';
 
-const namespace = `podexit-e2e-${randomBytes(4).toString('hex')}`;
+const namespace = newNamespace();
 const replicas = 25;
 const atMost = 1.05;
 /** The order evens out the advantage of a warm machine. w: with podexit, n: without. */
@@ -45,10 +44,7 @@ describe.runIf(process.env['PODEXIT_E2E_PACE'] === '1')('on a real cluster', () 
 });
 
 const watch = () =>
-  podexit(['rollout', 'deployment/paced', '-n', namespace, '-o', 'json', '--timeout', '180s'], {
-    KUBECONFIG: process.env['KUBECONFIG'] ?? '',
-    PATH: process.env['PATH'] ?? '',
-  });
+  podexit(['rollout', 'deployment/paced', '-n', namespace, '-o', 'json', '--timeout', '180s'], environment);
 
 /** Restarts the Deployment. Returns the seconds until the last old pod is gone, to a tenth. */
 async function restarted(): Promise<number> {
@@ -67,8 +63,6 @@ function median(values: readonly number[]): number {
   return ((sorted[sorted.length / 2 - 1] ?? NaN) + (sorted[sorted.length / 2] ?? NaN)) / 2;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 const deployment = () => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -83,8 +77,8 @@ const deployment = () => ({
         containers: [
           {
             name: 'app',
-            image: process.env['PODEXIT_E2E_IMAGE'] ?? 'busybox',
-            imagePullPolicy: process.env['PODEXIT_E2E_PULL'] ?? 'IfNotPresent',
+            image,
+            imagePullPolicy: pull,
             command: ['sh', '-c', "trap 'sleep 2; exit 0' TERM; while :; do sleep 0.2; done"],
           },
         ],
@@ -92,6 +86,3 @@ const deployment = () => ({
     },
   },
 });
-
-const kubectl = (words: readonly string[], input = ''): string =>
-  execFileSync('kubectl', words, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] }).trim();

@@ -8,15 +8,12 @@
  * Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must have a shell. PODEXIT_E2E_PULL is its pull
  * policy. The test of the drain cordons the node of a pod, and uncordons it at the end.
  */
-import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ExitReport, TriggerKind } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
+import { environment, isWanted, kubectl, newNamespace, readManifest } from '../helpers/cluster.ts';
 
-const namespace = `podexit-e2e-${randomBytes(4).toString('hex')}`;
+const namespace = newNamespace();
 const names = ['deployment/restarted', 'statefulset/ordered', 'deployment/emptied', 'deployment/guarded'];
 
 interface Story {
@@ -27,7 +24,7 @@ interface Story {
   readonly trigger: TriggerKind;
 }
 
-describe.runIf(process.env['PODEXIT_E2E'] === '1')('on a real cluster', () => {
+describe.runIf(isWanted)('on a real cluster', () => {
   beforeAll(() => {
     kubectl(['create', 'namespace', namespace]);
     kubectl(['apply', '-n', namespace, '-f', '-'], manifest());
@@ -82,7 +79,7 @@ describe.runIf(process.env['PODEXIT_E2E'] === '1')('on a real cluster', () => {
 const before = (words: readonly string[]): string[] => ['-o', 'json', '--timeout', '180s', ...words];
 
 async function rolloutOf(words: readonly string[]): Promise<{ exits: ExitReport[]; stderr: string }> {
-  const ran = await podexit(words, { KUBECONFIG: process.env['KUBECONFIG'] ?? '', PATH: process.env['PATH'] ?? '' });
+  const ran = await podexit(words, environment);
   expect(ran.stdout, ran.stderr).toContain('"kind": "RolloutReport"');
   expect(ran.code, ran.stderr).toBe(0);
   const { exits } = JSON.parse(ran.stdout.slice(ran.stdout.indexOf('{'))) as { exits: ExitReport[] };
@@ -94,10 +91,4 @@ function expectGraceful(exits: readonly ExitReport[]): void {
   expect(exits.flatMap(({ verdict }) => verdict.findings.filter(({ code }) => code === 'evidence-lost'))).toEqual([]);
 }
 
-const manifest = (): string =>
-  readFileSync(fileURLToPath(new URL('./rollouts/workloads.yaml', import.meta.url)), 'utf8')
-    .replaceAll('${IMAGE}', process.env['PODEXIT_E2E_IMAGE'] ?? 'busybox')
-    .replaceAll('${PULL}', process.env['PODEXIT_E2E_PULL'] ?? 'IfNotPresent');
-
-const kubectl = (words: readonly string[], input = ''): string =>
-  execFileSync('kubectl', words, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] }).trim();
+const manifest = (): string => readManifest(new URL('./rollouts/workloads.yaml', import.meta.url));

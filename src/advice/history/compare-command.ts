@@ -27,8 +27,7 @@ export async function compareFiles(options: CompareOptions, ports: Ports): Promi
     throw new PodexitError('compare.empty', `${name} holds no exit`, 'Name a report, a rollout report or a recording.');
   };
   const found = compare(await samplesOf(options.before), await samplesOf(options.after));
-  const isWorse = found.change === 'worse' || found.change === 'mixed';
-  const exitCode = options.failOnWorse && isWorse ? 5 : 0;
+  const exitCode = options.failOnWorse && ['worse', 'mixed'].includes(found.change) ? 5 : 0;
   const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } } as const;
   const views = {
     text: compareText,

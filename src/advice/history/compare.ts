@@ -125,10 +125,9 @@ export function lengthRow(name: string, wasAll: readonly Seconds[], isAll: reado
   const [wasLikely, isLikely] = [likelyMedian(wasAll, isAll), likelyMedian(isAll, wasAll)];
   if (!was || !is || !wasLikely || !isLikely) return [];
   const longer = is.min - was.max;
-  const shorter = was.min - is.max;
   const minSeconds = Math.max(minDifference.seconds, minDifference.share * was.max);
   const mayBeChance = wasLikely.min <= isLikely.max && isLikely.min <= wasLikely.max;
-  if (mayBeChance || Math.max(longer, shorter) < minSeconds) return [];
+  if (mayBeChance || Math.max(longer, was.min - is.max) < minSeconds) return [];
   return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${closeOrRange(was)} → ${closeOrRange(is)}` }];
 }
 

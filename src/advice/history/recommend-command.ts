@@ -29,8 +29,7 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
       few ? `${few.workload}: ${tooFewText(few.exits)}` : 'these reports hold no exit that had a grace period',
       'Collect more, for example one report for each rollout: kubectl podexit rollout deployment/NAME -o json > reports/1.json',
     );
-  const failed = found.some((workload) => options.failOn.some((word) => fails[word](workload)));
-  const exitCode = failed ? 5 : 0;
+  const exitCode = options.failOn.some((word) => found.some(fails[word])) ? 5 : 0;
   const summary = found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; ');
   const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } } as const;
   const views = {

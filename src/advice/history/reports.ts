@@ -143,8 +143,7 @@ const named = (list: unknown, name: string): JsonObject[] => objectsIn(list).fil
 export const middle = ({ min, max }: Seconds): number => (min + max) / 2;
 
 function longest(all: readonly unknown[]): Seconds | undefined {
-  const known = all.flatMap((one) => secondsOf(one) ?? []);
-  return known.sort((a, b) => middle(b) - middle(a))[0];
+  return all.flatMap((one) => secondsOf(one) ?? []).sort((a, b) => middle(b) - middle(a))[0];
 }
 
 /** From the first mark named `from` to the last mark named `to`. */

@@ -256,15 +256,13 @@ export interface Scale {
   readonly to: number;
 }
 
-/** A grace period of more than this many times the exit does not widen the axis. */
-const maxGraceRatio = 2.5;
-
 function scaleOf({ marks, phases, containers, zero }: Timeline): Scale {
   const moments = [...marks.map(({ at }) => at), ...phases.flatMap(({ start, end }) => [start, end])];
   const first = Math.min(zero, ...moments.map(({ earliest, shown, open }) => (open ? shown : earliest)));
   const last = Math.max(zero + 100, ...moments.map(({ latest }) => latest));
   const graceEnds = containers.flatMap(({ graceEnd }) => (graceEnd ? [graceEnd.shown] : []));
-  const end = Math.max(last, ...graceEnds.filter((graceEnd) => graceEnd - zero <= (last - zero) * maxGraceRatio));
+  // A much longer grace period does not widen the axis.
+  const end = Math.max(last, ...graceEnds.filter((graceEnd) => graceEnd - zero <= (last - zero) * 2.5));
   const pad = (end - first) * 0.03;
   return { zero, from: first - pad, to: end + pad };
 }

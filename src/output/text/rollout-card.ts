@@ -62,7 +62,7 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
+  const { outcomes, slowest, held, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
@@ -72,6 +72,10 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   return [
     ...row('rollout', numbers.incomplete),
     ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · in ${secondsText(total)}`}`),
+    ...row(
+      'deleted',
+      held && `${held.pod} ${held.note}${held.pods > 1 ? `; ${held.pods} of ${pods} pods waited` : ''}`,
+    ),
     ...row('slowest', slowest && slowestText(slowest)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',

@@ -62,8 +62,7 @@ export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacit
   if (replicas === undefined) return maxUnavailable === '100%';
   // One pod of a StatefulSet is reported as such.
   if (kind === 'StatefulSet' && replicas === 1) return false;
-  const count = countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0;
-  return replicas > 0 && count >= replicas;
+  return replicas > 0 && (countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0) >= replicas;
 }
 
 /** A rollout makes a new pod ready before it stops one. Zero replicas now say nothing about later. */

@@ -14,7 +14,7 @@ export type Consent = 'replicas' | 'strategy';
 export interface Remedy {
   /** The problems that it solves. */
   readonly solves: readonly Problem[];
-  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop, as today + 25%)`. */
+  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop (as today) + 25%)`. */
   readonly text: string;
   /** The edits that belong together; empty: only a person can do it. */
   readonly edits: readonly Edit[];
@@ -142,9 +142,12 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
   if (hooks.length === 0 && problems.every(({ code }) => code === 'force-deleted'))
     return `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
   const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
-  const isUnsized = hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined);
-  return isUnsized
-    ? `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`
+  if (cutOff === undefined) return undefined;
+  if (hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined))
+    return `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`;
+  const { answer, because } = othersServe(situation);
+  return answer === 'no' && servicesOfClients(situation).length > 0
+    ? `shorten the preStop hook of ${cutOff}: ${because}, so every second of it is outage`
     : undefined;
 }
 
@@ -237,7 +240,9 @@ function whyNoHook(plan: Plan): string | undefined {
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
   if (answer === 'yes') return undefined;
   if (answer === 'no')
-    return `no preStop sleep: ${because}, so every second of it is outage${second(plan).length > 0 ? '' : '; only a second pod that runs meanwhile helps'}`;
+    return second(plan).length > 0
+      ? `until then no preStop sleep: ${because}, so every second of it is outage`
+      : `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -256,7 +261,7 @@ function hookEdits({ containers }: Situation, added: ReadonlyMap<string, number>
 
 function probeGrace({ path }: ContainerSpec, hookSeconds: number): Edit {
   const drainSeconds = drainToday({ graceSeconds: 0, hookSeconds: 0 }, hookSeconds);
-  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'assumed to stop' }], 'assumed');
+  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop (assumed)' }], 'assumed');
   const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
   return set([...path, 'livenessProbe', graceField], size?.seconds, why);
 }
@@ -296,7 +301,7 @@ function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Siz
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop, as today' : 'assumed to stop',
+      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (as today)' : 'to stop (assumed)',
     };
   });
   return graceSize(needs, from, limits);

@@ -133,12 +133,11 @@ export function situationOf(
   const podPath = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
-  const labels = stringMap(metadataOf(template)['labels'], () => true) ?? {};
   // A manifest without a namespace may be applied to any.
   const selectsPod = ({ namespace: other, selector }: ServiceSpec | BudgetSpec): boolean =>
     (namespace === undefined || other === undefined || namespace === other) &&
     selector !== undefined &&
-    matches(selector, labels);
+    matches(selector, stringMap(metadataOf(template)['labels'], () => true) ?? {});
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
   const scriptsOf = (container: JsonObject) =>

@@ -10,14 +10,14 @@ export const defaultGraceSeconds = 30;
 export interface GraceNeed {
   readonly hookSeconds: number;
   readonly drainSeconds: number;
-  /** What `drainSeconds` is: `to stop, as today`, `drain`. */
+  /** What `drainSeconds` is: `to stop (as today)`, `drain`. */
   readonly drainWords: string;
 }
 
 export interface Size {
   readonly seconds: number;
   readonly from: 'measured' | 'assumed';
-  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop, as today, + 25%`. */
+  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (as today) + 25%`. */
   readonly sum: string;
   /** A limit that ends the pod earlier than the sum asks for. */
   readonly limit?: Limit;
@@ -36,7 +36,8 @@ export function graceSize(
     const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
     const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
     const parts = [...(hook > 0 ? [`${hook}s preStop`] : []), `${drain}s ${drainWords}`];
-    return { seconds, from, sum: `${parts.join(' + ')} + 25%${seconds > (hook + drain) * 1.25 ? ', rounded up' : ''}` };
+    const rounded = seconds > (hook + drain) * 1.25 ? ', rounded up' : '';
+    return { seconds, from, sum: `${parts.join(' + ')} + 25%${rounded}` };
   });
   const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
   const [limit] = limits;

@@ -16,7 +16,8 @@ import { problemsOf } from '../check-report.ts';
 import { readManifests, type ManifestInput } from '../manifest-input.ts';
 import type { Manifest } from '../manifests.ts';
 import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
-import { situationOf, situationsOf, type Situation } from '../situation.ts';
+import { situationIn } from '../live-pod.ts';
+import { situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
 import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
@@ -132,8 +133,8 @@ async function fromCluster(target: Target, options: FixOptions, ports: Ports): P
     const object = await objectWithTemplate(cluster, target);
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
-    const plan = planFor(situationOf(object, neighbours), options);
-    return [{ object: clean, ...plan, byHand: byHandIn(situationOf(editedValue(object, plan.edits), neighbours)) }];
+    const plan = planFor(situationIn(object, neighbours), options);
+    return [{ object: clean, ...plan, byHand: byHandIn(situationIn(editedValue(object, plan.edits), neighbours)) }];
   } finally {
     cluster.close();
   }
@@ -180,8 +181,7 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
 
 /** A comment that says how to apply the patch. A pod, or the template of a Job, cannot be patched, only recreated. */
 function headComment(object: KubernetesObject, format: FixFormat): string {
-  const namespace = object.metadata?.namespace;
-  const where = namespace === undefined ? '' : ` -n ${namespace}`;
+  const where = object.metadata?.namespace === undefined ? '' : ` -n ${object.metadata.namespace}`;
   const type = format === 'json-patch' ? ' --type=json' : '';
   return object.kind === 'Pod' || object.kind === 'Job'
     ? `# ${nameOf(object)}: the API does not let these fields of a ${object.kind} change; recreate it with them\n`

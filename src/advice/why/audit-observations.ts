@@ -22,12 +22,11 @@ export function observationsOf(
   const events = stored.filter(({ resource }) => resource === 'events');
   const [first] = pods;
   if (!first) return [];
-  const used = [...pods, ...slices, ...events];
   const before = beforeDeletion(pods, request);
   const at = Math.floor(before?.at ?? first.answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
-    ...datesFor(used.filter(isLater)),
+    ...datesFor([...pods, ...slices, ...events].filter(isLater)),
     ...(before && request ? lastLookOf(request, pods, before.object) : []),
     ...gaps,
     ...podChanges(pods),
@@ -81,9 +80,8 @@ function podStates(writes: readonly AuditEvent[], request: AuditEvent | undefine
     const wasKnown = known !== undefined;
     known = podIn(event) ?? (known && isBeginKnown ? stateAfter(known, event) : undefined);
     if (!known) continue;
-    const isMissing = !wasKnown || !isBeginKnown;
     const at = Math.floor(event.answeredAt);
-    if (last && isDeleted(known) && isMissing)
+    if (last && isDeleted(known) && !(wasKnown && isBeginKnown))
       gaps.push({ at, kind: 'gap', stream: 'pod', from: Math.floor(last.answeredAt), to: at, cause: 'disconnected' });
     pods.push({ ...event, object: known });
   }

@@ -119,7 +119,7 @@ function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation>
       if (row !== removal?.request) return [];
       return [{ at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: context.uid }];
     case 'response':
-      return row === removal?.answer ? ofAnswer(row, removal) : [];
+      return row === removal?.answer ? ofAnswer(row, removal) : ofRefusal(row, context);
     default:
       return ofLog(row, context);
   }
@@ -157,6 +157,13 @@ function* ofAnswer({ at, date, status, body }: OfType<'response'>, { request }: 
   if (date !== undefined) yield { at, kind: 'dated', sentAt: request.at, date };
   const object = body['kind'] === 'Pod' ? body : undefined;
   yield { at, kind: 'answered', verb: verbOf(request), status, object };
+}
+
+/** The recorder evicted as `kubectl drain` does, whose output shows a refusal. */
+function ofRefusal({ at, status, path }: OfType<'response'>, { subject, uids }: Context): RawObservation[] {
+  const name = /\/pods\/([^/]+)\/eviction$/.exec(path)?.[1] ?? '';
+  const pod = subject && subject.name !== name ? undefined : uids.get(name);
+  return status === 429 && pod !== undefined ? [{ at, kind: 'answered', verb: 'evict', pod, status }] : [];
 }
 
 function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uids }: Context): RawObservation[] {

@@ -110,8 +110,8 @@ function startSince(trace: Trace, pod: Pod, name: string): Occurrence | undefine
 export const wasStartedSince = (trace: Trace, pod: Pod, name: string): boolean =>
   startSince(trace, pod, name) !== undefined;
 
+/** Reasons of a pod's status and of Events. */
 const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded']);
-const ownEvents = new Set(['Evicted', 'Preempting', 'DeadlineExceeded']);
 
 /** Whether the kubelet stopped the pod for a reason of its own, which came no later than `stoppedAt` (node ms). */
 function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number): boolean {
@@ -121,7 +121,8 @@ function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number
       (state) =>
         ownReasons.has(state.status.reason ?? '') ||
         conditionOf(state, 'DisruptionTarget')?.reason === 'TerminationByKubelet',
-    ) || events.some(({ reason, about, time }) => ownEvents.has(reason) && about.kind === 'Pod' && time.lo <= stoppedAt)
+    ) ||
+    events.some(({ reason, about, time }) => ownReasons.has(reason) && about.kind === 'Pod' && time.lo <= stoppedAt)
   );
 }
 

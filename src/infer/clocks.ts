@@ -133,11 +133,9 @@ function postOf(trace: Trace, network: PodNetwork, event: Occurrence, { accepted
 /** The kubelet posts Events one after the other (SIGNALS.md §2.1). This counts only this pod's Events. */
 function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): number {
   const isAhead = ({ component, named: other = Infinity }: Occurrence): boolean =>
-    component === 'kubelet' && other < named && named - other < maxQueueingMs;
+    component === 'kubelet' && other < named && named - other < 10_000;
   return 1 + all.filter(isAhead).length;
 }
-
-const maxQueueingMs = 10_000;
 
 const renewalOf = (trace: Trace, { value, at, seq }: Fact<NodeSign>): Post => ({
   ...value,

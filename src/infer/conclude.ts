@@ -93,19 +93,16 @@ const later = (a: Estimate, b: Estimate): Estimate => ({
   evidence: cite(a.evidence, b.evidence),
 });
 
-const maxConclusionsPerWindow = 3;
-const windowMs = 100;
-
 /**
- * Whether to conclude again after an observation. Sixty containers can log a thousand lines a second: in a burst of
- * lines that name no signal, only the first few count.
+ * Whether to conclude again after an observation. Sixty containers can log a thousand lines a second: of lines that name
+ * no signal, three count in 100 ms.
  */
 export function createChatterLimit(): (trace: Trace, observation: Observation) => boolean {
   let recent: readonly number[] = [];
   return ({ now }, observation) => {
     const isPlain = observation.kind === 'line' && !observation.namesSignal;
-    if (isPlain && recent.length === maxConclusionsPerWindow && now - (recent[0] ?? -Infinity) < windowMs) return false;
-    if (isPlain) recent = [...recent, now].slice(-maxConclusionsPerWindow);
+    if (isPlain && recent.length === 3 && now - (recent[0] ?? -Infinity) < 100) return false;
+    if (isPlain) recent = [...recent, now].slice(-3);
     return true;
   };
 }

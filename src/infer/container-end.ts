@@ -26,13 +26,11 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
   network.within(at, { client: atMost(terminated.at + 1) }, arrived);
   const stopping = moment('stopping', container);
   const ranBefore = { because: 'the kubelet stops what it saw running just before (trap 7)' };
-  if (network.has(stopping)) network.follows(stopping, at, { min: -staleViewMs }, ranBefore);
+  // It notices an exit within about a second (its PLEG); 10 s later only if the runtime hardly answers.
+  if (network.has(stopping)) network.follows(stopping, at, { min: -10 * second }, ranBefore);
   network.stamp('node', at, finished, { because: 'finishedAt (§5)', evidence });
   constrainByLastLine(network, container, log);
 }
-
-/** The kubelet notices an exit within about a second (its PLEG); this much later only if the runtime hardly answers. */
-const staleViewMs = 10 * second;
 
 function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
   if (!lastLine) return;
@@ -102,14 +100,12 @@ function exitLogEnd({ trace, facts, killings }: Stop): LogFacts['ended'] {
   return isDoubtful ? undefined : end;
 }
 
-/** The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster. */
-const hungKubeletLogEndMs = 40 * second;
-
 /** Whether the kubelet was silent for too long when the log ended: no Lease renewal or, without Leases, no sign. */
 function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
   const { listedRenewal, renewals } = trace.nodeSigns;
   const renewed = renewals.findLast((renewal) => renewal.at <= at) ?? listedRenewal;
-  if (!renewed) return at - lastSignOfKubelet(trace) > hungKubeletLogEndMs;
+  // The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster.
+  if (!renewed) return at - lastSignOfKubelet(trace) > 40 * second;
   const longest = maxRenewalIntervalMs + millisecondsOf('event-lag') + deliveryLagOf(trace);
   return deliverableSince(trace, 'lease', at) - renewed.at > longest;
 }

@@ -142,6 +142,8 @@ export interface Trigger {
   readonly kind: TriggerKind;
   readonly evidence: readonly number[];
   readonly note?: string;
+  /** ms for which it was held up before the deletion, as the note says. */
+  readonly heldMs?: number;
 }
 
 /** Everything inferred about a deletion. */

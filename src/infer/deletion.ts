@@ -186,15 +186,10 @@ export type Grace = Trace['graces'][number];
 
 /** The lower graces that a client set later. The kubelet's own last DELETE does not count. */
 export const loweredGraces = (trace: Trace, deletion: Deletion): Grace[] =>
-  trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
+  trace.graces.filter(
+    ({ value, seq }) => value.grace < deletion.grace && !(trace.terminal && trace.finalDelete?.seq === seq),
+  );
 
-/** Whether the grace was lowered after the kubelet knew of the deletion, but perhaps before it started the stop. */
+/** Whether the grace was lowered after the kubelet acknowledged the deletion, but perhaps before it started the stop. */
 export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>
-  loweredGraces(trace, deletion).some(({ seq }) => isAfterNotice(trace, seq));
-
-/** Whether a state of the pod (`seq`) came after the status in which the kubelet acknowledged the deletion. */
-const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
-  acknowledged !== undefined && acknowledged.seq < seq;
-
-const isLastDelete = (trace: Trace, seq: number): boolean =>
-  trace.finalDelete?.seq === seq && trace.terminal !== undefined;
+  loweredGraces(trace, deletion).some(({ seq }) => seq > (trace.acknowledged?.seq ?? Infinity));

@@ -56,8 +56,6 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
   return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
 }
 
-const clientClockResolutionMs = 1;
-
 /**
  * The estimate as it may be reported now. An inferred moment is reported only once it must have happened; an observed
  * one has happened, so its interval ends now at the latest.
@@ -65,7 +63,7 @@ const clientClockResolutionMs = 1;
 export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
   if (!estimate) return undefined;
   const { lo, hi } = estimate.client;
-  const latest = now + clientClockResolutionMs;
+  const latest = now + 1;
   if (hi <= latest) return estimate;
   if (!Number.isFinite(hi) || lo > latest || estimate.basis === 'inferred') return undefined;
   return { ...estimate, client: { lo, hi: latest } };

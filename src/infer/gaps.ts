@@ -2,6 +2,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
+import { second } from '../model/span.ts';
 import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
@@ -46,12 +47,10 @@ export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[
   ...(node ? [{ resource: 'clock of the node', ...node }] : []),
 ];
 
-const minListedDelayMs = 1000;
-
-/** Stretches in which nothing was lost, but changes arrived late, as the connection or the server was down. */
+/** Stretches of over a second in which nothing was lost, but changes arrived late, as the connection or the server was down. */
 const lateChanges = (trace: Trace): TimelineGap[] =>
   trace.resumes
-    .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > minListedDelayMs)
+    .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > second)
     .map(({ value, at }) => gapIn(value.stream, 'late', value.since, value.until ?? at));
 
 /** The ends of logs that broke off before the pod was gone. */
@@ -86,9 +85,9 @@ export const killingsUnwritten = (trace: Trace): boolean =>
   isRefused(trace, 'events') ||
   trace.events.some((event) => event.reason === 'Killing' && isMerged(event));
 
-/** Whether a Warning may be missing: so many failed probes use up the limit of a pod's Warnings (SIGNALS.md §2.1). */
+/**
+ * Whether a Warning may be missing: failed probes use up the limit of 25 for a pod's Warnings (SIGNALS.md §2.1), of
+ * which a few come back with time, and those of an hour ago are no longer listed.
+ */
 export const warningsMissing = ({ namespaceEnding, events }: Trace): boolean =>
-  namespaceEnding !== undefined || events.some(({ reason, count }) => reason === 'Unhealthy' && count >= manyFailures);
-
-/** Fewer than the 25 of the limit, as a few more come back with time, and Events of an hour ago are no longer listed. */
-const manyFailures = 12;
+  namespaceEnding !== undefined || events.some(({ reason, count }) => reason === 'Unhealthy' && count >= 12);

@@ -125,14 +125,13 @@ const replacementMarks = ({ replacement }: PodExit): TimelineMark[] =>
 
 /** After the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill can take about 3 s. */
 const killOverdueMs = 5000;
-const maxErrorLength = 200;
 
 /** A note about a kill that fails or is overdue, if there is one. */
 function killTrouble({ trace, containers }: PodExit): string | undefined {
   const failed = trace.events.findLast(({ reason }) => reason === 'FailedKillPod');
   if (failed) {
     const times = failed.count > 1 ? ` (${failed.count} times)` : '';
-    return `its kill fails${times}: ${failed.message.slice(0, maxErrorLength)}`;
+    return `its kill fails${times}: ${failed.message.slice(0, 200)}`;
   }
   const late = containers.filter(
     ({ ran, exit, graceEnd }) => ran && !exit && trace.now > (graceEnd?.client.hi ?? Infinity) + killOverdueMs,

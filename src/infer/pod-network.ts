@@ -128,9 +128,6 @@ export class PodNetwork extends Network {
 
 const shifted = ({ lo, hi }: Span, by: number): Span => ({ lo: lo - by, hi: hi - by });
 
-/** ms of drift that a clock can have built up since its reference time. */
+/** ms of drift that a clock can have built up since its reference time. Over 50 ms it is less than a printed one shows. */
 export const driftOf = (elapsed: number): number =>
-  Number.isFinite(elapsed) ? driftOver(Math.max(0, Math.abs(elapsed) - driftFreeMs)) : 0;
-
-/** The drift over so short a time is less than a printed millisecond shows. */
-const driftFreeMs = 50;
+  Number.isFinite(elapsed) ? driftOver(Math.max(0, Math.abs(elapsed) - 50)) : 0;

@@ -6,7 +6,7 @@
  * their causes and effects require.
  */
 import type { MarkName } from '../model/report.ts';
-import type { Span } from '../model/span.ts';
+import { second, type Span } from '../model/span.ts';
 import type { PodExit } from './context.ts';
 import { between, capAtNow, spanOf, type Estimate } from './estimate.ts';
 import type { Interval, Length, Mark } from './timeline.ts';
@@ -59,15 +59,13 @@ function likelyIn(at: Estimate, window: Span): number {
   return at.basis === 'observed' || !Number.isFinite(at.client.lo) ? hi : (lo + hi) / 2;
 }
 
-/** If an observed moment arrived later than this after it happened, its timestamps place it, not the arrival. */
-const maxArrivalDelayMs = 1000;
-
 function likely({ name, at }: TimelineMark, arrivals: ReadonlyMap<number, number>, window: Span): number {
   const { lo, hi } = spanOf(at, window);
   if (name === 'requested') return lo;
   if (at.basis === 'inferred') return likelyIn(at, window);
   const arrived = at.evidence.map((seq) => (arrivals.get(seq) ?? -Infinity) + 1).filter((one) => one >= hi);
-  const isPlacedByStamps = arrived.length > 0 && Math.min(...arrived) - hi > maxArrivalDelayMs;
+  // What arrived more than a second after it happened is placed by its timestamps.
+  const isPlacedByStamps = arrived.length > 0 && Math.min(...arrived) - hi > second;
   return isPlacedByStamps && Number.isFinite(lo) ? (lo + hi) / 2 : hi;
 }
 
@@ -84,6 +82,7 @@ const independent = /^(?:requested|accepted|replacement-.*|node-.*)$/;
 function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined): Link[] {
   const accepted = marks.find(({ name }) => name === 'accepted');
   const done = marks.find(({ name }) => name === 'containers-done');
+  const confirmedExits = marks.filter(({ name, provisional }) => name === 'exited' && !provisional);
   const ofSubject = groupBy(marks, ({ subject = '' }) => subject);
   return marks.flatMap((to) => [
     ...(ofSubject.get(to.subject ?? '') ?? [])
@@ -91,15 +90,13 @@ function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined)
       .map((from) => measured(from, to)),
     ...(accepted && !independent.test(to.name) ? [ordered(accepted, to)] : []),
     ...(done && to.name === 'endpoint-removed' ? [ordered(done, to)] : []),
-    ...(to.name === 'containers-done' ? marks.filter(isConfirmedExit).map((from) => ordered(from, to)) : []),
+    ...(to.name === 'containers-done' ? confirmedExits.map((from) => ordered(from, to)) : []),
     ...exitsBefore(exit, to, marks).map((from) => ordered(from, to)),
   ]);
 }
 
 const isCause = (a: MarkName, b: MarkName): boolean =>
   chainOf[a] !== undefined && chainOf[a] === chainOf[b] && places.indexOf(a) < places.indexOf(b);
-
-const isConfirmedExit = ({ name, provisional }: TimelineMark): boolean => name === 'exited' && !provisional;
 
 /** `to` is not before `from`, unless their intervals contradict that. */
 function ordered(from: TimelineMark, to: TimelineMark): Link {

@@ -41,15 +41,18 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
   const isDatedByAcknowledgement = !hook && !turn && isKilledAtOnce(stop) && !sawRetry(stop);
   const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(stop, due);
   const wait = millisecondsOf(lag) + (isDatedByAcknowledgement ? millisecondsOf('kill-at-once') : 0);
-  const max = mayBeRetry || turn ? Infinity : wait;
-  network.follows(ready, at, { max }, { because: mayBeRetry || turn ? 'the signal follows the hook (§2 S8)' : lag });
+  const line = signalLine(stop, hook, due);
+  // Then the runtime may have stood still, which also keeps the application's lines back.
+  const isLate = line !== undefined && line.value - millisecondsOf('log-stamp-lag') > due.node.hi + wait;
+  const isOpen = mayBeRetry || turn || isLate;
+  const max = isOpen ? Infinity : wait;
+  network.follows(ready, at, { max }, { because: isOpen ? 'the signal follows the hook (§2 S8)' : lag });
   if (turn) {
     // While it waits, kubelet or runtime may stand still, and nothing shows it: in the end only its exit is an upper bound.
     const latest = ended || trace.gone || mayBeRetry ? Infinity : millisecondsOf(lag);
     const limits = moved(due, { lo: 0, hi: latest });
     network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
-  const line = signalLine(stop, hook, due);
   const isPossible = !ended || network.mayPrecede(at, ended);
   if (ended && isPossible) network.notAfter(at, ended);
   if (line) {
@@ -142,11 +145,9 @@ function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, status, stop
   const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
   if (hasRestarted && !isBefore(stopStart, exit.at)) return true;
   const { lo, hi } = exit.at.client;
-  return waits.some((end) => (hasRestarted ? lo < end.hi : end.lo - lo > doubtfulShareBefore * (hi - lo)));
+  // Three quarters of the exit's interval lie before the signal was due.
+  return waits.some((end) => (hasRestarted ? lo < end.hi : end.lo - lo > 0.75 * (hi - lo)));
 }
-
-/** The share of the exit's interval that lies before the signal was due. */
-const doubtfulShareBefore = 0.75;
 
 /** SIGKILL comes the whole grace after K at the earliest, and 2 s after the signal (SIGNALS.md §2 S8, §5). */
 export function constrainKill({ network, kubelet, spec: { name } }: Stop, hasSignal: boolean): Estimate {

@@ -44,7 +44,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     now: trace.now,
     deleted: exit !== undefined,
     grace: graceTimeline(trace, pod, exit),
-    trigger: { kind: trigger?.kind ?? 'unknown', evidence: cite(trigger?.evidence ?? []), note: trigger?.note },
+    trigger: { kind: 'unknown', ...trigger, evidence: cite(trigger?.evidence ?? []) },
     marks: [...marks, ...failureMarks(probes)],
     phases,
     containers: exit

@@ -62,14 +62,23 @@ function byPlatform(trace: Trace, trigger: Trigger): Trigger {
   return found ? { ...trigger, evidence: [...trigger.evidence, found.event.seq], note: found.by } : trigger;
 }
 
-const byUs: Rule = ({ requests }, { ours, facts }) => {
+const byUs: Rule = (trace, deletion) => {
+  const { ours, facts } = deletion;
   if (!ours) return undefined;
-  const refused = requests.find(({ answer }) => answer?.value.status === 429);
-  const by = ours.verb === 'evict' ? 'a PodDisruptionBudget or throttling' : 'throttling';
-  const note = refused && `refused for ${((ours.sent.at - refused.sent.at) / 1000).toFixed(1)}s before by ${by}`;
   const evidence = [ours.sent.seq, ...(ours.answer ? [ours.answer.seq] : []), facts.seenSeq];
-  return { kind: ours.verb === 'evict' ? 'eviction-api' : 'this-command', evidence, note };
+  return { kind: ours.verb === 'evict' ? 'eviction-api' : 'this-command', evidence, ...refusedBefore(trace, deletion) };
 };
+
+/** By how much an eviction that this command, or the drain that it follows, sent again was later than the first one. */
+function refusedBefore({ requests }: Trace, { ours, facts }: Deletion): Pick<Trigger, 'note' | 'heldMs'> | undefined {
+  const refused = requests.find(({ answer }) => answer?.value.status === 429);
+  if (!refused) return undefined;
+  const heldMs = (ours?.sent.at ?? facts.seenAt) - refused.sent.at;
+  const by = refused.verb === 'evict' ? `a PodDisruptionBudget${ours ? ' or throttling' : ''}` : 'throttling';
+  return { heldMs, note: `refused for ${secondsOf(heldMs)} before by ${by}` };
+}
+
+const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
 
 /** By the condition's reason: the kind, and the reason of the Event about it. A Map, as a reason can be `constructor`. */
 const conditionKinds = new Map<string, { readonly kind: TriggerKind; readonly event?: string }>([
@@ -93,10 +102,14 @@ const byCondition: Rule = (trace, deletion) => {
   const seen = trace.disruption?.value === reason ? [trace.disruption.seq] : [];
   const drained = kind === 'eviction-api' ? trace.cordoned : undefined;
   const shown = [...events, ...(drained ? [drained] : [])].map(({ seq }) => seq);
+  const heldMs = drained?.value ? facts.seenAt - drained.at : 0;
+  const cordon =
+    heldMs < 2000 ? 'its node is unschedulable' : `not until \u2248${secondsOf(heldMs)} after its node was cordoned`;
   return {
     kind,
     evidence: [...seen, facts.seenSeq, ...shown],
-    note: drained && 'its node is unschedulable, as for a drain',
+    ...(drained && { note: `${cordon}, as for a drain`, heldMs }),
+    ...refusedBefore(trace, deletion),
   };
 };
 
@@ -167,14 +180,12 @@ const byOwner: Rule = (trace, { facts, pod }) => {
     (trace.owners.get(uid)?.last.value.metadata.ownerReferences ?? []).map((owner) => owner.uid),
   );
   const gone = [...new Set([...ownerUids, ...parentUids])].flatMap(
-    (uid) => arrivedInTime(trace.owners.get(uid)?.gone, trace, ownerGoneWindowMs) ?? [],
+    // The garbage collector acts after the owner is gone: a removal that arrives a second later was not the cause.
+    (uid) => arrivedInTime(trace.owners.get(uid)?.gone, trace, 1000) ?? [],
   );
   if (gone.length === 0) return undefined;
   return { kind: 'owner-deleted', evidence: [...gone.map((owner) => owner.seq), facts.seenSeq] };
 };
-
-/** The garbage collector acts after the owner is gone: a removal that arrives later than this was not the cause. */
-const ownerGoneWindowMs = 1000;
 
 const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];
 
@@ -224,17 +235,25 @@ function withAutoscaler(trace: Trace, owner: OwnerFacts | undefined, trigger: Tr
 /** A scale-down whose Events name fewer pods than it had to delete: this pod may be one of the others. */
 function unnamedOf(
   trace: Trace,
-  controller: { kind: string; name: string },
+  controller: { kind: string; name: string; uid: string },
   lowered: Lowering | undefined,
 ): Lowering | undefined {
   const events = controller.kind === 'ReplicaSet' ? shrunkNear(controller.name, trace) : undefined;
   const largest = [lowered, events].flatMap((lowering) => lowering ?? []).sort((a, b) => b.by - a.by)[0];
-  if (!largest || largest.by < minBurst) return undefined;
+  if (!largest || (largest.by < 2 && !isBurstUsedUp(trace, controller.uid))) return undefined;
   return countNamed(trace, controller.name) < largest.by ? largest : undefined;
 }
 
-/** If the controller deletes fewer pods than this, its Events name all of them. */
-const minBurst = 2;
+/**
+ * If it deletes one pod, its Event is missing only after 25 others about this owner in 5 minutes (SIGNALS.md §2.1), of
+ * which each pod that it creates takes one. It creates none for a pod that was too many.
+ */
+function isBurstUsedUp(trace: Trace, controller: string): boolean {
+  const own = [...trace.siblings.values()].filter(({ pod }) => controllerOf(pod)?.uid === controller);
+  const at = deletionRequestedAt(trace);
+  const ages = own.map(({ pod }) => at - (parseTime(pod.metadata.creationTimestamp) ?? at));
+  return ages.every((age) => age > 0) && ages.filter((age) => age < 300_000).length >= 25;
+}
 
 const countNamed = (trace: Trace, owner: string): number =>
   new Set(

@@ -81,6 +81,8 @@ function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
   const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
   const answer = factOf({ status: o.status, pod: o.object }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
+  // The drain that the run follows says only that it was refused.
+  if (open < 0 && o.status === 429) requests.push({ verb: o.verb, graceSeconds: null, sent: factOf(true, o), answer });
   const what = `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`;
   const answered = addNote({ ...trace, requests }, o, what);
   return o.object === undefined || o.object.metadata.uid !== trace.uid

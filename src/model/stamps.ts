@@ -6,11 +6,8 @@ import type { Pod } from './kube.ts';
 import { graceOf } from './pod.ts';
 import { second, type Span } from './span.ts';
 
-const earliestPlausible = Date.UTC(2000, 0, 1);
-const latestPlausible = Date.UTC(2200, 0, 1);
-
 /** Whether `time` (ms since the epoch) is plausible: from 2000 to 2199. */
-export const isPlausibleTime = (time: number): boolean => time >= earliestPlausible && time < latestPlausible;
+export const isPlausibleTime = (time: number): boolean => time >= Date.UTC(2000, 0, 1) && time < Date.UTC(2200, 0, 1);
 
 /** RFC 3339 with any number of decimals. */
 export function parseTime(stamp: string | undefined): number | undefined {
@@ -40,7 +37,7 @@ export function parseEventName(name: string): number | undefined {
 /** RFC 3339, UTC, ms. `toward` is the direction of rounding, so that an interval never excludes the truth. */
 export function printTime(time: number, toward: 'earlier' | 'later'): string {
   const ms = toward === 'earlier' ? Math.floor(time) : Math.ceil(time);
-  return new Date(Math.min(Math.max(ms, 0), latestPlausible)).toISOString();
+  return new Date(Math.min(Math.max(ms, 0), Date.UTC(2200, 0, 1))).toISOString();
 }
 
 /** When the deletion was requested (SIGNALS.md §1 "First delete"): ms, API server's clock, a whole second. */

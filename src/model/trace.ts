@@ -215,8 +215,8 @@ export interface Trace {
   readonly nodeReady: readonly Fact<string>[];
   /** The namespace is being deleted; the value is its deletionTimestamp. */
   readonly namespaceEnding?: Fact<string | undefined>;
-  /** The node was unschedulable when the deletion began. */
-  readonly cordoned?: Fact<true>;
+  /** The node was unschedulable when the deletion began. True: it was seen to become so. */
+  readonly cordoned?: Fact<boolean>;
   readonly gaps: readonly Fact<Gap>[];
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];

@@ -5,7 +5,7 @@ import { signalOfExitCode } from '../programs/signals.ts';
 import { containerSpec, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
-import { clockText, type Timestamps } from './time-text.ts';
+import { clockText, dayText, type Timestamps } from './time-text.ts';
 
 export interface MarkText {
   /** The container, or a part of the cluster: `api`, `kubelet`, `service`, `node`, `replacement`. Unescaped. */
@@ -34,10 +34,11 @@ type Row = readonly [who: string, text: string, ink?: Ink];
 
 const table: Record<MarkName, (context: MarkContext) => Row> = {
   requested: ({ timeline }) => ['request', timeline.mode === 'evict' ? 'eviction requested' : 'delete requested'],
-  accepted: ({ timeline: { grace }, timestamps }) => [
-    'api',
-    `deletionTimestamp ${clockText(grace.deadline, 0, timestamps)} (grace period ${grace.effectiveSeconds}s)`,
-  ],
+  accepted: ({ mark, timeline: { grace }, timestamps }) => {
+    const [today, day] = [mark.at.shown, grace.deadline].map((at) => `${dayText(at, timestamps).slice(0, 10)} `);
+    const time = `${day === today ? '' : day}${clockText(grace.deadline, 0, timestamps)}`;
+    return ['api', `deletionTimestamp ${time} (grace period ${grace.effectiveSeconds}s)`];
+  },
   acknowledged: () => ['kubelet', 'kubelet acts on the deletion', 'dim'],
   unrouted: ({ subject, timeline }) => ['service', removedText(subject, timeline)],
   'endpoint-removed': ({ subject, timeline }) => [

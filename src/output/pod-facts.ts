@@ -57,7 +57,8 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     const isRough = own.some(({ approximate }) => approximate);
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     const orApi = owner === 'kubelet' && own.some(isSlowReport) ? ' or the API server' : '';
-    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${own[0]?.subject ?? ''}${orApi}`];
+    const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : (own[0]?.subject ?? '');
+    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${orApi}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }

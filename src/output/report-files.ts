@@ -32,9 +32,6 @@ export function fileOfPod({ file, format }: ReportFile, pod: string): ReportFile
   return { file: `${file.slice(0, -basename(file).length)}${named}`, format };
 }
 
-/** ms between two attempts to write to a full pipe. */
-const fullPipePauseMs = 20;
-
 /** Waits for a slow reader, as every command in a pipe does, but not for a reader that never opens the pipe. */
 async function writeWhole(file: string, text: string, { clock }: OutputPorts): Promise<void> {
   const output = openOutput(file, 0o666);
@@ -44,7 +41,7 @@ async function writeWhole(file: string, text: string, { clock }: OutputPorts): P
     for (let written = 0; written < bytes.length;) {
       const taken = writeSome(output, bytes, written);
       written += taken;
-      if (taken === 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, fullPipePauseMs));
+      if (taken === 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, 20));
     }
   } finally {
     closeSync(output.descriptor);

@@ -57,14 +57,12 @@ export function assertDistinct(recording: { file: string; what: string }, report
   );
 }
 
-const maxLinks = 40;
-
 /** Equal for all paths to a file, even a new one. Undefined for pipes and devices, which may take both. */
 function identityOf(file: string, links = 0): string | undefined {
   const found = attempt(() => statSync(file, { bigint: true }));
   if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
   const link = attempt(() => readlinkSync(file));
-  if (link !== undefined && links < maxLinks) return identityOf(resolve(dirname(file), link), links + 1);
+  if (link !== undefined && links < 40) return identityOf(resolve(dirname(file), link), links + 1);
   const folder = dirname(resolve(file));
   return join(attempt(() => realpathSync(folder)) ?? folder, basename(file));
 }

@@ -1,6 +1,6 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
 import { minimumGrace } from '../infer/context.ts';
-import type { ContainerTimeline, Length, PreStopExit, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
@@ -128,14 +128,12 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
   const failed = (length?.max ?? 0) < 100 ? 'failed at once' : `failed after ${took}`;
   const hook = length ? `preStop ${preStop?.outcome === 'failed' ? failed : `took ${took}`}, then ` : '';
   const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
-  if (!stopSignal) return `${name} exited${code}${preStop ? duringHookText(preStop) : ''}${share}`;
+  // No stop signal is proven, but after a short hook the container may still have got it.
+  const during = preStop ? ` during ${preStop.outlasted ? '' : 'or after '}its preStop hook` : '';
+  if (!stopSignal) return `${name} exited${code}${during}${share}`;
   const exited = exit?.code === 0 || exit?.code === undefined ? 'exited' : `exited${code}`;
   return `${hook}${name} ${exited}${drain ? afterText(lengthText(drain), signalName(container)) : ''}${share}`;
 }
-
-/** No stop signal is proven, but after a short hook the container may still have got it. */
-const duringHookText = ({ outlasted }: PreStopExit): string =>
-  outlasted ? ' during its preStop hook' : ' during or after its preStop hook';
 
 /** At most 100%: time past the grace period is printed in seconds. */
 function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: string): string {
@@ -256,8 +254,10 @@ function pendingStep({ timeline, verdict }: HeadlineInput): string {
   if (!acknowledged)
     return `the kubelet${nodeName ? ` on ${nodeName}` : ''}${isSilent ? ', which is not responding' : ''}`;
   const running = ranContainers(timeline).filter(({ exit }) => !exit);
-  const names = namesOf(running) || 'its containers';
-  return `${names} to exit${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
+  const hooked = running.filter(({ preStop, stopSignal }) => preStop && !stopSignal);
+  const hook = hooked.length > 0 ? `, whose preStop hook (${hooked[0]?.preStop?.kind}) may still run` : '';
+  const names = namesOf(hooked) || namesOf(running) || 'its containers';
+  return `${names} to exit${hook}${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
 }
 
 /** Why nothing was running: the state of the pod when it was deleted. */

@@ -82,6 +82,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const side = lastOf(ranContainers(timeline));
   const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
+  const held = { owner: 'admission', subject: undefined, isProved: true } as const;
   const report = 'ended the sandbox and reported the exits';
   const reported = kubeletStep(timeline, report, done, (side ?? main)?.exit?.at);
   const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
@@ -90,7 +91,10 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
     startOf(input, main ?? side),
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
-    reported.isProved || admission === Infinity ? reported : { ...reported, ...kubeletsQueue },
+    // The kubelet writes statuses and sends its DELETEs one after the other, for all its pods (status_manager.go).
+    reported.isProved || admission === Infinity
+      ? reported
+      : { ...reported, ...held, what: "held up the kubelet's requests" },
     {
       at: abandoned && at('removed'),
       owner: 'application',
@@ -99,7 +103,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
       isProved: true,
     },
     isKubeletsSlow
-      ? { at: last, owner: 'admission', what: "accepted the kubelet's own DELETE", isProved: true }
+      ? { at: last, ...held, what: "accepted the kubelet's own DELETE" }
       : kubeletStep(timeline, 'removed volumes and cgroup', last, done),
     afterwards(input, admission),
   ];
@@ -110,14 +114,6 @@ function kubeletStep({ pod }: Timeline, what: string, at: Interval | undefined, 
   const isProved = at !== undefined && since !== undefined && at.shown - since.shown < retryMs;
   return { at, owner: 'kubelet', subject: pod.spec.nodeName, what, isProved };
 }
-
-/** The kubelet writes statuses and sends its DELETEs one after the other, for all its pods (status_manager.go). */
-const kubeletsQueue = {
-  owner: 'admission',
-  subject: undefined,
-  what: "held up the kubelet's requests",
-  isProved: true,
-} as const;
 
 /** The container that ended last, if that is known of all. */
 function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | undefined {
@@ -165,7 +161,7 @@ function wasStopping({ trace, deletion, network }: RuleInput, name: string): boo
 
 /** From there to the exit of the container. */
 function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): Stretch[] {
-  const { name: subject, kind, preStop, stopSignal, outcome, exit, reaction } = container;
+  const { name: subject, kind, preStop, stopSignal, outcome, exit, reaction, killings } = container;
   const signal = signalName(container);
   const isRuntime = codes.has('runtime-unavailable');
   const hook = {
@@ -180,6 +176,9 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
     what: 'stops after the containers before it',
     isProved: true,
   } as const;
+  // With a second Killing the kubelet began anew: whether the first call had sent the signal made no difference.
+  const { at: retried } = (isRuntime && killings[1]) || {};
+  const sent = stopSignal && { ...stopSignal, ...(retried && { earliest: retried, latest: retried, shown: retried }) };
   const call = isRuntime ? 'could not stop the container at first' : `got ${signal}`;
   const isStubborn = reaction === 'none' || outcome === 'killed';
   const app = isStubborn ? `did not exit on ${signal}` : `shut down after ${signal}`;
@@ -187,7 +186,7 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
     ...(preStop ? [{ ...hook, at: preStop.end ?? stopSignal }] : []),
     kind === 'sidecar' && !preStop
       ? { ...turn, at: stopSignal ?? exit?.at }
-      : { at: stopSignal, owner: 'runtime', subject, what: call, isProved: isRuntime },
+      : { at: sent, owner: 'runtime', subject, what: call, isProved: isRuntime },
     { at: exit?.at, owner: 'application', subject, what: app, isProved: stopSignal !== undefined },
   ];
 }
@@ -226,7 +225,9 @@ function split(timeline: Timeline, stretch: Stretch, { from, until }: { from: nu
   ];
 }
 
-const withProof = (part: Part): Part =>
-  part.isProved || part.until - part.from <= longWaitMs
-    ? part
-    : { ...part, owner: 'unexplained', subject: undefined, what: `until ${part.what}` };
+function withProof(part: Part): Part {
+  const { owner, subject = 'the API server', what } = part;
+  if (part.isProved || part.until - part.from <= longWaitMs || owner === 'unexplained') return part;
+  const who = owner === 'kubelet' ? 'the kubelet' : subject;
+  return { ...part, owner: 'unexplained', subject: undefined, what: `until ${who} ${what}` };
+}

@@ -84,14 +84,12 @@ export function secondsText(ms: number, digits = 1): string {
 export const afterText = (length: string, event: string): string =>
   length.startsWith('≤') ? ` within ${length.slice(1)} of ${event}` : ` ${length} after ${event}`;
 
-/** If the stop signal follows the kubelet's start this closely, two different lengths would only confuse. */
-const negligibleDelayMs = 500;
-
 /**
  * How much of its grace period a container used; undefined if nothing was observed. Without a preStop hook and a late
  * signal this is the drain, so that "3.1s after SIGTERM" and the bar are the same number.
  */
 export function graceUsedLength({ graceUsed, drain, preStop, kind }: ContainerTimeline): Length | undefined {
   if (!graceUsed || !drain || preStop || kind !== 'container') return graceUsed;
-  return Math.abs(graceUsed.shown - drain.shown) < negligibleDelayMs ? drain : graceUsed;
+  // If the signal follows the kubelet's start this closely, two different lengths would only confuse.
+  return Math.abs(graceUsed.shown - drain.shown) < 500 ? drain : graceUsed;
 }

@@ -23,18 +23,15 @@ export const periodLength = ({ ms, end }: Pick<NoReadyPeriod, 'ms' | 'end'>) => 
 export function noReadyPeriods({ trace, deletion, network }: DeletionContext): NoReadyPeriod[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
-  const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
     const periods = periodsOf(trace, network, service)
-      .filter(({ to }) => to > since)
+      .filter(({ to }) => to > deletion.accepted.client.lo)
       .map(({ from, to, end, evidence }) => ({ service, ms: to - from, end, evidence }))
-      .filter(({ ms, end }) => end === 'open' || ms >= minPeriodMs);
+      // One sync writes several slices one after another: a shorter period may be only the time between them.
+      .filter(({ ms, end }) => end === 'open' || ms >= 100);
     return periods.sort((a, b) => b.ms - a.ms).slice(0, 1);
   });
 }
-
-/** One sync writes several slices one after another: a shorter period may be only the time between them. */
-const minPeriodMs = 100;
 
 interface Period extends Pick<NoReadyPeriod, 'end' | 'evidence'> {
   readonly from: number;
@@ -62,8 +59,12 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[]
       const to = earliestTimeOf(trace, network, state);
       ended.push({ ...last, to, end: to === state.at ? 'seen' : 'missed', evidence });
       last = undefined;
-    } else if (ready === 0 && hadReady && !last && !isDeleted)
-      last = { from: latestTimeOf(network, state), to: trace.lastReceivedAt, end: 'open', evidence: [state.seq] };
+    } else if (ready === 0 && hadReady && !last && !isDeleted) {
+      // The latest possible time, so that no period is reported longer than it was.
+      const { written } = state.value;
+      const from = written ? Math.min(state.at, network.toClient('api', written).hi) : state.at;
+      last = { from, to: trace.lastReceivedAt, end: 'open', evidence: [state.seq] };
+    }
     hadReady = ready > 0 || (hadReady && !isDeleted);
   }
   return [...ended, ...(last ? [last] : [])].map((period) => untilGap(trace, period));
@@ -75,10 +76,6 @@ function untilGap({ gaps }: Trace, period: Period): Period {
   const gapStart = Math.min(...later.map(({ value }) => value.from));
   return gapStart < period.to ? { ...period, to: gapStart, end: 'missed' } : period;
 }
-
-/** The latest possible time of a change, so that no period is reported longer than it was. */
-const latestTimeOf = (network: PodNetwork, { value, at }: Fact<SliceState>): number =>
-  Math.min(at, value.written ? network.toClient('api', value.written).hi : at);
 
 /** The earliest possible time of a change; on a live stream, its arrival. */
 function earliestTimeOf(trace: Trace, network: PodNetwork, { value, at }: Fact<SliceState>): number {

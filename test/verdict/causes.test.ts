@@ -1,6 +1,7 @@
 /** The cause of an exit on the card's first two lines and in the ledger, by recordings of a real cluster. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { renderText } from '../../src/output/text/lines.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
 import type { LedgerOwner } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
@@ -17,8 +18,8 @@ interface Cause {
   /** In the first two lines of the card. */
   readonly says: RegExp;
   readonly saysNot?: RegExp;
-  /** The owner of the longest stretch of the ledger. */
-  readonly owner: LedgerOwner;
+  /** The owner of the longest stretch of the ledger; absent as long as the pod is there. */
+  readonly owner?: LedgerOwner;
 }
 
 const causes: readonly Cause[] = [
@@ -78,7 +79,13 @@ const causes: readonly Cause[] = [
   {
     sentence: 'a container runtime that stood still beside an application that ignores its signal',
     file: recordingFile('containerd-restart-ignoring-app'),
-    says: /app ignored SIGTERM .* the container runtime was unavailable \(FailedKillPod\)/,
+    says: /app ignored SIGTERM .* the container runtime was unavailable \(FailedKillPod\)[^]*: 16\.8s by the container runtime/,
+    owner: 'runtime',
+  },
+  {
+    sentence: 'that the split is not known if the log names the signal later than a runtime that is well sends it',
+    file: ownRecording('runtime-frozen'),
+    says: /app exited 2\.4–9\.6s after SIGTERM[^]*≈3s unexplained until app got SIGTERM/,
     owner: 'application',
   },
   {
@@ -108,6 +115,11 @@ const causes: readonly Cause[] = [
     owner: 'application',
   },
   {
+    sentence: 'a preStop hook that never ends, of a pod that is still there',
+    file: ownRecording('hook-that-loops'),
+    says: /still terminating after 12s: waiting for app to exit, whose preStop hook \(exec\) may still run/,
+  },
+  {
     sentence: 'a finalizer, by name',
     file: recordingFile('finalizer'),
     says: /finalizer example\.com\/audit held the pod for 5\.6s/,
@@ -124,4 +136,9 @@ describe('the first two lines of the card name', () => {
     const [longest] = [...report.ledger].sort((a, b) => b.seconds - a.seconds);
     expect(longest?.owner).toBe(owner);
   });
+});
+
+it('a deadline on another day is printed with its date', async () => {
+  const text = renderText(await reportIn(ownRecording('hook-that-loops')));
+  expect(text).toContain('deletionTimestamp 2026-12-06 10:41:26 (grace period 604800s)');
 });

@@ -13,13 +13,11 @@ export function addNote(trace: Trace, seen: Seen, what: string): Trace {
   return { ...trace, notes: { seq: seen.seq, at: seen.at, what, earlier: notes } };
 }
 
-/** Limit in characters: a list of a thousand Events is one observation. */
-const maxNoteLength = 600;
-
+/** At most about 600 characters: a list of a thousand Events is one observation. */
 function joinFacts(before: string, what: string): string {
   const facts = before.split(togetherWith);
   if (facts.includes(what) || facts.at(-1) === others) return before;
-  return `${before}${togetherWith}${before.length + what.length > maxNoteLength ? others : what}`;
+  return `${before}${togetherWith}${before.length + what.length > 600 ? others : what}`;
 }
 
 const others = 'others';

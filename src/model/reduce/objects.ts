@@ -65,7 +65,7 @@ export function foldMissingOwner(trace: Trace, name: string | undefined, seen: S
 export function foldNode(trace: Trace, node: Node, seen: Seen): Trace {
   const ready = node.status.conditions?.find((condition) => condition.type === 'Ready')?.status;
   const last = trace.nodeReady.at(-1)?.value;
-  const next = foldCordon({ ...trace, node: factOf(node, seen) }, node, seen);
+  const next = { ...foldCordon(trace, node, seen), node: factOf(node, seen) };
   if (ready === undefined || ready === last) return next;
   const nodeReady = [...trace.nodeReady, factOf(ready, seen)].slice(-64);
   return addNote({ ...next, nodeReady }, seen, `node ${node.metadata.name} Ready ${ready}`);
@@ -76,7 +76,11 @@ function foldCordon(trace: Trace, node: Node, seen: Seen): Trace {
   const { cordoned, ...rest } = trace;
   if (node.spec.unschedulable !== true) return cordoned && !trace.deletion ? rest : trace;
   if (cordoned) return trace;
-  return addNote({ ...trace, cordoned: factOf(true, seen) }, seen, `node ${node.metadata.name} is unschedulable`);
+  return addNote(
+    { ...trace, cordoned: factOf(trace.node !== undefined, seen) },
+    seen,
+    `node ${node.metadata.name} is unschedulable`,
+  );
 }
 
 export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): Trace {

@@ -2,7 +2,7 @@
 import type { Interval, ProbeResult, Timeline } from '../../infer/timeline.ts';
 import type { Report } from '../../verdict/report.ts';
 import { byTime } from '../report-tables.ts';
-import { clockText } from '../time-text.ts';
+import { clockText, exactly } from '../time-text.ts';
 import { phaseBar, pointOf, probeLane, type Bar, type Item, type Lane, type Point } from './lanes.ts';
 import { pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
 
@@ -17,16 +17,24 @@ export function drawPods(reports: readonly Report[]): Picture {
 
 /** The phases of the pod and of the container that exited last, which decided how long it took. */
 function podLane({ timeline, answer }: Report): Lane {
-  const { pod, containers, phases, marks } = timeline;
+  const { pod, containers, phases, marks, trigger, zero } = timeline;
   const [slowest] = containers
     .filter(({ ran }) => ran)
     .sort((a, b) => (b.exit?.at.shown ?? Infinity) - (a.exit?.at.shown ?? Infinity));
   const name = pod.metadata.name;
   const withPodName = <T extends Item>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
   const isOnLane = (subject: string | undefined): boolean => subject === undefined || subject === slowest?.name;
-  const bars: Bar[] = phases
-    .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
-    .map((phase) => atEstimate(withPodName(phaseBar(phase, timeline))));
+  const wait = (look: Bar['look'], start: Interval | undefined, end: Interval | undefined, title: string): Bar[] =>
+    start && end ? [{ look, label: '', start, end, title, lines: [], evidence: end.evidence }] : [];
+  const done = marks.find((mark) => mark.name === 'containers-done')?.at;
+  const { heldMs, note = '' } = trigger;
+  const bars: Bar[] = [
+    ...wait('accept', heldMs === undefined ? undefined : exactly(zero - heldMs), exactly(zero), note),
+    ...phases
+      .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
+      .map((phase) => phaseBar(phase, timeline)),
+    ...wait('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
+  ].map((bar) => atEstimate(withPodName(bar)));
   const points: Point[] = marks
     .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')
     .map((mark) => ({ ...withPodName(pointOf(mark, timeline)), at: atShown(mark.at) }));
@@ -48,7 +56,7 @@ function probesOf(reports: readonly Report[]): ProbeResult[] {
 }
 
 function scaleOf(timelines: readonly Timeline[]): Scale {
-  const zero = Math.min(...timelines.map((timeline) => timeline.zero));
+  const zero = Math.min(...timelines.map((timeline) => timeline.zero - (timeline.trigger.heldMs ?? 0)));
   const ends = timelines.flatMap(({ marks }) => marks.map(({ at }) => at.latest)).filter(Number.isFinite);
   const to = Math.max(zero + 100, ...ends);
   const pad = (to - zero) * 0.03;

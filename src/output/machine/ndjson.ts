@@ -104,10 +104,7 @@ export function finalLines(report: ExitReport, pod?: PodOfLine): string {
   return text;
 }
 
-/** A narrower interval is printed from this difference on, or with the report. */
-const minNarrowingMs = 100;
-
-/** The same mark with only a slightly narrower interval. */
+/** The same mark with an interval that is narrower by less than 100 ms, which is printed with the report. */
 function isMinorChange(before: MarkState, next: MarkState): boolean {
   const isSame =
     before.provisional === next.provisional &&
@@ -118,7 +115,7 @@ function isMinorChange(before: MarkState, next: MarkState): boolean {
     Date.parse(next.mark.at.earliest) - Date.parse(before.mark.at.earliest),
     Date.parse(before.mark.at.latest) - Date.parse(next.mark.at.latest),
   ];
-  return isSame && narrowedBy.every((ms) => ms >= 0) && narrowedBy.reduce((sum, ms) => sum + ms) < minNarrowingMs;
+  return isSame && narrowedBy.every((ms) => ms >= 0) && narrowedBy.reduce((sum, ms) => sum + ms) < 100;
 }
 
 /** The report has no "now": its marks are final as of the newest time that it contains. */

@@ -34,7 +34,8 @@ export function createChangeLines(pen: Pen, { timestamps, logs, columns }: Histo
   /** With --attach, headings separate what happened before podexit attached from what it saw itself. */
   const sectionHeading = (event: PrintEvent, timeline: Timeline): string[] => {
     if (timeline.mode !== 'attach') return [];
-    const next = event.kind === 'mark' && event.mark.at.shown < (firstSeenAt ?? 0) - attachSlackMs ? 'before' : 'after';
+    // A mark that is only a second older than the run came with its first answers.
+    const next = event.kind === 'mark' && event.mark.at.shown < (firstSeenAt ?? 0) - 1000 ? 'before' : 'after';
     if (next === section || (next === 'after' && section === undefined)) return [];
     section = next;
     return [pen.paint('dim', next === 'before' ? '  before podexit attached' : '  since podexit attached')];
@@ -88,9 +89,6 @@ const loggedLines = (layout: LineLayout, { at, container, text, skipped }: Logge
   const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
   return texts.flatMap((line) => logLine(layout, at, container, line));
 };
-
-/** A mark that is only a little older than the run came with its first answers. */
-const attachSlackMs = 1000;
 
 /** Which pod it is, its grace period, its containers with their hooks and probes. */
 function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout): string[] {

@@ -62,7 +62,7 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
+  const { outcomes, slowest, held, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
@@ -72,6 +72,10 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   return [
     ...row('rollout', numbers.incomplete),
     ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · in ${secondsText(total)}`}`),
+    ...row(
+      'deleted',
+      held && `${held.pod} ${held.note}${held.pods > 1 ? `; ${held.pods} of ${pods} pods waited` : ''}`,
+    ),
     ...row('slowest', slowest && slowestText(slowest)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
@@ -96,7 +100,7 @@ const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumb
 
 /** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
-  `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max).replace(/^[^\u2013]+\u2013/, '≤')}`;
+  `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
 /** `possible race, not measured: 6 of 6 pods, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {

@@ -19,9 +19,6 @@ interface AskOptions {
   beforeRequest?(): boolean;
 }
 
-/** The interval of `kubectl drain`. */
-const evictionRetryMs = 5000;
-
 /** Throws what deletePod throws. The error for a refusal by a budget names the budgets. */
 export async function* askDeletion(
   cluster: Cluster,
@@ -39,7 +36,8 @@ export async function* askDeletion(
       if (refusals === 0)
         asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
     }
-    await delay(cluster.env, evictionRetryMs, asking.signal);
+    // As `kubectl drain` does.
+    await delay(cluster.env, 5000, asking.signal);
   }
 }
 

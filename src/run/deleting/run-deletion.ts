@@ -68,7 +68,7 @@ export async function runDeletion(run: Run): Promise<void> {
     // Nothing is deleted or started if a probe's target does not answer.
     await run.probing?.ready;
   }
-  if (!run.signal.aborted) listener.start?.();
+  if (!run.signal.aborted) listener.start?.(run.deliver);
   // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
   const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openAll([pod])));
   openAll(named.filter((pod) => !toDelete.includes(pod) || mode === 'evict'));

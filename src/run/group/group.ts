@@ -4,7 +4,7 @@
  */
 import type { PodexitError } from '../../errors.ts';
 import type { Pod } from '../../model/kube.ts';
-import type { RawObservation } from '../../model/observation.ts';
+import type { Deliver, RawObservation } from '../../model/observation.ts';
 import type { JsonObject } from '../../model/observe/read.ts';
 import { podTarget, type Watched } from '../streams/watched.ts';
 
@@ -52,7 +52,7 @@ export const groupText = ({ isOne, named = [], target }: Group): string =>
 /** What a command decides and is told while the pods of its group are followed. */
 export interface GroupListener {
   /** Called when all streams are in sync: starts the command that the run follows. */
-  start?(this: void): void;
+  start?(this: void, deliver: Deliver): void;
   /** Whether to trace this terminating pod; absent: every one. */
   shouldTrace?(this: void, uid: string, pod: JsonObject): boolean;
   /** The deletion of a named pod failed: the run goes on with the others. Absent: the run fails. */

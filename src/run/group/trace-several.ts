@@ -23,6 +23,7 @@ import { nameOf, uidOf } from '../streams/watched.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
 import { shortcomingOf, progressMessages, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
+import type { Deliver } from '../../model/observation.ts';
 import { createResults, type Results } from './output.ts';
 import { runLive } from './run-live.ts';
 
@@ -228,14 +229,11 @@ function fail(rollout: Rollout, error: PodexitError): void {
   rollout.stop.abort();
 }
 
-/** ms for an owner's new state to arrive after the command that changed it has ended. */
-const ownerReactionMs = 3000;
-
 /**
- * Starts the command that the run follows. The run lasts until the command ends and a while longer: if the command
- * changed nothing, the run is over when the owner's state has arrived.
+ * Starts the command that the run follows. The run lasts until the command ends and 3 s longer: if the command changed
+ * nothing, the run is over when the owner's state has arrived.
  */
-function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (() => void) | undefined {
+function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): GroupListener['start'] {
   const { cluster, options, group, ports, stop, progress, limit, isStarted } = rollout;
   const { target, start, connection } = options;
   // Pods of a node end for many reasons: without a command the run lasts until it is interrupted.
@@ -243,18 +241,20 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (()
   if (!start) return undefined;
   limit.pause();
   const argv = commandOf(start, group.target, cluster.namespace, connection, ports.env);
-  const write = (text: string): void => {
-    blocked?.output(text);
-    ports.stderr.write(text);
-  };
   const ended = (): void => {
     limit.restart();
     progress.begun();
     progress.release('command');
   };
-  return () =>
-    void (isStarted ? Promise.resolve() : runCommand(argv, write, stop.signal))
-      .then(() => delay(cluster.env, ownerReactionMs, stop.signal))
+  const writer = (deliver: Deliver) => (text: string) => {
+    blocked?.output(text, (pod) =>
+      deliver({ kind: 'answered', at: ports.clock.now(), verb: 'evict', pod, status: 429 }),
+    );
+    ports.stderr.write(text);
+  };
+  return (deliver) =>
+    void (isStarted ? Promise.resolve() : runCommand(argv, writer(deliver), stop.signal))
+      .then(() => delay(cluster.env, 3000, stop.signal))
       .then(ended)
       .catch((error: unknown) => fail(rollout, error as PodexitError));
 }

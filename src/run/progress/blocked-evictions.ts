@@ -7,7 +7,7 @@ import type { JsonObject } from '../../model/observe/read.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { budgetsOf, budgetText, type Budget } from '../deleting/ask-deletion.ts';
-import { isTerminatingPod, nameOf, namespaceOf } from '../streams/watched.ts';
+import { isTerminatingPod, nameOf, namespaceOf, uidOf } from '../streams/watched.ts';
 
 export type BlockedEvictions = ReturnType<typeof createBlockedEvictions>;
 
@@ -32,12 +32,14 @@ export function createBlockedEvictions(
     if (!signal.aborted) write(`podexit: ${forTerminal(`${key}: ${text}`, 2000)}\n`);
   };
   return {
-    /** Takes output of the drain command. */
-    output(text: string): void {
+    /** Takes output of the drain command, and each uid whose eviction it says was refused. */
+    output(text: string, onRefusal: (uid: string) => void): void {
       for (const { groups } of text.matchAll(refusalPattern)) {
         const { name, namespace = cluster.namespace } = groups ?? {};
         const pod = [...pods.values()].find((one) => nameOf(one) === name && namespaceOf(one) === namespace);
-        if (pod) void report(pod).catch(() => undefined);
+        if (!pod) continue;
+        onRefusal(uidOf(pod));
+        void report(pod).catch(() => undefined);
       }
     },
     /** Takes every state of each pod on the node; undefined: the pod is gone. */

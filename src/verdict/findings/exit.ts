@@ -110,7 +110,7 @@ export const exitRules: ContainerRules = {
     const { trace, timeline } = input;
     const { name, kind, graceUsed, pastGrace, preStop } = container;
     const used = leastUsed(container);
-    if (used === undefined || !(used >= nearlySpentShare * longestGraceMs(timeline))) return undefined;
+    if (used === undefined || !(used >= 0.75 * longestGraceMs(timeline))) return undefined;
     if (pastGrace && preStop?.outcome === 'cut-off') return undefined;
     // The hook may still turn out to have been cut off.
     if (preStop?.outcome === 'unknown' && !trace.gone) return undefined;
@@ -154,8 +154,6 @@ const earlyKillText = ({ stopSignal, exit }: ContainerTimeline): string => {
     ? `its own exit code${memory}, a SIGKILL from another source, or SIGKILL as the STOPSIGNAL of its image`
     : `its own exit code${memory}, or a SIGKILL from another source`;
 };
-
-const nearlySpentShare = 0.75;
 
 /** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */
 function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: ContainerTimeline): number | undefined {

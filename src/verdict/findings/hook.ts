@@ -51,7 +51,7 @@ export const hookRules: ContainerRules = {
     const { length, outcome } = preStop;
     const { timeline } = input;
     if (!length || (outcome !== 'completed' && outcome !== 'failed')) return undefined;
-    if (length.min < heavyShare * longestGraceMs(timeline)) return undefined;
+    if (length.min < longestGraceMs(timeline) / 2) return undefined;
     const before = stopSignal ? `, before ${signalName(container)} was sent` : '';
     const seconds = timeline.grace.effectiveSeconds;
     // A sleep never ends early.
@@ -88,8 +88,6 @@ const failedAdvice: Record<HookKind, string> = {
 /** `preStop`; `the preStop hook of proxy` if another container ran too. */
 const ofSeveral = (timeline: Timeline, name: string): string =>
   ranContainers(timeline).length > 1 ? `the preStop hook of ${name}` : 'preStop';
-
-const heavyShare = 0.5;
 
 const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
 

@@ -32,7 +32,7 @@ export const nodeRules: Rules = {
     const notReady = markOf(timeline, 'node-not-ready')?.at;
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.latest);
     const isStarting = mayBeStarting(input) || containerInPostStart(input) !== undefined;
-    if ((silentMs < minSilenceMs || isStarting) && !wasNotReady) return undefined;
+    if ((silentMs < 10 * second || isStarting) && !wasNotReady) return undefined;
     const node = timeline.pod.spec.nodeName ?? 'the node';
     const isExact = first !== undefined && until === first.latest;
     const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
@@ -44,7 +44,7 @@ export const nodeRules: Rules = {
       message: watched === -Infinity ? `${clause}, and kubelet activity was not observable` : clause,
       clause,
       why: 'the grace period counts only from when the kubelet acts',
-      advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
+      advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns, is tainted out-of-service or its Node object is deleted: then pod garbage collection removes it.'}`,
       delayMs: Math.max(0, silentMs),
       evidence: [deletion.facts.seenSeq, first?.evidence, notReady?.evidence],
     };
@@ -88,12 +88,12 @@ export const nodeRules: Rules = {
     if (!started) return undefined;
     const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.time.lo));
     const [first, last] = again && again.killings.length > 1 ? [again.killings[0], again.killings.at(-1)] : [];
-    const clause = `the kubelet restarted${first ? ', and the grace period with it' : ' meanwhile'}`;
+    const clause = `the kubelet restarted${first ? ' and began the grace period again' : ' meanwhile'}`;
     return {
       container: first && again?.name,
       message: clause,
       clause,
-      advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
+      advice: 'Find out why the kubelet restarted.',
       delayMs: first && last && last.time.lo - first.time.lo,
       evidence: [first?.seq, started.seq, last?.seq],
     };
@@ -135,7 +135,7 @@ export const nodeRules: Rules = {
       [exits.sort((a, b) => b.latest - a.latest)[0], at('containers-done')],
       [at('containers-done'), at('removed')],
     ].map(([from, to]) => ({ lo: from?.latest ?? Infinity, hi: to?.earliest ?? -Infinity }));
-    if (Math.max(...steps.map((step) => waitedWithin(timeline, step))) < minOutageMs) return undefined;
+    if (Math.max(...steps.map((step) => waitedWithin(timeline, step))) < 2 * second) return undefined;
     const longest = Math.max(...apiSilences(timeline).map(({ lo, hi }) => hi - lo));
     const clause = `the API server did not answer for up to ${secondsText(longest)}`;
     return {
@@ -174,11 +174,6 @@ export const nodeRules: Rules = {
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
 const involvesKubelet = ({ deletion: { pod, grace } }: RuleInput): boolean =>
   pod.spec.nodeName !== undefined && !isFinished(pod) && grace > 0;
-
-const minSilenceMs = 10 * second;
-
-/** A shorter outage needs no explanation. */
-const minOutageMs = 2 * second;
 
 /** Whether the kubelet may have been starting a container (SIGNALS.md §2 S2), and no Lease shows that it was alive. */
 function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boolean {

@@ -35,7 +35,9 @@ export const removalRules: Rules = {
     return {
       message: `${clause}${after}${gone ? '' : ' and still does'}`,
       clause,
-      advice: `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
+      advice: finalizers.includes('foregroundDeletion')
+        ? "The garbage collector waits until the pod's dependents are gone: look for objects whose ownerReferences name it."
+        : `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
       delayMs: held,
       evidence: [finalizing.seq, gone?.seq],
     };
@@ -69,7 +71,9 @@ export const removalRules: Rules = {
       why: ranOn,
       advice: input.trace.requests.some(({ graceSeconds }) => graceSeconds === 0)
         ? 'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.'
-        : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',
+        : timeline.trigger.kind === 'pod-gc'
+          ? 'Pod garbage collection removed it, as its Node object was deleted or is tainted out-of-service: drain a node before you remove it.'
+          : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',
       evidence: [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)],
     };
   },

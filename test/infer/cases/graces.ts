@@ -286,6 +286,12 @@ const zero: Case[] = [
     },
   })),
   {
+    sentence: "a finalizer of Kubernetes' own is explained: the garbage collector waits for dependents",
+    of: held(5, pod({ graceSeconds: 5, finalizers: ['foregroundDeletion'] })),
+    edit: [attach],
+    expect: { says: { 'finalizer-held': /garbage collector waits until the pod's dependents are gone/ } },
+  },
+  {
     sentence: 'finalizer-held says how long the finalizer held the pod',
     of: held(5),
     edit: [attach],

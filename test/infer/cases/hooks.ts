@@ -42,6 +42,24 @@ const endedWithContainer: Case[] = [
   })),
 ];
 
+/** A hook of 6 s before the signal, which the application logs at once. */
+const logsAfter = (kind: 'exec' | 'httpGet'): Partial<Story> =>
+  alone({ preStop: { kind, takesMs: 6000, fails: false }, app: drains(2000), logged: true });
+
+const beforeLoggedSignal: Case[] = [
+  {
+    sentence: 'of an httpGet request cannot run `kill`, so the log line that names the signal dates it',
+    of: logsAfter('httpGet'),
+    expect: { containers: { app: { stopSignal: { until: 6, before: 6.5 } } } },
+  },
+  {
+    sentence:
+      'of a command may have sent the signal that the log names, so the line does not date the one of the kubelet',
+    of: logsAfter('exec'),
+    expect: { containers: { app: { stopSignal: { until: 7 } } } },
+  },
+];
+
 const atGraceEnd: Case[] = [
   {
     sentence: 'used up the grace period if its Events show it',
@@ -338,6 +356,7 @@ const outliving: Case[] = [
 export const hooks = {
   'a sleep that outlives its container': outliving,
   'a hook that ends with its container': endedWithContainer,
+  'a hook before a signal that the log names': beforeLoggedSignal,
   'a hook at the end of the grace period': atGraceEnd,
   'behaviour that differs from the spec': unlikeSpec,
   'hooks and signals without a Killing': withoutKilling,

@@ -37,7 +37,11 @@ const leavingEvidence: Case[] = [
   {
     sentence: 'a DeletionByPodGC condition shows PodGC',
     of: triggeredBy('pod-gc'),
-    expect: { trigger: 'pod-gc', evidence: /DeletionByPodGC/ },
+    expect: {
+      trigger: 'pod-gc',
+      evidence: /DeletionByPodGC/,
+      says: { 'force-deleted': /Pod garbage collection removed it.* drain a node before/ },
+    },
   },
   {
     sentence: 'a PreemptionByScheduler condition shows a preemption',
@@ -272,7 +276,37 @@ const lostOwnerEvents: NonNullable<Case['edit']>[number] = (all) => {
   return [...all, gap].sort((a, b) => a.at - b.at);
 };
 
+/** Other pods that the ReplicaSet created, so many seconds before the deletion. */
+const createdBefore = (...seconds: number[]) =>
+  list(
+    -60,
+    'siblings',
+    ...seconds.map((before, index) => ({ at, pod }: Deletion): Raw => {
+      const { deletionTimestamp: _, ...metadata } = pod.metadata;
+      const other = {
+        name: `api-${index + 10}`,
+        uid: `uid-${index + 10}`,
+        creationTimestamp: stampOf(at - before * 1000),
+      };
+      return { ...pod, metadata: { ...metadata, ...other } };
+    }),
+  );
+const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
+
 const sets: Case[] = [
+  ...(
+    [
+      ['25 pods in the minute before', times(25, 50), 'scale-down'],
+      ['24 pods in the minute before', times(24, 50), 'unknown'],
+      ['25 pods ten minutes before', times(25, 600), 'unknown'],
+      ['25 pods before and one for a pod that somebody else deleted', [...times(25, 50), -1], 'unknown'],
+    ] as const
+  ).map(([created, seconds, trigger]): Case => ({
+    sentence: `a ReplicaSet that created ${created} and then wants one less, without an Event, is: ${trigger}`,
+    of: anotherClient,
+    edit: [replicasOf3, fewerReplicas, createdBefore(...seconds)],
+    expect: { trigger },
+  })),
   {
     sentence: 'a StatefulSet rolls out when its controller deletes the pod and its replica count stays the same',
     of: anotherClient,

@@ -6,6 +6,7 @@ import { missingReplacementText } from '../../src/run/group/finish.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
 import type { LedgerOwner } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
 import { mustRender, observationsOf, rawObservationsIn, recordingFile, traceOf } from '../helpers/recordings.ts';
 
 const ownRecording = (name: string): string => fileURLToPath(new URL(`recordings/${name}.ndjson`, import.meta.url));
@@ -163,6 +164,22 @@ describe('the first two lines of the card name', () => {
     const [longest] = [...report.ledger].sort((a, b) => b.seconds - a.seconds);
     expect(longest?.owner).toBe(owner);
   });
+});
+
+it.each([
+  [
+    'scheduled, as its node was cordoned,',
+    'replacement-not-scheduled',
+    'replacement ready after ≈13s: ≈11s until it was scheduled',
+  ],
+  [
+    'started, as a volume was missing,',
+    'replacement-not-started',
+    'replacement ready after ≈45s: ≈44s until it was started',
+  ],
+])('names the step of a replacement that was late to be %s', async (_step, name, text) => {
+  const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'lines']);
+  expect(stdout).toContain(text);
 });
 
 it('names the step that the replacement did not take before --timeout', async () => {

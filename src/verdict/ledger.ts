@@ -28,7 +28,7 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
   if (!input || removed === undefined) return [];
   const { zero } = input.timeline;
   const entries: LedgerEntry[] = [];
-  let [from, isVague] = [zero, false];
+  let [from, isVague, isWebhook] = [zero, false, false];
   for (const stretch of stretchesOf(input, codes)) {
     const until = Math.min(stretch.at?.shown ?? from, removed);
     if (until <= from) continue;
@@ -37,12 +37,18 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     for (const { owner, subject, what, ...part } of split(input.timeline, stretch, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
+      isWebhook ||= owner === 'admission' && answersOthers(input, part);
       if (seconds > 0) addTo(entries, { ...entry, ...((wasVague || isVague) && { approximate: true }) });
     }
     from = until;
   }
-  return entries;
+  const subject = `an admission webhook${isWebhook ? '' : ' or the API server'}`;
+  return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
 }
+
+/** Whether what others wrote arrived meanwhile: then the API server did not stand still. */
+const answersOthers = ({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean =>
+  [...trace.nodeSigns.renewals, ...trace.events].some(({ at }) => at > from + 500 && at < until - 500);
 
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);

@@ -40,8 +40,8 @@ const causes: readonly Cause[] = [
   {
     sentence: 'an admission webhook that held up our DELETE, and those of the kubelet too',
     file: ownRecording('slow-webhook'),
-    says: /gone after 22\.0s: ≈20s waiting for an admission webhook or the API server/,
-    saysNot: /kubelet|unexplained/,
+    says: /gone after 22\.0s: ≈20s waiting for an admission webhook/,
+    saysNot: /kubelet|unexplained|API server/,
     owner: 'admission',
   },
   {

@@ -190,7 +190,7 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   const app = isStubborn ? `did not exit on ${signal}` : `shut down after ${signal}`;
   return [
     ...(preStop ? [{ ...hook, at: preStop.end ?? stopSignal }] : []),
-    kind === 'sidecar' && !preStop
+    kind === 'sidecar'
       ? { ...turn, at: stopSignal ?? exit?.at }
       : { at: sent, owner: 'runtime', subject, what: call, isProved: isRuntime },
     { at: exit?.at, owner: 'application', subject, what: app, isProved: stopSignal !== undefined },

@@ -75,7 +75,7 @@ export const nodeRules: Rules = {
       advice: hook
         ? `Shorten ${hook}: the kubelet stops nothing before it is over.`
         : 'Look at the Events of the pod and at the load of its kubelet.',
-      severity: 'info',
+      severity: hook ? 'warning' : 'info',
       message: `the kubelet started termination ${length} after the deletion`,
       delayMs: delay.shown,
       evidence: [accepted.evidence, first.evidence, restart?.seq],

@@ -173,6 +173,7 @@ function judgeText(manifests: readonly Manifest[], edits: ReadonlyMap<Manifest, 
   count('files that change');
   const changes = manifests.map((one) => ({ document: one.document, at: one.at, edits: edits.get(one) ?? [] }));
   const after = editedText(first.text, changes);
+  if (after === undefined) return count('files that cannot be edited as text');
   const wanted = manifests.map((one) => editedValue(one.object, edits.get(one) ?? []));
   const read = parseManifests(after, first.file).manifests.map(({ object }) => object);
   if (!isDeepStrictEqual(read, wanted)) harm('file whose text says something else', first);

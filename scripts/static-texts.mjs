@@ -1,5 +1,5 @@
 // Stores the program's constant output (help, completion scripts) as text, so that it needs no bundle to be read. The
-// program itself prints it here, so the texts cannot drift from it.
+// program itself prints it here, so the texts cannot drift from it. It saves loading the program.
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,4 @@
-/**
- * Who can serve while a pod of the workload stops: how many pods there are, whether a new one starts before an old one
- * stops, whether a new one can run beside the old one at all, and why a second one may do harm. Pure; what cannot be
- * read is `unknown`.
- */
+/** Who can serve while a pod of the workload stops, and why a second one may do harm. `unknown`: it cannot be read. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
 import type { Answer } from '../programs/behaviour.ts';
@@ -66,8 +62,7 @@ export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacit
   if (replicas === undefined) return maxUnavailable === '100%';
   // One pod of a StatefulSet is reported as such.
   if (kind === 'StatefulSet' && replicas === 1) return false;
-  const count = countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0;
-  return replicas > 0 && count >= replicas;
+  return replicas > 0 && (countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0) >= replicas;
 }
 
 /** A rollout makes a new pod ready before it stops one. Zero replicas now say nothing about later. */
@@ -143,6 +138,8 @@ interface Volume {
 
 /** Volumes that outlive the pod. The data of an emptyDir belongs to one pod only, which matters for stores. */
 function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours): Volume[] {
+  // `hostPath`: each node has its own, so that nothing waits for it.
+  const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
   const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral'];
   const named = asArray(podSpec['volumes'], 256).map(asObject);
   const lasting = named
@@ -156,9 +153,6 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
   return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '' }))];
 }
-
-/** `hostPath`: each node has its own, so that nothing waits for it. */
-const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
 
 const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined =>
   modes && modes.length > 0 ? modes.some((mode) => /Many$/.test(mode)) : undefined;

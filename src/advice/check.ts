@@ -13,7 +13,7 @@ import type { Pick, Target } from '../run/choosing/target.ts';
 import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './check-report.ts';
 import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
-import { situationOfLivePod } from './live-pod.ts';
+import { situationIn, situationOfLivePod } from './live-pod.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
 import { kustomizationHint, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
@@ -125,11 +125,7 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Situat
   const neighbours = await readNamespace(cluster);
   // An owned ReplicaSet, Job or pod is judged as part of its owner.
   const unowned = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
-  return unowned.map((object) =>
-    object.kind === 'Pod'
-      ? situationOfLivePod(object, neighbours, { graceSeconds })
-      : situationOf(object, neighbours, graceSeconds),
-  );
+  return unowned.map((object) => situationIn(object, neighbours, graceSeconds));
 }
 
 /** --evict and --timeout are judged from the spec; gates that need a real exit are listed as not judged. */

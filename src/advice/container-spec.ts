@@ -112,6 +112,8 @@ function hookOf(handler: JsonObject, image: string) {
   const exec = asObject(handler['exec']);
   /** Empty unless `kind` is exec. */
   const command = asStrings(exec['command']);
+  /** The image has no such program. */
+  const neverRuns = programsOfDistributions.test(command[0] ?? '') && isDistroless(image);
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
     kind === 'sleep'
@@ -121,13 +123,12 @@ function hookOf(handler: JsonObject, image: string) {
     kind,
     command,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
-    minSeconds: plain ?? sumOfSleeps(command),
+    minSeconds: neverRuns ? undefined : (plain ?? sumOfSleeps(command)),
     /** The hook only sleeps for `minSeconds`. */
     isPlainSleep: kind === 'sleep' || plain !== undefined,
     /** It stops the server before it has slept, so that nothing serves during the hook. */
     stopsServer: stopsServer(command),
-    /** The image has no such program. */
-    neverRuns: programsOfDistributions.test(command[0] ?? '') && isDistroless(image),
+    neverRuns,
   };
 }
 

@@ -1,5 +1,5 @@
 /** A live pod → its Situation: its spec and what its status, endpoints, budgets and node show. Pure. */
-import type { V1Pod } from '@kubernetes/client-node';
+import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asString } from '../model/observe/read.ts';
 import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
@@ -33,6 +33,12 @@ export function situationOfLivePod(
         : undefined,
   };
 }
+
+/** Of an object of a cluster: a pod, or a workload with a template of pods. */
+export const situationIn = (object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number): Situation =>
+  object.kind === 'Pod'
+    ? situationOfLivePod(object, neighbours, { graceSeconds })
+    : situationOf(object, neighbours, graceSeconds);
 
 const hasReady =
   (uid: string) =>

@@ -2,8 +2,8 @@
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from '../model/observe/read.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import { stopSignalOfImage } from '../programs/images.ts';
+import { secondsOf } from '../programs/shell-words.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
-import { durationOf } from './limits.ts';
 
 export interface OwnTimeout {
   readonly seconds: number;
@@ -45,7 +45,7 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
     .map(asObject)
     .map(({ name, value }): [string, string] => [asText(name), asString(value) ?? '']);
   const found = [...options, ...pgCtl(words), ...variables].flatMap(([from, value]) => {
-    const seconds = secondsOf(from, value);
+    const seconds = timeOf(from, value);
     const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
     return counts && seconds !== undefined ? [{ seconds, from }] : [];
   });
@@ -60,9 +60,9 @@ function pgCtl(words: readonly string[]): [string, string][] {
 }
 
 /** A bare number counts seconds, unless its name says ms or is that of Java's or Node's habit. At most a day. */
-function secondsOf(from: string, value: string): number | undefined {
+function timeOf(from: string, value: string): number | undefined {
   const bare = /^\d{1,8}$/.test(value);
   const isMs = /m(illi)?s(ec(ond)?s?)?$/i.test(from.replace(/(secs|seconds)$/i, ''));
-  const seconds = bare ? Number(value) / (isMs || Number(value) >= 86_400 ? 1000 : 1) : durationOf(value);
+  const seconds = bare ? Number(value) / (isMs || Number(value) >= 86_400 ? 1000 : 1) : secondsOf(value);
   return seconds !== undefined && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }

@@ -1,7 +1,4 @@
-/**
- * The one place that decides what to change: a Situation and its Problems → Remedies. Every command prints these and
- * decides nothing. The laws that they keep are in docs/before-and-after.md "What fix may change". Pure.
- */
+/** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { list } from '../verdict/words.ts';
 import type { SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
@@ -17,7 +14,7 @@ export type Consent = 'replicas' | 'strategy';
 export interface Remedy {
   /** The problems that it solves. */
   readonly solves: readonly Problem[];
-  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop, as today + 25%)`. */
+  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop (as today) + 25%)`. */
   readonly text: string;
   /** The edits that belong together; empty: only a person can do it. */
   readonly edits: readonly Edit[];
@@ -99,26 +96,29 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
   // The probe of a container that gets a longer hook is set with it.
   const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
-  const solved = [...solves, ...graceProblems, ...probes];
   const words = added.size === 0 && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
   if (words) return [...sentences, ...inWords(graceProblems, words)];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
-  if (added.size === 0 && !longer) {
-    const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
-    const text = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
-    return [...sentences, ...(text === undefined ? [] : [{ solves: graceProblems, text, edits: [] }])];
-  }
+  const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
+  const sooner = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
+  // What only a longer grace period would solve.
+  const rest = longer || sooner === undefined || graceProblems.length === 0 ? [] : inWords(graceProblems, sooner);
+  if (added.size === 0 && !longer) return [...sentences, ...rest];
+  const solved = [...solves, ...(longer ? graceProblems : []), ...probes];
   const hookSeconds = Math.max(0, ...added.values());
   const next = longer?.seconds ?? situation.graceSeconds;
   if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit) {
     const text = `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`;
-    return [...sentences, { solves: solved, text, edits: [] }];
+    return [...sentences, ...rest, ...inWords(solved, text)];
   }
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
-  const untilKnown = ', to keep serving until clients know; adjust the sleep to your load balancer';
+  const delay = deregistrationIn(situation);
+  const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
+  const untilKnown =
+    delay === undefined ? ', to keep serving until clients know; adjust the sleep to your load balancer' : byDelay;
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
   const adjust = added.size === 0 ? shorter : isForClients ? forClients : ', as long as what needs them';
   const remedy: Remedy = {
@@ -133,7 +133,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
     size: grace,
     after: unhandled.length > 0 ? unhandled : undefined,
   };
-  return [...sentences, remedy];
+  return [...sentences, ...rest, remedy];
 }
 
 /** What no number solves. Nobody writes a grace period of 0 by accident; with a hook, which then never runs, it contradicts itself. */
@@ -142,9 +142,12 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
   if (hooks.length === 0 && problems.every(({ code }) => code === 'force-deleted'))
     return `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
   const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
-  const isUnsized = hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined);
-  return isUnsized
-    ? `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`
+  if (cutOff === undefined) return undefined;
+  if (hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined))
+    return `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`;
+  const { answer, because } = othersServe(situation);
+  return answer === 'no' && servicesOfClients(situation).length > 0
+    ? `shorten the preStop hook of ${cutOff}: ${because}, so every second of it is outage`
     : undefined;
 }
 
@@ -200,7 +203,8 @@ function hooksFor(plan: Plan): Hooks {
   const raced = situation.containers.filter(({ name }) =>
     solves.some((one) => late.includes(one) && one.container === name),
   );
-  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
+  const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
+  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
   // The API takes whole seconds; a measured hook has others.
   const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
   const others = companionsOf(situation, [...raced, ...serving]);
@@ -210,6 +214,12 @@ function hooksFor(plan: Plan): Hooks {
   const text = ownHookText(stuck, longest, raced.includes(stuck));
   return { seconds: new Map(), solves: [], sentences: [...sentences, { solves, text, edits: [] }] };
 }
+
+/** The longest deregistration delay of the load balancers that are known here. */
+const deregistrationIn = (situation: Situation): number | undefined =>
+  servicesOfClients(situation)
+    .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
+    .sort((a, b) => b - a)[0];
 
 /** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
@@ -226,11 +236,13 @@ function whyNoHook(plan: Plan): string | undefined {
   const { answer, because } = othersServe(situation);
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
-  if (answer === 'yes' && gate !== undefined)
+  if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
   if (answer === 'yes') return undefined;
   if (answer === 'no')
-    return `no preStop sleep: ${because}, so every second of it is outage${second(plan).length > 0 ? '' : '; only a second pod that runs meanwhile helps'}`;
+    return second(plan).length > 0
+      ? `until then no preStop sleep: ${because}, so every second of it is outage`
+      : `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -249,7 +261,7 @@ function hookEdits({ containers }: Situation, added: ReadonlyMap<string, number>
 
 function probeGrace({ path }: ContainerSpec, hookSeconds: number): Edit {
   const drainSeconds = drainToday({ graceSeconds: 0, hookSeconds: 0 }, hookSeconds);
-  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'assumed to stop' }], 'assumed');
+  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop (assumed)' }], 'assumed');
   const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
   return set([...path, 'livenessProbe', graceField], size?.seconds, why);
 }
@@ -289,7 +301,7 @@ function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Siz
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop, as today' : 'assumed to stop',
+      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (as today)' : 'to stop (assumed)',
     };
   });
   return graceSize(needs, from, limits);

@@ -14,11 +14,13 @@ export const isJob = ({ subject: { kind } }: Pick<Situation, 'subject'>): boolea
 const helperNames =
   /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|gce-proxy|alloydb-auth-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
 
-/** In a pod of helpers only, each is an application. Whatever its name, so is one that clients or the kubelet ask. */
+/** In a pod of helpers only, each is an application. Whatever its name, so is one that clients ask, as far as that is known. */
 export function rolesOf(situation: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
   const mains = signalled(situation).filter(({ kind }) => kind === 'main');
+  // Where clients are known to ask another one, its own probe says nothing about them.
+  const isKnown = mains.some((one) => servesAny(situation, one));
   const isAsked = (one: ContainerSpec): boolean =>
-    one.hasReadinessProbe || one.ports.some(({ hostPort }) => hostPort) || servesAny(situation, one);
+    (one.hasReadinessProbe && !isKnown) || one.ports.some(({ hostPort }) => hostPort) || servesAny(situation, one);
   const isHelper = (one: ContainerSpec): boolean =>
     !isAsked(one) && (helperNames.test(one.name) || helperNames.test(imageName(one.image)));
   const applications = mains.filter((one) => !isHelper(one));

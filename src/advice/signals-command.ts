@@ -93,11 +93,10 @@ function listRow({ name, kind, signals: all, rightSignal = '-', source }: KnownP
 }
 
 function signalsMarkdown({ answer, programs, summary }: SignalsReport): string {
-  const titles = answer ? answerTitles : listTitles;
   const rows = answer ? (answer.isKnown ? answerRows(answer) : []) : (programs ?? []).map(listRow);
   return markdownPage(
     summary,
-    titles.map((title) => title.toLowerCase()),
+    (answer ? answerTitles : listTitles).map((title) => title.toLowerCase()),
     rows.map((row) => row.map((cell) => forMarkdown(cell))),
     answer?.isKnown ? below(answer).map(([label, text]) => `- ${label}: ${forMarkdown(text)}`) : [],
   );

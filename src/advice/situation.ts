@@ -1,8 +1,4 @@
-/**
- * A Situation: all that is known about how the pods of a workload stop. It is read from manifests, from live objects
- * (live-pod.ts), or from the trace of an exit (trace-situation.ts), which adds what was measured. `problemsOf` and
- * `remediesFor` decide from it, and everything else prints. Plain data, no clock.
- */
+/** All that is known about how the pods of a workload stop: of manifests, live objects or an exit's trace. No clock. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import {
   asArray,
@@ -137,12 +133,11 @@ export function situationOf(
   const podPath = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
-  const labels = stringMap(metadataOf(template)['labels'], () => true) ?? {};
   // A manifest without a namespace may be applied to any.
   const selectsPod = ({ namespace: other, selector }: ServiceSpec | BudgetSpec): boolean =>
     (namespace === undefined || other === undefined || namespace === other) &&
     selector !== undefined &&
-    matches(selector, labels);
+    matches(selector, stringMap(metadataOf(template)['labels'], () => true) ?? {});
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
   const scriptsOf = (container: JsonObject) =>

@@ -10,14 +10,14 @@ export const defaultGraceSeconds = 30;
 export interface GraceNeed {
   readonly hookSeconds: number;
   readonly drainSeconds: number;
-  /** What `drainSeconds` is: `to stop, as today`, `drain`. */
+  /** What `drainSeconds` is: `to stop (as today)`, `drain`. */
   readonly drainWords: string;
 }
 
 export interface Size {
   readonly seconds: number;
   readonly from: 'measured' | 'assumed';
-  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop, as today, + 25%`. */
+  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (as today) + 25%`. */
   readonly sum: string;
   /** A limit that ends the pod earlier than the sum asks for. */
   readonly limit?: Limit;
@@ -36,7 +36,8 @@ export function graceSize(
     const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
     const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
     const parts = [...(hook > 0 ? [`${hook}s preStop`] : []), `${drain}s ${drainWords}`];
-    return { seconds, from, sum: `${parts.join(' + ')} + 25%${seconds > (hook + drain) * 1.25 ? ', rounded up' : ''}` };
+    const rounded = seconds > (hook + drain) * 1.25 ? ', rounded up' : '';
+    return { seconds, from, sum: `${parts.join(' + ')} + 25%${rounded}` };
   });
   const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
   const [limit] = limits;
@@ -47,10 +48,7 @@ export function graceSize(
 /** Rounded up, so that the printed operands are those of the sum. */
 const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 
-/**
- * What an application has today to stop, after its hook: a new hook must not take it away. At least as much as
- * `isHeavyHook` asks for.
- */
+/** What an application has today to stop, after its hook, which a new one must not take away. See `isHeavyHook`. */
 export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number =>
   Math.max(today.graceSeconds - today.hookSeconds, Math.min(Math.ceil(0.65 * newHookSeconds), defaultGraceSeconds), 2);
 

@@ -89,12 +89,11 @@ export function problemsOfExit(exit: Exit): Problem[] {
     workload?.replicas === 0 ||
     trigger.kind === 'namespace-deletion' ||
     trigger.kind === 'owner-deleted';
-  const isRollout = trigger.kind === 'rollout';
   return findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };
     if (code === 'last-endpoint' || code === 'no-ready-endpoint') {
-      const isSaid = (code === 'no-ready-endpoint') !== isRollout || trigger.kind === 'scale-down';
+      const isSaid = (code === 'no-ready-endpoint') !== (trigger.kind === 'rollout') || trigger.kind === 'scale-down';
       return isUnfixable || severity === 'info' || isSaid ? [] : [problem];
     }
     if (code === 'drain-race') return isUnfixable ? [] : [{ ...problem, severity: 'warning' }];

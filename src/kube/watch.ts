@@ -128,8 +128,8 @@ async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<
 }
 
 /**
- * Where a watch begins: with the whole state (KEP-3157: one request, one connection, consistent), after a list, or
- * where an earlier watch was cut, so that the first lines may have happened at any time since then.
+ * Where a watch begins: with the whole state (KEP-3157: consistent; it saves 9 of 21 requests of a deletion), after a list,
+ * or where an earlier watch was cut, so that the first lines may have happened at any time since then.
  */
 type Start = 'state' | 'list' | 'cut';
 

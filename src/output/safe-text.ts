@@ -98,8 +98,7 @@ export function hasUnseen(text: string): boolean {
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   // The first half of a surrogate pair would be printed as a broken character.
-  const head = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
-  return `${head}…`;
+  return `${text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

@@ -23,10 +23,9 @@ export const periodLength = ({ ms, end }: Pick<NoReadyPeriod, 'ms' | 'end'>) => 
 export function noReadyPeriods({ trace, deletion, network }: DeletionContext): NoReadyPeriod[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
-  const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
     const periods = periodsOf(trace, network, service)
-      .filter(({ to }) => to > since)
+      .filter(({ to }) => to > deletion.accepted.client.lo)
       .map(({ from, to, end, evidence }) => ({ service, ms: to - from, end, evidence }))
       // One sync writes several slices one after another: a shorter period may be only the time between them.
       .filter(({ ms, end }) => end === 'open' || ms >= 100);

@@ -62,8 +62,7 @@ const isWatchLost = (trace: Trace): boolean =>
 
 /** The answer to the DELETE does not count: it shows only how the termination began. */
 function podLastSeenAt({ pod, requests }: Trace): number {
-  const isAnswer = requests.some(({ answer }) => answer !== undefined && answer.seq === pod?.seq);
-  return pod && !isAnswer ? pod.at : -Infinity;
+  return pod && !requests.some(({ answer }) => answer !== undefined && answer.seq === pod.seq) ? pod.at : -Infinity;
 }
 
 const isHookCutOff = ({ preStop }: ContainerTimeline): boolean => preStop?.outcome === 'cut-off';

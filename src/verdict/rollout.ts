@@ -135,14 +135,15 @@ function greatest(timeline: Timeline, boundsOf: BoundsOf): Bounds | undefined {
   return all.length === 0 ? undefined : eachBound((bound) => Math.max(...all.map((one) => one[bound])));
 }
 
-/** Over the greatest of each pod. The quantile of the true values lies between those of their bounds. */
+/** Over the greatest of each pod. The quantile of the true values lies between those of their bounds; of the longest, only the upper one is shown. */
 function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quantiles<Bounds> | undefined {
   const all = timelines.flatMap((timeline) => greatest(timeline, boundsOf) ?? []);
   if (all.length === 0) return undefined;
   const rankOf = (share: number): number => Math.max(0, Math.ceil(share * all.length) - 1);
   const sorted = (bound: keyof Bounds): number[] => all.map((one) => one[bound]).sort((a, b) => a - b);
   const at = (share: number): Bounds => eachBound((bound) => sorted(bound)[rankOf(share)] ?? 0);
-  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+  const max = at(1);
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: Number.isFinite(max.max) ? { ...max, min: 0 } : max };
 }
 
 /** `reason`: what these pods have in common, or the most frequent reason. */
@@ -192,8 +193,8 @@ function worstPods(reports: readonly Report[]) {
 /** The fix that most pods need. */
 function commonFix(reports: readonly Report[]): FixReport | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
-  const mostSuggested = mostFrequent(fixes.map(({ command }) => command));
-  return fixes.find(({ command }) => command === mostSuggested);
+  const command = mostFrequent(fixes.map((one) => one.command));
+  return fixes.find((one) => one.command === command);
 }
 
 const mostFrequent = (texts: readonly string[]): string | undefined =>

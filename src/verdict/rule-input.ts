@@ -38,8 +38,7 @@ export const isCascade = ({ trigger }: Timeline): boolean =>
 export function needsNoReplacement(timeline: Timeline): boolean {
   const { trigger, pod, workload } = timeline;
   if (isCascade(timeline) || trigger.kind === 'job' || controllerOf(pod)?.kind === 'Job') return true;
-  if (workload?.kind === 'Job' || workload?.kind === 'CronJob' || workload?.replicas === 0) return true;
-  return wasForced(timeline);
+  return workload?.kind === 'Job' || workload?.kind === 'CronJob' || workload?.replicas === 0;
 }
 
 /** A container still ran when the pod was removed from the API. */

@@ -49,6 +49,12 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
     /fix nothing needs fixing if the hook ended because worker exited/,
     /harmless/,
   ],
+  [
+    'a hook that was cut off gets no more time where every second of it is outage',
+    'prestop-exceeds-grace',
+    /fix shorten the preStop hook of app: nothing replaces the pod/,
+    /grace period \d+s \(/,
+  ],
   ['a hook that failed is to be run by hand', 'prestop-fails', /fix run the hook by hand/, /fix preStop/],
   [
     'a pod without an owner needs one, and gets no hook',

@@ -11,7 +11,7 @@ const trafficLine = (name: string): string | undefined =>
 it.each([
   ['graceful-exit', 'race', /^ {2}traffic {3}possible race, not measured: SIGTERM was due /],
   ['exit-143', 'outage', /^ {2}traffic {3}▲ outage: no ready backend in Service api for /],
-  ['force-delete', 'race', /^ {2}traffic {3}possible race, not measured: a forced deletion leaves no time /],
+  ['force-delete', 'outage', /^ {2}traffic {3}▲ outage: no ready backend in Service api for ≥/],
   ['completed', 'not-judged', /^ {2}traffic {3}– not judged: /],
 ])('%s is graded %s', (name, grade, line) => {
   expect(exitReportOf(reportNamed(name)).traffic).toMatchObject({ grade });

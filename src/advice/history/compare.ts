@@ -155,8 +155,7 @@ function isProven(was: Share, is: Share): boolean {
   const difference = Math.abs(is[0] / is[1] - was[0] / was[1]);
   if (was[1] === 1 && is[1] === 1) return difference > 0;
   const pooled = (was[0] + is[0]) / (was[1] + is[1]);
-  const error = Math.sqrt(pooled * (1 - pooled) * (1 / was[1] + 1 / is[1]));
-  return difference > 0 && difference >= 2 * error - 1e-9;
+  return difference > 0 && difference >= 2 * Math.sqrt(pooled * (1 - pooled) * (1 / was[1] + 1 / is[1])) - 1e-9;
 }
 
 const shareText = (name: string, was: Share, is: Share): string => `${name}: ${was.join(' of ')} → ${is.join(' of ')}`;

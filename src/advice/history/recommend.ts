@@ -96,6 +96,8 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     const why = `${count} of ${group.length} exits propose ${proposed.reason}`;
     return answer('raise', next, `${hook}${field} ${now} → ${next}: ${why}`);
   }
+  if (group.some(({ findings }) => findings.some(({ code }) => code === 'prestop-cut-off')))
+    return answer('not-by-grace', now, 'a preStop hook was cut off, so it is not known how long it needs: shorten it');
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
@@ -109,7 +111,9 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
   // Clients may need a preStop hook, which no length of these exits contains.
-  const raced = group.some(({ findings }) => findings.some(({ code }) => racedCodes.test(code)));
+  const isRaced = ({ code }: { code: string }): boolean =>
+    /^(drain-race|requests-lost|endpoint-not-removed)$/.test(code);
+  const raced = group.some(({ findings }) => findings.some(isRaced));
   if (next !== now && killed.length === 0 && !proposed && raced)
     return answer('keep', now, `${field} ${now} stays until clients have time: kubectl podexit fix sizes both`);
   if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);
@@ -120,8 +124,6 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
       : ` leaves the slowest exit a quarter more${p99}`;
   return answer('raise', next, `${field} ${now} → ${next}${why}`);
 }
-
-const racedCodes = /^(drain-race|requests-lost|endpoint-not-removed)$/;
 
 /** By nearest rank, so each quantile is a measured value. Undefined without values. */
 export function quantilesOf(values: readonly number[]): Quantiles<number> | undefined {

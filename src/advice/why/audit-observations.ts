@@ -1,7 +1,4 @@
-/**
- * Audit events of one pod → what a live run would have observed, to be replayed like any recording. The client's clock
- * is the API server's: an object counts as seen when the response was complete. Pure.
- */
+/** Audit events of one pod → what a live run would have observed by the API server's clock, as responses show it. Pure. */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
@@ -25,12 +22,11 @@ export function observationsOf(
   const events = stored.filter(({ resource }) => resource === 'events');
   const [first] = pods;
   if (!first) return [];
-  const used = [...pods, ...slices, ...events];
   const before = beforeDeletion(pods, request);
   const at = Math.floor(before?.at ?? first.answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
-    ...datesFor(used.filter(isLater)),
+    ...datesFor([...pods, ...slices, ...events].filter(isLater)),
     ...(before && request ? lastLookOf(request, pods, before.object) : []),
     ...gaps,
     ...podChanges(pods),
@@ -84,9 +80,8 @@ function podStates(writes: readonly AuditEvent[], request: AuditEvent | undefine
     const wasKnown = known !== undefined;
     known = podIn(event) ?? (known && isBeginKnown ? stateAfter(known, event) : undefined);
     if (!known) continue;
-    const isMissing = !wasKnown || !isBeginKnown;
     const at = Math.floor(event.answeredAt);
-    if (last && isDeleted(known) && isMissing)
+    if (last && isDeleted(known) && !(wasKnown && isBeginKnown))
       gaps.push({ at, kind: 'gap', stream: 'pod', from: Math.floor(last.answeredAt), to: at, cause: 'disconnected' });
     pods.push({ ...event, object: known });
   }

@@ -148,6 +148,5 @@ export function readEvent(facts: EventFacts) {
     platform !== undefined && facts.kind === 'Pod'
       ? { trigger: 'unknown', by: platform.replace(/^by /, '') }
       : undefined;
-  const own = cause && { ...cause, by: `${cause.by} (${text})` };
-  return { moment, isBad, cause: own ?? ended, provesPresence };
+  return { moment, isBad, cause: cause ? { ...cause, by: `${cause.by} (${text})` } : ended, provesPresence };
 }

@@ -25,8 +25,7 @@ export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
     );
   const { objects } = await readWorkloads(cluster);
   const pods = objects.filter(({ kind }) => kind === 'Pod') as V1Pod[];
-  const workloads = objects.filter(({ kind }) => kind !== 'Pod');
-  return { facts: factsOf(events as CoreV1Event[]), pods, workloads };
+  return { facts: factsOf(events as CoreV1Event[]), pods, workloads: objects.filter(({ kind }) => kind !== 'Pod') };
 }
 
 const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
@@ -69,8 +68,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${node}`;
   const nodeEvents =
     node === undefined ? [] : await listAll(cluster, '/api/v1', 'events', { namespace: 'default', fieldSelector });
-  const nodeFacts = Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : [];
-  const gone = gonePod(name, history, nodeFacts);
+  const gone = gonePod(name, history, Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : []);
   const answer = await getObject(cluster, podPath(namespace, name));
   const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
   if (pod && (gone.uid === undefined || uidOf(pod) === gone.uid)) {
@@ -148,12 +146,11 @@ export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastEx
     return { ...about, earliest, latest: earliest + 1000, source: 'its status' };
   });
   const moments = [...gone.moments, ...exits.filter(({ earliest }) => isTime(earliest))];
-  const isOom = ended.some(({ last }) => last.reason === 'OOMKilled');
   return {
     pod: { namespace, name: narrowed.metadata.name, uid: pod.metadata?.uid, node: narrowed.spec.nodeName },
     basis: 'events',
     heading: 'from its status: nobody has deleted it',
-    outcome: isOom ? 'oom' : 'unknown',
+    outcome: ended.some(({ last }) => last.reason === 'OOMKilled') ? 'oom' : 'unknown',
     summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
     trigger: 'unknown',
     moments: moments.sort((a, b) => a.earliest - b.earliest),

@@ -133,14 +133,14 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const slot = look === 'overtime' ? markup` y="26" height="4"` : markup` y="${25 - high}" height="${high}"`;
   const box = (from: number, to: number, cls: string): Html | false =>
     to > from && rect(`${cls} ${look}`, scale, from, to, slot);
-  const isSure = start.latest <= end.earliest;
-  const drawn = isSure
-    ? [
-        box(start.earliest, start.latest, 'maybe'),
-        box(start.latest, end.earliest, 'solid'),
-        box(end.earliest, end.latest, 'maybe'),
-      ]
-    : [box(Math.min(start.earliest, end.earliest), Math.max(start.latest, end.latest), 'maybe')];
+  const drawn =
+    start.latest <= end.earliest
+      ? [
+          box(start.earliest, start.latest, 'maybe'),
+          box(start.latest, end.earliest, 'solid'),
+          box(end.earliest, end.latest, 'maybe'),
+        ]
+      : [box(Math.min(start.earliest, end.earliest), Math.max(start.latest, end.latest), 'maybe')];
   const share = percent(scale, end.latest) - percent(scale, start.earliest);
   const sure = width(scale, start.latest, end.earliest);
   const hasLabel = label !== '' && parseFloat(sure) > 18 && look !== 'overtime';
@@ -284,8 +284,7 @@ export function ticks(scale: Scale): Html[] {
   const step = roundStep((to - from) / 7 / 1000);
   const decimals = Math.min(3, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
   const first = Math.ceil((from - zero) / 1000 / step);
-  const count = Math.floor((to - zero) / 1000 / step) - first + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, index) => {
+  return Array.from({ length: Math.max(0, Math.floor((to - zero) / 1000 / step) - first + 1) }, (_, index) => {
     const seconds = (first + index) * step;
     const text = Math.abs(seconds).toFixed(decimals);
     const sign = Number(text) === 0 ? '' : seconds < 0 ? '−' : '+';

@@ -92,6 +92,8 @@ const hookDependent: ReadonlySet<MarkName> = new Set(['prestop-ended', 'stop-sig
 
 function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number | undefined): boolean {
   const { name, subject, at, provisional } = mark;
+  // Another one may follow.
+  if (name === 'last-failure') return now - at.latest >= maxHoldMs;
   const hasEnded = marks.some((other) => other.name === 'exited' && other.subject === subject && !other.provisional);
   const isUncertain = at.basis === 'inferred' && at.latest - at.earliest > maxWidthMs;
   // The end of a log is printed at once: for seconds, nothing else shows that the container is gone.

@@ -1,5 +1,5 @@
 /**
- * The streams of a run besides the pods. Each is opened once, however many pods need it: Services and slices, owners,
+ * The streams of a run besides the pods. Each is opened once, so that 500 pods need 15 watches: Services and slices, owners,
  * nodes, namespaces, and the logs of terminating pods.
  */
 import { asNumber, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';

@@ -88,12 +88,12 @@ export const nodeRules: Rules = {
     if (!started) return undefined;
     const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.time.lo));
     const [first, last] = again && again.killings.length > 1 ? [again.killings[0], again.killings.at(-1)] : [];
-    const clause = `the kubelet restarted${first ? ', and the grace period with it' : ' meanwhile'}`;
+    const clause = `the kubelet restarted${first ? ' and began the grace period again' : ' meanwhile'}`;
     return {
       container: first && again?.name,
       message: clause,
       clause,
-      advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
+      advice: 'Find out why the kubelet restarted.',
       delayMs: first && last && last.time.lo - first.time.lo,
       evidence: [first?.seq, started.seq, last?.seq],
     };

@@ -3,7 +3,7 @@ import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { mayMiss, type Trace } from '../../model/trace.ts';
 import { byService, drainRace, dueText, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';
-import { noReadyPeriods } from '../no-ready-periods.ts';
+import { noReadyPeriods, periodLength } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
@@ -41,13 +41,16 @@ export const trafficRules: Rules = {
     const lost = stoppedAtOnce
       ? `${container.name} was gone or refused connections less than 1s later`
       : servedText(container);
+    const ignoresSignal = container.reaction === 'none' && container.outcome === 'killed';
     // Not certain if the lead may have been long enough.
     const arrived = lead.max < minLeadMs ? 'arrived' : 'may have arrived';
     return {
       severity: stoppedAtOnce ? 'warning' : 'info',
       container: container.name,
       message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to ${container.name}: ${dueText(race)}${lost === undefined ? '' : `; ${lost}`}`,
-      clause: `${signalName(container)} was ${dueText(race)}${container.preStop ? '' : ', no preStop hook'}`,
+      clause: ignoresSignal
+        ? `SIGKILL cut off what was still open, as ${container.name} did not react to ${signalName(container)}`
+        : `${signalName(container)} was ${dueText(race)}${container.preStop ? '' : ', no preStop hook'}`,
       evidence,
     };
   },
@@ -70,8 +73,7 @@ export const trafficRules: Rules = {
     const isWholeWorkload = isCascade(timeline);
     if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
     return noReadyPeriods(input).map(({ service, ms, end, evidence }) => {
-      const length = lengthText({ min: ms, max: ms, shown: ms });
-      const clause = `Service ${service} had no ready endpoint for ${end === 'seen' ? '' : 'at least '}${length}`;
+      const clause = `Service ${service} had no ready endpoint for ${lengthText(periodLength({ ms, end }))}`;
       return {
         severity: isWholeWorkload ? 'info' : 'warning',
         message: `${clause}${end === 'open' ? ', until the trace ended' : ''}`,
@@ -104,8 +106,7 @@ export const trafficRules: Rules = {
       const { unroutedAt } = endpoint;
       if (!isRouted(endpoint) || ended === undefined) return [];
       const stayed = (unroutedAt?.earliest ?? trace.now) - ended;
-      const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
-      return stayed > needed ? [{ endpoint, stayed }] : [];
+      return stayed > (unroutedAt ? 0 : millisecondsOf('delivery-lag')) ? [{ endpoint, stayed }] : [];
     });
     const [longest] = notRemoved.sort((a, b) => b.stayed - a.stayed);
     if (!longest) return undefined;

@@ -34,7 +34,7 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const { owner, subject, what, ...part } of split(input.timeline, stretch, { from, until })) {
+    for (const { owner, subject, what, ...part } of split(input, stretch, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
       isWebhook ||= owner === 'admission' && answersOthers(input, part);
@@ -215,9 +215,9 @@ interface Part extends Stretch {
 }
 
 /** What is not proved and takes long belongs to the API server as far as that did not answer; the rest has no owner. */
-function split(timeline: Timeline, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
+function split(input: RuleInput, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
   const mayWait = !stretch.isProved || stretch.owner === 'api-server' || stretch.owner === 'kubelet';
-  const wait = mayWait ? waitWithin(timeline, { lo: from, hi: until }) : undefined;
+  const wait = mayWait ? waitWithin(input, { lo: from, hi: until }) : undefined;
   if (!wait) return [withProof({ ...stretch, from, until })];
   const silent = {
     owner: 'api-server',

@@ -31,6 +31,13 @@ const causes: readonly Cause[] = [
     owner: 'api-server',
   },
   {
+    sentence: 'an API server that stood still for 9 s and broke no connection',
+    file: ownRecording('api-server-stood-still'),
+    says: /the API server did not answer for up to 9\.2s/,
+    saysNot: /volumes|unexplained|kubelet/,
+    owner: 'api-server',
+  },
+  {
     sentence: 'an API server that was too busy to answer',
     file: recordingFile('apiserver-busy-delete'),
     says: /≈1\ds waiting for the API server/,

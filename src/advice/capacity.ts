@@ -24,7 +24,7 @@ export type SingleReason = 'data volume' | 'store image' | 'recreate' | 'leader 
 
 /** Why a new pod cannot run beside the old one. `unknown`: on some nodes, or with some volumes. */
 export interface InPlaceReason {
-  readonly why: 'StatefulSet' | 'Recreate' | 'DaemonSet' | 'volume' | 'host ports';
+  readonly why: 'StatefulSet' | 'Recreate' | 'DaemonSet' | 'volume' | 'device' | 'host ports';
   readonly answer: Exclude<Answer, 'no'>;
 }
 
@@ -84,20 +84,21 @@ export function capacityOf(
   const volumes = volumesOf(object, podSpec, neighbours);
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
-  const isStore = containers.some(({ image }) => isStoreImage(image));
+  const isStore = containers.some((one) => one.kind !== 'init' && isStoreImage(one.image) && !one.isNamedAsHelper);
+  const devices = containers.some((one) => one.devices.length > 0);
   const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
     [data.length > 0 || volumes.some(({ isShared }) => !isShared), 'data volume'],
     [isStore, 'store image'],
     [rollout?.isRecreate === true, 'recreate'],
     [containers.some(isWithoutElection), 'leader election off'],
-    [containers.some(({ devices }) => devices.length > 0), 'device'],
+    [devices, 'device'],
     [ports, 'host ports'],
   ];
   return {
     ...replicasOf(object, neighbours),
     rollout,
-    inPlace: inPlaceReasons(object, rollout, volumes, ports),
+    inPlace: inPlaceReasons(object, rollout, volumes, { devices, ports }),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     ownData: isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no',
   };
@@ -161,7 +162,7 @@ function inPlaceReasons(
   { kind }: KubernetesObject,
   rollout: RolloutStrategy | undefined,
   volumes: readonly Volume[],
-  hostPorts: boolean,
+  { devices, ports }: Record<'devices' | 'ports', boolean>,
 ): InPlaceReason[] {
   const reasons: [boolean, InPlaceReason][] = [
     [kind === 'StatefulSet', { why: 'StatefulSet', answer: 'yes' }],
@@ -169,7 +170,9 @@ function inPlaceReasons(
     [kind === 'DaemonSet' && rollout?.maxSurge === 0, { why: 'DaemonSet', answer: 'yes' }],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
     [volumes.some(({ isShared }) => !isShared), { why: 'volume', answer: 'unknown' }],
-    [hostPorts, { why: 'host ports', answer: kind === 'DaemonSet' ? 'yes' : 'unknown' }],
+    // There may be no other one left.
+    [devices, { why: 'device', answer: 'unknown' }],
+    [ports, { why: 'host ports', answer: kind === 'DaemonSet' ? 'yes' : 'unknown' }],
   ];
   return reasons.flatMap(([applies, reason]) => (applies ? [reason] : []));
 }

@@ -13,6 +13,7 @@ import {
 } from '../model/observe/read.ts';
 import { ownLimitOf, ownTimeoutOf } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
+import { imageName } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
 import type { SignalHandling } from './signal-handling.ts';
@@ -63,6 +64,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     kind: isInit ? initKind : ('main' as const),
     path,
     image: asText(container['image']),
+    isNamedAsHelper: [asText(container['name']), imageName(asText(container['image']))].some((one) =>
+      helperNames.test(one),
+    ),
     command: { ...commandOf(container), scripts: scriptsOf?.(container) },
     hook: hookOf(asObject(preStop), asText(container['image'])),
     /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
@@ -156,3 +160,7 @@ function sumOfSleeps(command: readonly string[]): number | undefined {
   const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
   return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
 }
+
+/** Names of containers or images that only help the application: proxies, log shippers, agents, exporters. */
+const helperNames =
+  /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|gce-proxy|alloydb-auth-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;

@@ -31,7 +31,7 @@ const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 /** Settings with these words are about something else than the stop of the application: envoy drains for a hot restart only. */
 const isOther = /drain-time|liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
 
-/** The longest of them; undefined if none is set. */
+/** A delay and what comes after it, the longest of each; undefined if none is set. */
 export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
   const { exec } = asObject(asObject(container['lifecycle'])['preStop']);
   const words = [container['command'], container['args'], asObject(exec)['command']]
@@ -49,7 +49,11 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
     const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
     return counts && seconds !== undefined ? [{ seconds, from }] : [];
   });
-  return found.sort((a, b) => b.seconds - a.seconds)[0];
+  const longest = (isDelay: boolean): OwnTimeout | undefined =>
+    found.filter(({ from }) => /delay/i.test(from) === isDelay).sort((a, b) => b.seconds - a.seconds)[0];
+  const [delay, rest] = [longest(true), longest(false)];
+  if (!delay || !rest) return delay ?? rest;
+  return { seconds: delay.seconds + rest.seconds, from: `${delay.from} and ${rest.from}` };
 }
 
 /** `pg_ctl stop -t 60` */

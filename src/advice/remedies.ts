@@ -248,12 +248,16 @@ function whyNoHook(plan: Plan): string | undefined {
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
 }
 
-function hookEdits({ containers }: Situation, added: ReadonlyMap<string, number>): Edit[] {
-  return containers.flatMap((container) => {
+function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Edit[] {
+  const serving = containersThatServe(situation, servicesOfClients(situation));
+  return situation.containers.flatMap((container) => {
     const { name, path, liveness } = container;
     const seconds = added.get(name);
     if (seconds === undefined) return [];
-    const why = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
+    const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
+    const why = serving.includes(container)
+      ? forClients
+      : `${list(serving.map((one) => one.name))} may need it meanwhile`;
     const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why);
     return (liveness?.graceSeconds ?? Infinity) <= seconds ? [hook, probeGrace(container, seconds)] : [hook];
   });
@@ -416,11 +420,11 @@ function byContainer(plan: Plan): Remedy[] {
   });
 }
 
-function sidecar({ podPath }: Situation, { name, path }: ContainerSpec, problem: Problem): Remedy {
+function sidecar({ podPath }: Situation, { name, path, hook }: ContainerSpec, problem: Problem): Remedy {
   const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
   return {
     solves: [problem],
-    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application`,
+    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : ''}`,
     edits: [
       set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar'),
       { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why },

@@ -93,14 +93,11 @@ const podPaths: Readonly<Record<string, Path>> = {
   Job: ['spec', 'template'],
 };
 
-/** The groups of these kinds: volcano's Job is another kind than that of batch. */
-const builtInGroups = ['', 'apps', 'batch', 'extensions'];
-
 const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
 
-/** A kind of Kubernetes itself, whose strategy is known. */
+/** A kind of Kubernetes itself, whose strategy is known: volcano's Job is another kind than that of batch. */
 const isBuiltIn = (object: KubernetesObject): boolean =>
-  Object.hasOwn(podPaths, object.kind ?? '') && builtInGroups.includes(groupOf(object));
+  Object.hasOwn(podPaths, object.kind ?? '') && ['', 'apps', 'batch', 'extensions'].includes(groupOf(object));
 
 /** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
 const templatesOf = (object: KubernetesObject): readonly Path[] =>

@@ -16,7 +16,8 @@ export interface TooFew {
 
 /** A recommendation for each workload with enough exits, and the workloads with too few. */
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
-  const counted = samples.filter(({ outcome }) => countedOutcomes.has(outcome));
+  // They had a grace period, and ended.
+  const counted = samples.filter(({ outcome }) => /^(graceful|killed|failed|overran|oom)$/.test(outcome));
   const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
   const groups = workloads.map((name) => counted.filter(({ workload }) => workload === name));
   return {
@@ -26,9 +27,6 @@ export function recommendationsFor(samples: readonly ExitSample[]): { found: Rec
       .map((group) => ({ workload: group[0]?.workload ?? '', exits: group.length })),
   };
 }
-
-/** Outcomes of exits that had a grace period and ended. */
-const countedOutcomes: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
 
 function recommendationOf(group: readonly ExitSample[]) {
   /** No number is too small if it is from the upper end of each measured interval. */

@@ -72,7 +72,7 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
       ? inspection.handling
       : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
-  const trapped = otherStopSignals.find((signal) => {
+  const trapped = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((signal) => {
     const other = signalHandlingOf(command, signal);
     return other.kind === 'handles' && !other.endsAtOnce;
   });
@@ -81,9 +81,6 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
   return { kind: 'depends', because };
 }
-
-/** Stop signals of images, beside SIGTERM. */
-const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
 
 /** Commands that end at once, so that a Job's shell line of nothing else is over before a signal could come. */
 const brief =

@@ -190,7 +190,7 @@ function judgeText(manifests: readonly Manifest[], edits: ReadonlyMap<Manifest, 
   const kept = new Set(after.split('\n').map((line) => line.trim()));
   for (const { removed, value } of diffLines(first.text, after))
     for (const line of removed ? value.split('\n').map((one) => one.trim()) : []) {
-      if (line === '' || kept.has(line) || /[{[]/.test(line)) continue;
+      if (line === '' || kept.has(line) || /[{[\]}]/.test(line)) continue;
       if (![...keys].some((key) => line.startsWith(key) || line.startsWith(`"${key}`) || line.startsWith(`- ${key}`)))
         harm('file whose other bytes changed', first, line);
     }

@@ -127,14 +127,12 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown, own?: readon
   const isAlone = !inFlow && key !== undefined && (isEmpty(entry) || !text.slice(valueStart, end).includes('\n'));
   if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
   const at = nextLine(text, end);
-  const inside = commentsIn(text.slice(valueStart, end), columnOf(text, valueStart));
-  const lines = linesText(
-    [...inside, ...(own ?? blockLines(wanted, style))],
-    indentBelow(source, entry, wanted),
-    style,
-  );
+  const [head = '', ...others] = text.slice(valueStart, end).split(/\r?\n/);
+  const [beside = ''] = commentsIn(head, columnOf(text, valueStart));
+  const all = [...commentsIn(others.join('\n'), 0), ...(own ?? blockLines(wanted, style))];
+  const lines = linesText(all, indentBelow(source, entry, wanted), style);
   return [
-    { start: valueStart, end, text: '' },
+    { start: valueStart, end, text: beside && ` ${beside}` },
     { start: at, end: at, text: lines },
   ];
 }

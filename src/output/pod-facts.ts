@@ -54,7 +54,7 @@ function replacedText({ replacement, zero, total }: Timeline): string {
 /** Who held the pod, as words between a length and the owner's name. A container's own time has a bar. */
 const heldBy: Partial<Record<LedgerOwner, { by: string; saidBy?: readonly FindingCode[] }>> = {
   'api-server': { by: 'waiting for the API server', saidBy: ['api-server-silent'] },
-  admission: { by: 'waiting for an admission webhook or the API server', saidBy: ['api-server-silent'] },
+  admission: { by: 'waiting for ', saidBy: ['api-server-silent'] },
   kubelet: { by: 'waiting for the kubelet on ', saidBy: ['node-silent', 'slow-start', 'slow-cleanup'] },
   runtime: { by: 'by the container runtime for ', saidBy: ['runtime-unavailable'] },
   'post-start': { by: 'by the postStart hook of ', saidBy: ['slow-start'] },

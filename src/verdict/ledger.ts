@@ -3,7 +3,7 @@ import { belongs } from '../infer/deletion.ts';
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { statusOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
-import { eventsAbout, type Trace } from '../model/trace.ts';
+import { eventsAbout } from '../model/trace.ts';
 import { retryMs, waitWithin } from './api-silence.ts';
 import { containerSpec, mainContainers, markOf, ranContainers, signalName, type RuleInput } from './rule-input.ts';
 import { list } from './words.ts';
@@ -28,21 +28,27 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
   if (!input || removed === undefined) return [];
   const { zero } = input.timeline;
   const entries: LedgerEntry[] = [];
-  let [from, isVague] = [zero, false];
+  let [from, isVague, isWebhook] = [zero, false, false];
   for (const stretch of stretchesOf(input, codes)) {
     const until = Math.min(stretch.at?.shown ?? from, removed);
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const { owner, subject, what, ...part } of split(input.trace, stretch, { from, until })) {
+    for (const { owner, subject, what, ...part } of split(input, stretch, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
+      isWebhook ||= owner === 'admission' && answersOthers(input, part);
       if (seconds > 0) addTo(entries, { ...entry, ...((wasVague || isVague) && { approximate: true }) });
     }
     from = until;
   }
-  return entries;
+  const subject = `an admission webhook${isWebhook ? '' : ' or the API server'}`;
+  return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
 }
+
+/** Whether what others wrote arrived meanwhile: then the API server did not stand still. */
+const answersOthers = ({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean =>
+  [...trace.nodeSigns.renewals, ...trace.events].some(({ at }) => at > from + 500 && at < until - 500);
 
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);
@@ -183,7 +189,7 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   const app = isStubborn ? `did not exit on ${signal}` : `shut down after ${signal}`;
   return [
     ...(preStop ? [{ ...hook, at: preStop.end ?? stopSignal }] : []),
-    kind === 'sidecar' && !preStop
+    kind === 'sidecar'
       ? { ...turn, at: stopSignal ?? exit?.at }
       : { at: sent, owner: 'runtime', subject, what: call, isProved: isRuntime },
     { at: exit?.at, owner: 'application', subject, what: app, isProved: stopSignal !== undefined },
@@ -208,9 +214,9 @@ interface Part extends Stretch {
 }
 
 /** What is not proved and takes long belongs to the API server as far as that did not answer; the rest has no owner. */
-function split(trace: Trace, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
+function split(input: RuleInput, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
   const mayWait = !stretch.isProved || stretch.owner === 'api-server' || stretch.owner === 'kubelet';
-  const wait = mayWait ? waitWithin(trace, { lo: from, hi: until }) : undefined;
+  const wait = mayWait ? waitWithin(input, { lo: from, hi: until }) : undefined;
   if (!wait) return [withProof({ ...stretch, from, until })];
   const silent = {
     owner: 'api-server',

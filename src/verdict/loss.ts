@@ -44,7 +44,7 @@ export function lossOf(timeline: Timeline): Loss | undefined {
   return {
     ...causeOfLoss(timeline, { probes, windows, stretches, first, last }),
     what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, first, last)} (${failuresText(stretches)})`,
-    evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
+    evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, 20),
   };
 }
 
@@ -214,5 +214,3 @@ const spanText = (timeline: Timeline, from: number, to: number): string =>
 
 const offsetText = ({ zero }: Timeline, at: number): string =>
   `${at < zero ? '-' : '+'}${secondsText(Math.abs(at - zero))}`;
-
-const maxEvidence = 20;

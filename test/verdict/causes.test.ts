@@ -33,6 +33,13 @@ const causes: readonly Cause[] = [
     owner: 'api-server',
   },
   {
+    sentence: 'an API server that stood still for 9 s and broke no connection',
+    file: ownRecording('api-server-stood-still'),
+    says: /the API server did not answer for up to 9\.2s/,
+    saysNot: /volumes|unexplained|kubelet/,
+    owner: 'api-server',
+  },
+  {
     sentence: 'an API server that was too busy to answer',
     file: recordingFile('apiserver-busy-delete'),
     says: /≈1\ds waiting for the API server/,
@@ -42,8 +49,8 @@ const causes: readonly Cause[] = [
   {
     sentence: 'an admission webhook that held up our DELETE, and those of the kubelet too',
     file: ownRecording('slow-webhook'),
-    says: /gone after 22\.0s: ≈20s waiting for an admission webhook or the API server/,
-    saysNot: /kubelet|unexplained/,
+    says: /gone after 22\.0s: ≈20s waiting for an admission webhook/,
+    saysNot: /kubelet|unexplained|API server/,
     owner: 'admission',
   },
   {
@@ -56,7 +63,7 @@ const causes: readonly Cause[] = [
   {
     sentence: "an admission webhook that held up the kubelet's DELETE, not the cleanup",
     file: ownRecording('slow-webhook-in-cleanup'),
-    says: /gone after 25\.8s: ≈24s waiting for an admission webhook or the API server/,
+    says: /gone after 25\.8s: ≈24s waiting for an admission webhook$/,
     saysNot: /cleanup|unexplained/,
     owner: 'admission',
   },

@@ -173,6 +173,7 @@ function judgeText(manifests: readonly Manifest[], edits: ReadonlyMap<Manifest, 
   count('files that change');
   const changes = manifests.map((one) => ({ document: one.document, at: one.at, edits: edits.get(one) ?? [] }));
   const after = editedText(first.text, changes);
+  if (after === undefined) return count('files that cannot be edited as text');
   const wanted = manifests.map((one) => editedValue(one.object, edits.get(one) ?? []));
   const read = parseManifests(after, first.file).manifests.map(({ object }) => object);
   if (!isDeepStrictEqual(read, wanted)) harm('file whose text says something else', first);
@@ -189,7 +190,7 @@ function judgeText(manifests: readonly Manifest[], edits: ReadonlyMap<Manifest, 
   const kept = new Set(after.split('\n').map((line) => line.trim()));
   for (const { removed, value } of diffLines(first.text, after))
     for (const line of removed ? value.split('\n').map((one) => one.trim()) : []) {
-      if (line === '' || kept.has(line) || /[{[]/.test(line)) continue;
+      if (line === '' || kept.has(line) || /[{[\]}]/.test(line)) continue;
       if (![...keys].some((key) => line.startsWith(key) || line.startsWith(`"${key}`) || line.startsWith(`- ${key}`)))
         harm('file whose other bytes changed', first, line);
     }

@@ -1,8 +1,4 @@
-/**
- * Who can serve while a pod of the workload stops: how many pods there are, whether a new one starts before an old one
- * stops, whether a new one can run beside the old one at all, and why a second one may do harm. Pure; what cannot be
- * read is `unknown`.
- */
+/** Who can serve while a pod of the workload stops, and why a second one may do harm. `unknown`: it cannot be read. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
 import type { Answer } from '../programs/behaviour.ts';
@@ -28,7 +24,7 @@ export type SingleReason = 'data volume' | 'store image' | 'recreate' | 'leader 
 
 /** Why a new pod cannot run beside the old one. `unknown`: on some nodes, or with some volumes. */
 export interface InPlaceReason {
-  readonly why: 'StatefulSet' | 'Recreate' | 'DaemonSet' | 'volume' | 'host ports';
+  readonly why: 'StatefulSet' | 'Recreate' | 'DaemonSet' | 'volume' | 'device' | 'host ports';
   readonly answer: Exclude<Answer, 'no'>;
 }
 
@@ -88,20 +84,21 @@ export function capacityOf(
   const volumes = volumesOf(object, podSpec, neighbours);
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
-  const isStore = containers.some(({ image }) => isStoreImage(image));
+  const isStore = containers.some((one) => one.kind !== 'init' && isStoreImage(one.image) && !one.isNamedAsHelper);
+  const devices = containers.some((one) => one.devices.length > 0);
   const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
     [data.length > 0 || volumes.some(({ isShared }) => !isShared), 'data volume'],
     [isStore, 'store image'],
     [rollout?.isRecreate === true, 'recreate'],
     [containers.some(isWithoutElection), 'leader election off'],
-    [containers.some(({ devices }) => devices.length > 0), 'device'],
+    [devices, 'device'],
     [ports, 'host ports'],
   ];
   return {
     ...replicasOf(object, neighbours),
     rollout,
-    inPlace: inPlaceReasons(object, rollout, volumes, ports),
+    inPlace: inPlaceReasons(object, rollout, volumes, { devices, ports }),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     ownData: isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no',
   };
@@ -142,6 +139,8 @@ interface Volume {
 
 /** Volumes that outlive the pod. The data of an emptyDir belongs to one pod only, which matters for stores. */
 function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours): Volume[] {
+  // `hostPath`: each node has its own, so that nothing waits for it.
+  const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
   const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral'];
   const named = asArray(podSpec['volumes'], 256).map(asObject);
   const lasting = named
@@ -156,9 +155,6 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
   return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '' }))];
 }
 
-/** `hostPath`: each node has its own, so that nothing waits for it. */
-const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
-
 const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined =>
   modes && modes.length > 0 ? modes.some((mode) => /Many$/.test(mode)) : undefined;
 
@@ -166,7 +162,7 @@ function inPlaceReasons(
   { kind }: KubernetesObject,
   rollout: RolloutStrategy | undefined,
   volumes: readonly Volume[],
-  hostPorts: boolean,
+  { devices, ports }: Record<'devices' | 'ports', boolean>,
 ): InPlaceReason[] {
   const reasons: [boolean, InPlaceReason][] = [
     [kind === 'StatefulSet', { why: 'StatefulSet', answer: 'yes' }],
@@ -174,7 +170,9 @@ function inPlaceReasons(
     [kind === 'DaemonSet' && rollout?.maxSurge === 0, { why: 'DaemonSet', answer: 'yes' }],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
     [volumes.some(({ isShared }) => !isShared), { why: 'volume', answer: 'unknown' }],
-    [hostPorts, { why: 'host ports', answer: kind === 'DaemonSet' ? 'yes' : 'unknown' }],
+    // There may be no other one left.
+    [devices, { why: 'device', answer: 'unknown' }],
+    [ports, { why: 'host ports', answer: kind === 'DaemonSet' ? 'yes' : 'unknown' }],
   ];
   return reasons.flatMap(([applies, reason]) => (applies ? [reason] : []));
 }

@@ -1,7 +1,4 @@
-/**
- * Applies the rules to specs, and makes the document of `check -o json` (schema/check-report.schema.json), its gates and
- * its exit code. It promises nothing: no spec shows that an application will stop in time. Pure.
- */
+/** Applies the rules, and makes the document of `check -o json`. No spec shows that an application stops in time. Pure. */
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { failOnGate } from '../verdict/gates.ts';
 import { plural } from '../verdict/words.ts';
@@ -190,7 +187,7 @@ function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
 }
 
 function hookUnknown({ name, hook }: ContainerSpec): WeighedUnknown[] {
-  if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket') return [];
+  if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket' || hook.neverRuns) return [];
   const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
   return [
     {

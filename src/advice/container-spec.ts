@@ -13,6 +13,7 @@ import {
 } from '../model/observe/read.ts';
 import { ownLimitOf, ownTimeoutOf } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
+import { imageName } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
 import type { SignalHandling } from './signal-handling.ts';
@@ -63,6 +64,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     kind: isInit ? initKind : ('main' as const),
     path,
     image: asText(container['image']),
+    isNamedAsHelper: [asText(container['name']), imageName(asText(container['image']))].some((one) =>
+      helperNames.test(one),
+    ),
     command: { ...commandOf(container), scripts: scriptsOf?.(container) },
     hook: hookOf(asObject(preStop), asText(container['image'])),
     /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
@@ -112,6 +116,8 @@ function hookOf(handler: JsonObject, image: string) {
   const exec = asObject(handler['exec']);
   /** Empty unless `kind` is exec. */
   const command = asStrings(exec['command']);
+  /** The image has no such program. */
+  const neverRuns = programsOfDistributions.test(command[0] ?? '') && isDistroless(image);
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
     kind === 'sleep'
@@ -121,13 +127,12 @@ function hookOf(handler: JsonObject, image: string) {
     kind,
     command,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
-    minSeconds: plain ?? sumOfSleeps(command),
+    minSeconds: neverRuns ? undefined : (plain ?? sumOfSleeps(command)),
     /** The hook only sleeps for `minSeconds`. */
     isPlainSleep: kind === 'sleep' || plain !== undefined,
     /** It stops the server before it has slept, so that nothing serves during the hook. */
     stopsServer: stopsServer(command),
-    /** The image has no such program. */
-    neverRuns: programsOfDistributions.test(command[0] ?? '') && isDistroless(image),
+    neverRuns,
   };
 }
 
@@ -155,3 +160,7 @@ function sumOfSleeps(command: readonly string[]): number | undefined {
   const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
   return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
 }
+
+/** Names of containers or images that only help the application: proxies, log shippers, agents, exporters. */
+const helperNames =
+  /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|gce-proxy|alloydb-auth-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;

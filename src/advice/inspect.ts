@@ -1,7 +1,4 @@
-/**
- * `check --inspect`: reads `/proc/1/status` and `/proc/1/cmdline` in each container with `cat`, to see whether PID 1
- * handles its stop signal, which no spec shows. The decoding is pure.
- */
+/** `check --inspect`: reads by `cat` in each container whether PID 1 handles its stop signal, which no spec shows. */
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
@@ -12,9 +9,6 @@ import { stopSignalOf } from './rules/stop.ts';
 import type { Inspection } from './container-spec.ts';
 import { signalled } from './problem.ts';
 import type { Situation } from './situation.ts';
-
-/** RBAC permissions for `--inspect`. Since 1.35 the API server requires `create` as well. */
-const neededPermissions = 'get and create of pods/exec';
 
 /** Adds to the spec what was read from each running container. Throws if the connection is lost. */
 export async function inspected(cluster: Cluster, spec: Situation): Promise<Situation> {
@@ -101,19 +95,16 @@ function caughtByRuntime(words: readonly string[], caught: bigint, signal: strin
       kind: 'depends',
       because: `${row.name} catches SIG${signal} by itself, so /proc/1/status does not show whether the application handles it`,
     };
-  // A program of the table does what its row says.
-  if (row !== undefined || caught.toString(2).replaceAll('0', '').length < mostOwnHandlers) return undefined;
+  // A program of the table does what its row says. No application handles as many signals as Go's runtime, about 60.
+  if (row !== undefined || caught.toString(2).replaceAll('0', '').length < 40) return undefined;
   const because = `PID 1 catches all signals, as Go's runtime does by itself: without a handler for SIG${signal} it ends at once, with exit code 2 before Go 1.27`;
   return { kind: 'depends', because };
 }
 
-/** No application handles as many signals, real-time ones among them, as Go's runtime (about 60). */
-const mostOwnHandlers = 40;
-
-/** Names the permissions only for 401 and 403: a container that is not running is refused too. */
+/** Names the permissions, both since 1.35, only for 401 and 403: a container that is not running is refused too. */
 const whyRefused = ({ status, message }: Extract<ExecResult, { kind: 'refused' }>): string =>
   status === 401 || status === 403
-    ? `the API server refused the exec (${status}); it needs ${neededPermissions}`
+    ? `the API server refused the exec (${status}); it needs get and create of pods/exec`
     : `the exec was refused (${status}): ${message.slice(0, 200)}`;
 
 /** How runtimes report a missing binary: runc and containerd, then crun. Errors of `cat` itself do not match. */

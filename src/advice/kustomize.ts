@@ -7,10 +7,7 @@ import type { Ports } from '../run/ports.ts';
 /** More than a folder of large custom resource definitions. */
 const maxBytes = 64 * 1024 * 1024;
 
-/**
- * The output of `kubectl kustomize`; KUBECTL_PATH names the kubectl, as it does for plugins that kubectl starts. No time
- * limit: a kustomization may clone repositories. Throws PodexitError `manifest.kustomize`.
- */
+/** No time limit: a kustomization may clone repositories. Throws PodexitError `manifest.kustomize`. */
 export async function built(kustomization: string, env: Ports['env']): Promise<Uint8Array> {
   const run = promisify(execFile);
   try {

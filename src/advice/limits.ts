@@ -1,15 +1,13 @@
 /** What can end a pod earlier than its grace period: spot capacity, autoscalers, the shutdown of its node. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asObject, asString, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, asString, asText, type JsonObject } from '../model/observe/read.ts';
+import { secondsOf } from '../programs/shell-words.ts';
 
 export interface Limit {
   /** `a GKE spot node`, as in "… gives a pod 25s". */
   readonly by: string;
   readonly seconds: number;
 }
-
-/** The cluster autoscaler's default of --max-graceful-termination-sec: it waits no longer for a pod of a node it removes. */
-const clusterAutoscaler: Limit = { by: 'the cluster autoscaler (by default)', seconds: 600 };
 
 /** Labels and taints of spot nodes, and what is left for pods after the notice, from the providers' documentation. */
 const spotKeys: readonly { key: RegExp; value?: RegExp; by: string; seconds: number }[] = [
@@ -27,7 +25,8 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
     const spot = spotKeys.find((one) => one.key.test(key) && (!one.value || value === '' || one.value.test(value)));
     return spot && value !== 'false' ? [{ by: spot.by, seconds: spot.seconds }] : [];
   });
-  const limits = [...found, ...around, clusterAutoscaler];
+  // The default of --max-graceful-termination-sec: it waits no longer for a pod of a node that it removes.
+  const limits = [...found, ...around, { by: 'the cluster autoscaler (by default)', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 
@@ -59,22 +58,13 @@ export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
     const { kind, metadata } = object;
     if (kind === 'NodePool') {
       const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
-      const seconds = durationOf(asString(template['terminationGracePeriod']));
+      const seconds = secondsOf(asText(template['terminationGracePeriod']));
       return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
     }
     if (kind !== 'KubeletConfiguration') return [];
     const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
-    const all = durationOf(asString(shutdownGracePeriod)) ?? 0;
-    const seconds = all - (durationOf(asString(shutdownGracePeriodCriticalPods)) ?? 0);
+    const all = secondsOf(asText(shutdownGracePeriod)) ?? 0;
+    const seconds = all - (secondsOf(asText(shutdownGracePeriodCriticalPods)) ?? 0);
     return seconds > 0 ? [{ by: 'the shutdown of its node', seconds }] : [];
   });
-}
-
-const secondsPerUnit: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
-
-/** Seconds of a duration as Go prints it (`1m30s`); undefined for any other text. */
-export function durationOf(text: string | undefined): number | undefined {
-  if (text === undefined || !/^(\d+(\.\d+)?(h|ms|m|s))+$/.test(text)) return undefined;
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
-  return parts.reduce((sum, [, count, unit = 's']) => sum + Number(count) * (secondsPerUnit[unit] ?? 1), 0);
 }

@@ -20,8 +20,6 @@ export interface ManifestInput {
   kustomization?: string;
 }
 
-/** The files of a folder that kubectl reads. */
-const manifestExtensions = /\.(ya?ml|json)$/i;
 /** No manifest is larger: a file of another kind was named by mistake. */
 const maxManifestBytes = 64 * 1024 * 1024;
 
@@ -50,11 +48,11 @@ async function readNamed(name: string, isRecursive: boolean, ports: Pick<Ports, 
   }
 }
 
-/** As kubectl does, `-R` follows no link to a folder: it could lead back. */
+/** The files that kubectl reads. As it does, `-R` follows no link to a folder: it could lead back. */
 async function readFolder(folder: string, isRecursive: boolean): Promise<Parsed[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: isRecursive });
   const files = entries
-    .filter((entry) => !entry.isDirectory() && manifestExtensions.test(entry.name))
+    .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/i.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   if (files.length === 0)

@@ -1,7 +1,4 @@
-/**
- * YAML and JSON manifests → objects with the file and line of each of their fields. Each document and each item of a
- * `List` becomes one object. A broken document becomes one problem with its line; the rest is still read.
- */
+/** YAML and JSON manifests → objects with the lines of their fields. After a broken document, the rest is still read. */
 import { basename, dirname } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, YAMLParseError } from 'yaml';
@@ -35,9 +32,6 @@ export interface Parsed {
   /** Files that say how to build manifests, and hold none. */
   kustomizations: string[];
 }
-
-/** Limits what the aliases of one document expand to: a few lines can expand to a billion nodes (CVE-2019-11253). */
-const maxAliases = 100;
 
 /** Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): a plain `yes` is true there, and 0644 is octal. */
 export const yaml11 = { version: '1.1' } as const;
@@ -93,10 +87,10 @@ function templateIn(document: Document, { apiVersion }: Record<string, unknown>)
   return found;
 }
 
-/** The error if the document cannot be read. */
+/** The error if the document cannot be read. Without a limit, aliases can expand to a billion nodes (CVE-2019-11253). */
 export function valueIn(document: Document): unknown {
   try {
-    return document.errors[0] ?? document.toJS({ maxAliasCount: maxAliases });
+    return document.errors[0] ?? document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     return error;
   }

@@ -1,7 +1,4 @@
-/**
- * Texts of ConfigMaps that a pod mounts as files, by container and path: a script there decides what a stop signal does. A
- * Secret is never read. A path is left out if its text is in doubt.
- */
+/** Texts of ConfigMaps that a pod mounts as files, by container and path, unless in doubt. A Secret is never read. */
 import { posix } from 'node:path';
 import { asArray, asObject, asString, asText, isPresent, stringMap, type JsonObject } from '../model/observe/read.ts';
 

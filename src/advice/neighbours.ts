@@ -37,6 +37,8 @@ export interface Neighbours {
 }
 
 export interface ServiceSpec extends ReturnType<typeof serviceOf> {
+  /** How long AWS' load balancer lets the requests of a removed target finish, where an annotation sets it. */
+  deregistrationSeconds?: number;
   /** It also selects pods of other workloads. */
   isShared?: boolean;
   /** Other endpoints that are ready now; only for a live pod. */
@@ -126,7 +128,11 @@ export const serviceNameOf = ({ metadata }: EndpointSlice): string =>
 export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
   return {
-    services: ofKind('Service').map(serviceOf),
+    services: ofKind('Service').map((service) => {
+      const fronts = ofKind('Ingress').filter((one) => backendsOf(one).includes(service.metadata?.name));
+      const set = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
+      return { ...serviceOf(service), deregistrationSeconds: set[0] };
+    }),
     budgets: ofKind('PodDisruptionBudget').map(budgetOf),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
     claims: new Map(
@@ -140,6 +146,20 @@ export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
     unread: [],
     mayHaveOtherServices: true,
   };
+}
+
+/** Names of the Services that an Ingress routes to (networking.k8s.io/v1). */
+function backendsOf(ingress: KubernetesObject): (string | undefined)[] {
+  const { rules, defaultBackend } = asObject(asObject(ingress)['spec']);
+  const paths = asArray(rules).flatMap((rule) => asArray(asObject(asObject(rule)['http'])['paths']));
+  const backends = [defaultBackend, ...paths.map((path) => asObject(path)['backend'])];
+  return backends.map((backend) => asString(asObject(asObject(backend)['service'])['name']));
+}
+
+/** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). */
+function deregistrationOf({ metadata }: KubernetesObject): number | undefined {
+  const set = Object.entries(metadata?.annotations ?? {}).find(([key]) => key.endsWith('target-group-attributes'));
+  return maybe(Number)(/deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(asText(set?.[1]))?.[1]);
 }
 
 /** The minimum is 1 by default (autoscaling/v2); KEDA's is 0, and then one pod serves at a time like with 1. */

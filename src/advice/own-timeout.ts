@@ -2,8 +2,8 @@
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from '../model/observe/read.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import { stopSignalOfImage } from '../programs/images.ts';
+import { secondsOf } from '../programs/shell-words.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
-import { durationOf } from './limits.ts';
 
 export interface OwnTimeout {
   readonly seconds: number;
@@ -31,7 +31,7 @@ const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 /** Settings with these words are about something else than the stop of the application: envoy drains for a hot restart only. */
 const isOther = /drain-time|liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
 
-/** The longest of them; undefined if none is set. */
+/** A delay and what comes after it, the longest of each; undefined if none is set. */
 export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
   const { exec } = asObject(asObject(container['lifecycle'])['preStop']);
   const words = [container['command'], container['args'], asObject(exec)['command']]
@@ -45,11 +45,15 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
     .map(asObject)
     .map(({ name, value }): [string, string] => [asText(name), asString(value) ?? '']);
   const found = [...options, ...pgCtl(words), ...variables].flatMap(([from, value]) => {
-    const seconds = secondsOf(from, value);
+    const seconds = timeOf(from, value);
     const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
     return counts && seconds !== undefined ? [{ seconds, from }] : [];
   });
-  return found.sort((a, b) => b.seconds - a.seconds)[0];
+  const longest = (isDelay: boolean): OwnTimeout | undefined =>
+    found.filter(({ from }) => /delay/i.test(from) === isDelay).sort((a, b) => b.seconds - a.seconds)[0];
+  const [delay, rest] = [longest(true), longest(false)];
+  if (!delay || !rest) return delay ?? rest;
+  return { seconds: delay.seconds + rest.seconds, from: `${delay.from} and ${rest.from}` };
 }
 
 /** `pg_ctl stop -t 60` */
@@ -60,9 +64,9 @@ function pgCtl(words: readonly string[]): [string, string][] {
 }
 
 /** A bare number counts seconds, unless its name says ms or is that of Java's or Node's habit. At most a day. */
-function secondsOf(from: string, value: string): number | undefined {
+function timeOf(from: string, value: string): number | undefined {
   const bare = /^\d{1,8}$/.test(value);
   const isMs = /m(illi)?s(ec(ond)?s?)?$/i.test(from.replace(/(secs|seconds)$/i, ''));
-  const seconds = bare ? Number(value) / (isMs || Number(value) >= 86_400 ? 1000 : 1) : durationOf(value);
+  const seconds = bare ? Number(value) / (isMs || Number(value) >= 86_400 ? 1000 : 1) : secondsOf(value);
   return seconds !== undefined && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }

@@ -129,14 +129,12 @@ export async function readNode(cluster: Cluster, name: string | undefined): Prom
   return answer.status === 200 ? narrowNode(answer.body) : undefined;
 }
 
-/** Annotations written by kubectl and controllers. */
-const generatedAnnotations = ['kubectl.kubernetes.io/last-applied-configuration', 'deployment.kubernetes.io/revision'];
-
 /** An object of a cluster as a manifest: without the fields that the cluster fills in. */
 export function manifestOf(object: KubernetesObject): KubernetesObject {
   const { status: _status, ...kept } = object as KubernetesObject & { status?: unknown };
   const { name, namespace, labels, annotations: all } = kept.metadata ?? {};
-  const annotations = Object.entries(asObject(all)).filter(([key]) => !generatedAnnotations.includes(key));
+  const generated = ['kubectl.kubernetes.io/last-applied-configuration', 'deployment.kubernetes.io/revision'];
+  const annotations = Object.entries(asObject(all)).filter(([key]) => !generated.includes(key));
   const own = annotations.length > 0 ? Object.fromEntries(annotations) : undefined;
   return { ...kept, metadata: { name, namespace, labels, annotations: own } as object };
 }

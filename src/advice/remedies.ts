@@ -1,7 +1,4 @@
-/**
- * The one place that decides what to change: a Situation and its Problems → Remedies. Every command prints these and
- * decides nothing. The laws that they keep are in docs/before-and-after.md "What fix may change". Pure.
- */
+/** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { list } from '../verdict/words.ts';
 import type { SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
@@ -99,26 +96,29 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
   // The probe of a container that gets a longer hook is set with it.
   const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
-  const solved = [...solves, ...graceProblems, ...probes];
   const words = added.size === 0 && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
   if (words) return [...sentences, ...inWords(graceProblems, words)];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
-  if (added.size === 0 && !longer) {
-    const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
-    const text = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
-    return [...sentences, ...(text === undefined ? [] : [{ solves: graceProblems, text, edits: [] }])];
-  }
+  const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
+  const sooner = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
+  // What only a longer grace period would solve.
+  const rest = longer || sooner === undefined || graceProblems.length === 0 ? [] : inWords(graceProblems, sooner);
+  if (added.size === 0 && !longer) return [...sentences, ...rest];
+  const solved = [...solves, ...(longer ? graceProblems : []), ...probes];
   const hookSeconds = Math.max(0, ...added.values());
   const next = longer?.seconds ?? situation.graceSeconds;
   if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit) {
     const text = `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`;
-    return [...sentences, { solves: solved, text, edits: [] }];
+    return [...sentences, ...rest, ...inWords(solved, text)];
   }
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
-  const untilKnown = ', to keep serving until clients know; adjust the sleep to your load balancer';
+  const delay = deregistrationIn(situation);
+  const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
+  const untilKnown =
+    delay === undefined ? ', to keep serving until clients know; adjust the sleep to your load balancer' : byDelay;
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
   const adjust = added.size === 0 ? shorter : isForClients ? forClients : ', as long as what needs them';
   const remedy: Remedy = {
@@ -133,7 +133,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
     size: grace,
     after: unhandled.length > 0 ? unhandled : undefined,
   };
-  return [...sentences, remedy];
+  return [...sentences, ...rest, remedy];
 }
 
 /** What no number solves. Nobody writes a grace period of 0 by accident; with a hook, which then never runs, it contradicts itself. */
@@ -203,7 +203,8 @@ function hooksFor(plan: Plan): Hooks {
   const raced = situation.containers.filter(({ name }) =>
     solves.some((one) => late.includes(one) && one.container === name),
   );
-  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
+  const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
+  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
   // The API takes whole seconds; a measured hook has others.
   const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
   const others = companionsOf(situation, [...raced, ...serving]);
@@ -213,6 +214,12 @@ function hooksFor(plan: Plan): Hooks {
   const text = ownHookText(stuck, longest, raced.includes(stuck));
   return { seconds: new Map(), solves: [], sentences: [...sentences, { solves, text, edits: [] }] };
 }
+
+/** The longest deregistration delay of the load balancers that are known here. */
+const deregistrationIn = (situation: Situation): number | undefined =>
+  servicesOfClients(situation)
+    .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
+    .sort((a, b) => b - a)[0];
 
 /** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
@@ -229,7 +236,7 @@ function whyNoHook(plan: Plan): string | undefined {
   const { answer, because } = othersServe(situation);
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
-  if (answer === 'yes' && gate !== undefined)
+  if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
   if (answer === 'yes') return undefined;
   if (answer === 'no')
@@ -241,12 +248,16 @@ function whyNoHook(plan: Plan): string | undefined {
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
 }
 
-function hookEdits({ containers }: Situation, added: ReadonlyMap<string, number>): Edit[] {
-  return containers.flatMap((container) => {
+function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Edit[] {
+  const serving = containersThatServe(situation, servicesOfClients(situation));
+  return situation.containers.flatMap((container) => {
     const { name, path, liveness } = container;
     const seconds = added.get(name);
     if (seconds === undefined) return [];
-    const why = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
+    const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
+    const why = serving.includes(container)
+      ? forClients
+      : `${list(serving.map((one) => one.name))} may need it meanwhile`;
     const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why);
     return (liveness?.graceSeconds ?? Infinity) <= seconds ? [hook, probeGrace(container, seconds)] : [hook];
   });
@@ -409,11 +420,11 @@ function byContainer(plan: Plan): Remedy[] {
   });
 }
 
-function sidecar({ podPath }: Situation, { name, path }: ContainerSpec, problem: Problem): Remedy {
+function sidecar({ podPath }: Situation, { name, path, hook }: ContainerSpec, problem: Problem): Remedy {
   const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
   return {
     solves: [problem],
-    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application`,
+    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : ''}`,
     edits: [
       set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar'),
       { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why },

@@ -1,5 +1,4 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves; and who else serves. Pure. */
-import { imageName } from '../programs/images.ts';
 import { stopsAllAtOnce, surges, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
@@ -10,17 +9,14 @@ import type { Situation } from './situation.ts';
 export const isJob = ({ subject: { kind } }: Pick<Situation, 'subject'>): boolean =>
   kind === 'Job' || kind === 'CronJob';
 
-/** Names of containers or images that only help the application: proxies, log shippers, agents, exporters. */
-const helperNames =
-  /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|gce-proxy|alloydb-auth-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
-
-/** In a pod of helpers only, each is an application. Whatever its name, so is one that clients or the kubelet ask. */
+/** In a pod of helpers only, each is an application. Whatever its name, so is one that clients ask, as far as that is known. */
 export function rolesOf(situation: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
   const mains = signalled(situation).filter(({ kind }) => kind === 'main');
+  // Where clients are known to ask another one, its own probe says nothing about them.
+  const isKnown = isJob(situation) || mains.some((one) => servesAny(situation, one));
   const isAsked = (one: ContainerSpec): boolean =>
-    one.hasReadinessProbe || one.ports.some(({ hostPort }) => hostPort) || servesAny(situation, one);
-  const isHelper = (one: ContainerSpec): boolean =>
-    !isAsked(one) && (helperNames.test(one.name) || helperNames.test(imageName(one.image)));
+    (one.hasReadinessProbe && !isKnown) || one.ports.some(({ hostPort }) => hostPort) || servesAny(situation, one);
+  const isHelper = (one: ContainerSpec): boolean => !isAsked(one) && one.isNamedAsHelper;
   const applications = mains.filter((one) => !isHelper(one));
   return applications.length > 0
     ? { applications, helpers: mains.filter(isHelper) }
@@ -49,13 +45,12 @@ export function containersThatServe(situation: Situation, services = situation.s
   return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
 }
 
-/** Names of containers that only report about the application, so that it does not need them. */
-const monitors = /(^|-)(metrics|exporter|reloader|monitor)$/;
-
-/** Other applications of the pod, which the serving ones may need. */
+/** Other applications of the pod, which the serving ones may need, unless they only report about them. */
 export function companionsOf(situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] {
   const names = new Set(serving.map(({ name }) => name));
-  return rolesOf(situation).applications.filter(({ name }) => !names.has(name) && !monitors.test(name));
+  return rolesOf(situation).applications.filter(
+    ({ name }) => !names.has(name) && !/(^|-)(metrics|exporter|reloader|monitor)$/.test(name),
+  );
 }
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
@@ -110,5 +105,6 @@ const inPlaceText = {
   Recreate: 'its strategy Recreate starts the next pod only after this one is gone',
   DaemonSet: 'its DaemonSet starts the next pod of a node only after this one is gone',
   volume: 'its volume may keep the next pod waiting until this one is gone',
+  device: 'its device may keep the next pod waiting until this one is gone',
   'host ports': 'its host ports may keep the next pod waiting until this one is gone',
 } as const;

@@ -1,8 +1,4 @@
-/**
- * A Situation: all that is known about how the pods of a workload stop. It is read from manifests, from live objects
- * (live-pod.ts), or from the trace of an exit (trace-situation.ts), which adds what was measured. `problemsOf` and
- * `remediesFor` decide from it, and everything else prints. Plain data, no clock.
- */
+/** All that is known about how the pods of a workload stop: of manifests, live objects or an exit's trace. No clock. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import {
   asArray,
@@ -97,14 +93,11 @@ const podPaths: Readonly<Record<string, Path>> = {
   Job: ['spec', 'template'],
 };
 
-/** The groups of these kinds: volcano's Job is another kind than that of batch. */
-const builtInGroups = ['', 'apps', 'batch', 'extensions'];
-
 const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
 
-/** A kind of Kubernetes itself, whose strategy is known. */
+/** A kind of Kubernetes itself, whose strategy is known: volcano's Job is another kind than that of batch. */
 const isBuiltIn = (object: KubernetesObject): boolean =>
-  Object.hasOwn(podPaths, object.kind ?? '') && builtInGroups.includes(groupOf(object));
+  Object.hasOwn(podPaths, object.kind ?? '') && ['', 'apps', 'batch', 'extensions'].includes(groupOf(object));
 
 /** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
 const templatesOf = (object: KubernetesObject): readonly Path[] =>

@@ -48,10 +48,7 @@ export function graceSize(
 /** Rounded up, so that the printed operands are those of the sum. */
 const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 
-/**
- * What an application has today to stop, after its hook: a new hook must not take it away. At least as much as
- * `isHeavyHook` asks for.
- */
+/** What an application has today to stop, after its hook, which a new one must not take away. See `isHeavyHook`. */
 export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number =>
   Math.max(today.graceSeconds - today.hookSeconds, Math.min(Math.ceil(0.65 * newHookSeconds), defaultGraceSeconds), 2);
 

@@ -130,11 +130,10 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   }
   if (end.exitCode === 0) return 'completed';
   // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
-  if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return isBefore(ended, killSince) ? 'oom' : 'unknown';
   if (fitsStopSignal(end.exitCode, status?.stopSignal)) return 'signalled';
   if (knownEnd(spec.container, knownStopSignal({ spec, status }), end.exitCode)?.isNormal) return 'signalled';
-  if (end.exitCode !== 137) return 'failed';
-  if (!isLateEnough(killSince, ended)) return 'failed';
+  if (end.exitCode !== 137 || isBefore(ended, killSince)) return 'failed';
   return isDoubtfulKill ? 'unknown' : 'killed';
 }
 
@@ -165,9 +164,6 @@ const fitsStopSignal = (code: number, named: string | undefined): boolean =>
 const isExitBy = (signal: string | undefined, code: number): boolean => numberOfSignal(signal) === code - 128;
 
 const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
-
-/** Whether 137 can come from the kill, and not only from another SIGKILL or the application (SIGNALS.md §5). */
-const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
 /**
  * The stop signal that the runtime reports, else that of a well-known image. Undefined: SIGTERM, as far as is known. A

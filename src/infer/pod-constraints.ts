@@ -1,5 +1,6 @@
 /** The constraints that do not depend on how a container ended: Killings, exits, results of pod probes, and the clocks. */
 import { offsetAt, type RemoteClock } from '../model/clock.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -37,8 +38,11 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
 
 /** And nothing shows a second attempt to stop it. Without Events, the deadline counts from the kubelet's first sign. */
 function outlives(container: ContainerContext): boolean {
-  const { trace, network, kubelet, spec, killings } = container;
+  const { trace, network, kubelet, spec, killings, facts } = container;
   const ended = network.read(moment('exit', spec.name));
+  // The kubelet ends a log once the runtime reports the exit.
+  const logDue = (ended?.client.hi ?? Infinity) + millisecondsOf('log-end') + millisecondsOf('delivery-lag');
+  if ((facts.log.ended?.at ?? -Infinity) > logDue) return true;
   const firstSign = isRefused(trace, 'events') ? kubelet.noticed : undefined;
   const start = killings.length === 1 ? network.read(moment('stopping', spec.name)) : firstSign;
   return start !== undefined && outlivedDeadline({ ...container, ended }, start);

@@ -10,12 +10,10 @@ export const sumOf = (tallies: readonly (ProbeTally | undefined)[]): ProbeTally 
 const bucketGrowth = Math.log(1.05);
 /** ms; lower latencies count as this. */
 const minLatencyMs = 0.01;
-/** The bucket of ten minutes; higher latencies count as this. */
-const lastBucket = 368;
 
-/** The bucket of a latency in ms. */
+/** The bucket of a latency in ms; at most that of ten minutes. */
 export const bucketOf = (ms: number): number =>
-  Math.min(lastBucket, Math.max(0, Math.round(Math.log(Math.max(ms, minLatencyMs) / minLatencyMs) / bucketGrowth)));
+  Math.min(368, Math.max(0, Math.round(Math.log(Math.max(ms, minLatencyMs) / minLatencyMs) / bucketGrowth)));
 
 /** The middle of a bucket, in ms, with three digits. */
 const latencyOf = (bucket: number): number => Number((minLatencyMs * Math.exp(bucket * bucketGrowth)).toPrecision(3));

@@ -227,6 +227,8 @@ export interface Trace {
   /** `api`: the API server's clock by timestamps; `dates`: the same clock by `Date` headers. */
   readonly clocks: { readonly api: RemoteClock; readonly dates: RemoteClock; readonly node: RemoteClock };
   readonly delays: Delays;
+  /** From a request of ours to its answer, of over a second (client ms); the newest ones. */
+  readonly slowAnswers: readonly Span[];
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
   readonly now: number;
@@ -257,6 +259,7 @@ export const emptyTrace: Trace = {
   probes: new Map(),
   clocks: { api: unknownClock, dates: unknownClock, node: unknownClock },
   delays: { newest: new Map() },
+  slowAnswers: [],
   nodeSigns: { renewals: [] },
   now: -Infinity,
   lastReceivedAt: -Infinity,

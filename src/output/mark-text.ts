@@ -65,8 +65,7 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
   'containers-done': () => ['kubelet', 'all containers terminated', 'dim'],
   'final-delete': () => ['kubelet', 'pod sandbox removed', 'dim'],
   finalizing: ({ mark, timeline: { pod } }) => {
-    const names = mark.note ?? pod.metadata.finalizers?.join(', ') ?? '';
-    return ['api', `waiting for finalizers ${names}`, 'warning'];
+    return ['api', `waiting for finalizers ${mark.note ?? pod.metadata.finalizers?.join(', ') ?? ''}`, 'warning'];
   },
   removed: () => ['api', 'pod deleted', 'strong'],
   'replacement-created': ({ subject }) => ['replacement', `${subject} created`],

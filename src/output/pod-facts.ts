@@ -35,13 +35,26 @@ export function deletedText({ timeline, answer, ledger }: Report): string | unde
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
-  return `${total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating'}${by}`;
+  const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
+  return `${gone}${by}${replacedText(timeline)}`;
+}
+
+/** ` · replacement ready after ≈13s: ≈11s until it was scheduled`; empty unless the pod was gone 2 s before. */
+function replacedText({ replacement, zero, total }: Timeline): string {
+  const { createdAt, scheduledAt, startedAt, readyAt } = replacement ?? {};
+  if (!total || !readyAt || readyAt.shown - zero < total.shown + 2000) return '';
+  const steps = { created: createdAt, scheduled: scheduledAt, started: startedAt, ready: readyAt };
+  const dates = Object.entries(steps).flatMap(([step, at]) => (at ? [{ step, at: at.shown }] : []));
+  const lengths = dates.map(({ step, at }, index) => ({ step, ms: at - (dates[index - 1]?.at ?? zero) }));
+  const longest = lengths.reduce((a, b) => (b.ms > a.ms ? b : a));
+  const [all, most] = [readyAt.shown - zero, longest.ms].map((ms) => `≈${secondsText(ms, 0)}`);
+  return ` · replacement ready after ${all}: ${most} until it was ${longest.step}`;
 }
 
 /** Who held the pod, as words between a length and the owner's name. A container's own time has a bar. */
 const heldBy: Partial<Record<LedgerOwner, { by: string; saidBy?: readonly FindingCode[] }>> = {
   'api-server': { by: 'waiting for the API server', saidBy: ['api-server-silent'] },
-  admission: { by: 'waiting for an admission webhook or the API server', saidBy: ['api-server-silent'] },
+  admission: { by: 'waiting for ', saidBy: ['api-server-silent'] },
   kubelet: { by: 'waiting for the kubelet on ', saidBy: ['node-silent', 'slow-start', 'slow-cleanup'] },
   runtime: { by: 'by the container runtime for ', saidBy: ['runtime-unavailable'] },
   'post-start': { by: 'by the postStart hook of ', saidBy: ['slow-start'] },
@@ -56,15 +69,14 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     if (own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
     const isRough = own.some(({ approximate }) => approximate);
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
-    const orApi = owner === 'kubelet' && own.some(isSlowReport) ? ' or the API server' : '';
+    // After the exits the kubelet asks the runtime and writes to the API server, which takes less on a node that is well.
+    const isSlow = own.some(({ what, seconds }) => what !== 'began to stop the pod' && seconds > 3);
+    const orOthers = owner === 'kubelet' && isSlow ? ', its container runtime or the API server' : '';
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : (own[0]?.subject ?? '');
-    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${orApi}`];
+    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${orOthers}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
-
-/** After the exits the kubelet writes to the API server, and on a node that is well this takes less. */
-const isSlowReport = ({ what, seconds }: LedgerEntry): boolean => what !== 'began to stop the pod' && seconds > 3;
 
 /**
  * The pods of one Deployment, of all its ReplicaSets, else those of one controller: `NAMESPACE/KIND/NAME`. A Deployment

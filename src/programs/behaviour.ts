@@ -11,6 +11,8 @@ export interface ProgramContainer {
   image?: string;
   /** Scripts whose text is known, for example from a ConfigMap: the path in the container, and the text. */
   scripts?: ReadonlyMap<string, string>;
+  /** With a shared process namespace, it is not PID 1. */
+  sharesProcesses?: boolean;
 }
 
 /** What a program does with a signal; data/schema.json says what each word means. Wrappers: the second line too. */

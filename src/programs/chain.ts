@@ -1,7 +1,4 @@
-/**
- * Follows a command line from PID 1 inwards. Each link (shell, wrapper, program) turns the effect that the signal has on
- * the next one into the effect on itself; `links.ts` has the rule of each kind of link.
- */
+/** Follows a command line from PID 1 inwards; by the rules of links.ts, the effect on a link follows from that on the next. */
 import type { StopBehaviour as Effect } from './behaviour.ts';
 import { agreed, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
@@ -47,9 +44,6 @@ function shellsNamed(name: string, sh: readonly string[]): Shell[] {
   return (others.get(named) ?? [named]).flatMap((one) => shellsByName.get(one) ?? []);
 }
 
-const shellText = (name: string, shell: Shell): string =>
-  name === shell.name ? shell.name : `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
-
 type Start = ReturnType<typeof shellArguments>;
 
 function ofShells(name: string, shells: readonly Shell[], words: readonly Word[], context: Context): Effect {
@@ -60,7 +54,8 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const isHidden = line?.isDynamic && text?.startsWith('$');
   const read = isHidden ? undefined : readScript(text ?? '');
   const script = read && inlined(read);
-  return agreed(shells.map((shell) => [shellText(name, shell), ofShell(shell, script, start, context)]));
+  const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
+  return agreed(shells.map((shell) => [label(shell), ofShell(shell, script, start, context)]));
 }
 
 function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): Effect {
@@ -68,25 +63,24 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
   const ways = script ? standingsOf(script, shell) : [];
   const because = 'its script is not understood here';
   if (ways.length === 0) return { ...scriptUnknown('its script', context), because };
-  return agreed(ways.map((one) => [labelOf(one), ofStanding(shell, one, start, context)]));
+  const label = ({ words, kind }: Standing): string =>
+    `${kind === 'became' ? 'it becomes' : 'it runs'} ${nameOf(words[0]) || 'a command that is not visible here'}`;
+  return agreed(ways.map((one) => [label(one), ofStanding(shell, one, start, context)]));
 }
 
 function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
-  const { job, isGuess, kind } = one;
+  const { job, kind } = one;
   const words = expanded(one.words, start.args);
   const forms = new Set([...one.forms, ...start.forms]);
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
   const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
   const next = (inner: Context): Effect => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
-  const row = { ...shell, kind: 'shell' as const, isGuess };
+  const row = { ...shell, kind: 'shell' as const };
   const effect = linkEffect(row, reaction, context, /cuts|drains/.test(reaction.does) ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
   return reaction.does === 'execs' && job && effect.handles === 'no' ? { ...effect, reachesApp: 'no' } : effect;
 }
-
-const labelOf = ({ words, kind }: Standing): string =>
-  `${kind === 'became' ? 'it becomes' : 'it runs'} ${nameOf(words[0]) || 'a command that is not visible here'}`;
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const reaction = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };

@@ -1,26 +1,23 @@
 /** What the name of an image shows: its base system, the command that its Dockerfile sets, and its STOPSIGNAL. Pure. */
 import data from './data/images.json' with { type: 'json' };
 
-/** The last part of an image's name, without its digest: `nginx` and `1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
-function lastPartOf(image: string): { name: string; tag: string } {
-  const [name = '', tag = ''] = (image.split('@', 1)[0]?.split('/').at(-1) ?? '').split(':');
-  return { name: name.toLowerCase(), tag };
-}
+/** `docker.io/library/nginx` and `1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
+const partsOf = (image: string): string[] => /^([^@]*?)(?::([^/:@]*))?(?:@|$)/.exec(image)?.slice(1) ?? [];
 
 /** The last part of a repository, without tag and digest. */
-export const imageName = (image: string): string => lastPartOf(image).name;
+export const imageName = (image: string): string => (partsOf(image)[0] ?? '').split('/').at(-1)?.toLowerCase() ?? '';
 
 /** What its Dockerfile says. By the name on Docker Hub: `node`, `docker.io/library/node`, a mirror's `library/node`, `host/node`. */
 export function rowOfImage(image: string) {
-  const path = image.split('@', 1)[0]?.replace(/:[^/:]*$/, '') ?? '';
-  const onHub = path.replace(/^(docker\.io|index\.docker\.io)\//, '').replace(/^(.*\/)?library\//, '');
+  const [path = '', tag = ''] = partsOf(image);
+  const onHub = path.replace(/^(.*\/)?library\/|^(index\.)?docker\.io\//, '');
   const name = onHub.replace(/^[^/]*[.:][^/]*\/(?=[^/]*$)/, '');
-  return data.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(lastPartOf(image).tag));
+  return data.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(tag));
 }
 
 /** The shells that /bin/sh may be: by the tag, else by the name, else as the Dockerfile of a well-known image says. */
 export function shellsOf(image: string): readonly string[] {
-  const shown = [lastPartOf(image).tag, image.split('@', 1)[0]?.slice(-300) ?? ''];
+  const shown = [partsOf(image)[1] ?? '', image.split('@', 1)[0]?.slice(-300) ?? ''];
   const found = shown.flatMap((text) => data.bases.find(({ shows }) => new RegExp(shows).test(text)) ?? [])[0];
   const base = found ?? data.bases.find(({ name }) => name === rowOfImage(image)?.base);
   return base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))];

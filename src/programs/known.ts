@@ -21,12 +21,11 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   return isImage ? { image: word } : { command: [word] };
 }
 
-const asked = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'RTMIN+3'].map((name) => `SIG${name}`);
-
 /** For the default grace period of 30 s. */
 export function knownStop(what: Asked) {
   const stopSignal = stopSignalOfImage(what.image) ?? 'SIGTERM';
   const { chain } = stopBehaviour(what, stopSignal, 30);
+  const asked = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'RTMIN+3'].map((name) => `SIG${name}`);
   const signals = [...new Set([stopSignal, ...asked])].map((signal) => {
     const { chain: _, ...behaviour } = stopBehaviour(what, signal, 30);
     return { signal, ...behaviour };

@@ -20,21 +20,9 @@ export interface Context {
   depth: number;
 }
 
-/** What one link does with the signal: from its row, or from a shell's script. */
-export interface LinkReaction extends Reaction {
-  /** Exit codes of any stop. Empty: not known. */
-  codes?: readonly number[];
-  /** Whether a trap sends the command a signal. */
-  isSent?: boolean;
-  /** The signal is ignored by all that it starts. */
-  makesIgnored?: boolean;
-  /** It is the reaction of a shell's trap, which runs at once. */
-  isTrap?: boolean;
-}
-
 type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy'>;
 type Next = (context: Context) => Effect;
-type LinkParts = { row: LinkRow; reaction: LinkReaction; context: Context; inner: Effect | undefined };
+type LinkParts = { row: LinkRow; reaction: Reaction; context: Context; inner: Effect | undefined };
 
 const plain: Omit<Effect, 'because'> = {
   reachesApp: 'yes',
@@ -50,14 +38,14 @@ export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${si
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
 
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
-export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: LinkReaction): Effect {
+export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: Reaction): Effect {
   const app = reaction || !name ? 'the application' : name;
   const called = reaction ? `${app} in ${name}` : app;
   const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0, cutCode } = reaction ?? {};
   const stays = does === 'drops' && (isPid1 || isIgnored);
   const go = /^(TERM|INT|HUP|QUIT)$/.test(signal) && ' (a Go program ends at once, with exit code 2 before Go 1.27)';
   const why = isIgnored ? ', as its shell made the signal ignored' : (!reaction && go) || '';
-  const otherwise = stays ? `only SIGKILL ends it${why}` : `it ends at once with exit code ${code}`;
+  const otherwise = stays ? `only SIGKILL ends it${why}` : 'it ends at once';
   const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     ...plain,
@@ -79,7 +67,7 @@ export const scriptUnknown = (name: string, context: Context): Effect => ({
 });
 
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
-export function linkEffect(row: LinkRow, reaction: LinkReaction, context: Context, next?: Next): Effect {
+export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, next?: Next): Effect {
   const { kind = 'program', name, source, right, isGuess = false } = row;
   const { does, sends = context.signal, makesIgnored = false } = reaction;
   const toGroup = reaction.toGroup ?? (kind === 'shell' && context.toGroup);
@@ -175,7 +163,7 @@ function ofProgram({ row: { name, isGuess }, reaction, context }: LinkParts): Ef
   };
 }
 
-const noteOf = ({ note }: Partial<LinkReaction> = {}): string => (note === undefined ? '' : ` (${note})`);
+const noteOf = ({ note }: Partial<Reaction> = {}): string => (note === undefined ? '' : ` (${note})`);
 
 /** Several ways that cannot be told apart here: what they agree on is the answer. */
 export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {

@@ -3,22 +3,24 @@ import type { Does, Link, StopRemedy } from './behaviour.ts';
 import programRows from './data/programs.json' with { type: 'json' };
 import shells from './data/shells.json' with { type: 'json' };
 import wrapperRows from './data/wrappers.json' with { type: 'json' };
+import { secondsOf } from './shell-words.ts';
 
 /** What a program does with one signal. data/schema.json describes the fields, also of the other types here. */
-export interface Reaction {
+export interface Reaction extends Numbers, Texts {
   does: Does;
-  code?: number;
-  childCode?: number;
-  cutCode?: number;
-  limitSeconds?: number;
-  limitFrom?: string;
-  sends?: string;
   toGroup?: boolean;
-  note?: string;
-  because?: string;
-  decidedBy?: string;
   remedy?: StopRemedy;
+  /** Only of a shell's script: exit codes of any stop; empty: not known. */
+  codes?: readonly number[];
+  /** Whether its trap sends the command a signal. */
+  isSent?: boolean;
+  /** The signal is ignored by all that it starts. */
+  makesIgnored?: boolean;
+  /** It is the reaction of a trap, which runs at once. */
+  isTrap?: boolean;
 }
+type Numbers = Partial<Record<'code' | 'childCode' | 'cutCode' | 'limitSeconds', number>>;
+type Texts = Partial<Record<'limitFrom' | 'sends' | 'note' | 'because' | 'decidedBy', string>>;
 
 /** A row of data/programs.json and data/wrappers.json. */
 export interface ProgramRow {
@@ -26,11 +28,9 @@ export interface ProgramRow {
   kind?: Link['kind'];
   match: readonly string[];
   /** Where in a wrapper's arguments the command is. */
-  next?: {
+  next?: Partial<Record<'line' | 'script', string>> & {
     values?: readonly string[];
     operands?: number;
-    line?: string;
-    script?: string;
     hidden?: boolean;
   };
   runs?: readonly string[];
@@ -41,7 +41,6 @@ export interface ProgramRow {
   variants?: readonly (Partial<ProgramRow> & { when: string })[];
   isGuess?: boolean;
   catchesByItself?: boolean;
-  isCommonName?: boolean;
   source: string;
 }
 
@@ -77,11 +76,17 @@ function configured(row: ProgramRow, args: string): ProgramRow {
   let found = row;
   for (const { when, ...rest } of row.variants ?? []) if (new RegExp(when).test(args)) found = { ...found, ...rest };
   const signals = Object.entries(found.signals ?? {}).map(([name, reaction]) => {
-    const option = reaction.limitFrom?.match(/(?<!\S)-\S+/g)?.join('|') ?? '$^';
-    const [, seconds] = new RegExp(`(?:^| )(?:${option})[ =]?(\\d+(?:\\.\\d+)?)s?(?: |$)`).exec(args) ?? [];
-    return [name, seconds === undefined ? reaction : { ...reaction, limitSeconds: Number(seconds) }] as const;
+    const set = (reaction.limitFrom ?? '').split(' + ').map((options) => secondsSet(options, args));
+    const [own = reaction.limitSeconds ?? 0, before = 0] = set;
+    return [name, set.some(Number.isFinite) ? { ...reaction, limitSeconds: own + before } : reaction] as const;
   });
   return { ...found, signals: Object.fromEntries(signals) };
+}
+
+/** The value of one of the options in the arguments. */
+function secondsSet(options: string, args: string): number | undefined {
+  const names = options.match(/(?<!\S)-\S+/g)?.join('|') ?? '$^';
+  return secondsOf(new RegExp(`(?:^| )(?:${names})[ =]?(\\d\\S*)`, 'i').exec(args)?.[1] ?? '');
 }
 
 /** The index of the first word that is no option, value of an option, assignment or operand of the wrapper itself. */

@@ -39,7 +39,7 @@ export function inlined({ commands, functions }: Script, depth = 0): Script | un
   const all: ShellCommand[] = [];
   for (const call of commands) {
     const [name, ...args] = call.words;
-    const text = args.map((word) => word.text).join(' ');
+    const text = textsOf(args).join(' ');
     // `eval "$(…)"` sets variables.
     const isEval = name?.text === 'eval' && /^[^$`]/.test(text);
     const body = isEval ? readScript(text)?.commands : functions.get(name?.text ?? '');
@@ -73,13 +73,20 @@ export function commandsIn(text: string): { commands: readonly (readonly string[
   const isCompound = (form: string): boolean => /^(brace|subshell|if|case|while|for|pipeline|!|time)$/.test(form);
   const atTop = commands.filter(({ forms, isJob }) => !isJob && ![...forms].some(isCompound));
   const isPlain = commands.length > 0 && atTop.length === commands.length && functions?.size === 0;
-  return { commands: atTop.map(({ words }) => words.map((word) => word.text)), isPlain };
+  return { commands: atTop.map(({ words }) => textsOf(words)), isPlain };
 }
 
 const instant = new Set(shellWords.instant);
 /** It ends by itself within moments. */
 export const isInstant = ([first, ...others]: readonly Word[]): boolean =>
   !first || (instant.has(first.text) && (others.length > 0 || !shellWords.waitForInput.includes(first.text)));
+
+const [ends, serves] = [shellWords.ends, shellWords.serves].map((patterns) => new RegExp(patterns.join('|')));
+export const textsOf = (words: readonly Word[]): string[] => words.map(({ text }) => text);
+/** It ends by itself, perhaps not within moments. */
+export const endsByItself = (words: readonly Word[]): boolean => ends?.test(textsOf(words).join(' ')) === true;
+/** It runs until somebody stops it. */
+export const isServer = (words: readonly Word[]): boolean => serves?.test(textsOf(words).join(' ')) === true;
 
 /** What closes the commands after a keyword, or divides them from the next ones. */
 const endsAfter = new Map<string | undefined, string>(Object.entries(shellWords.endsAfter));

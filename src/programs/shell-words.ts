@@ -67,3 +67,12 @@ function wordFrom(take: (pattern: RegExp) => string): Word | undefined {
   }
   return word;
 }
+
+const secondsPerUnit: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
+
+/** Of a duration as Go (`1m30s`) or `sleep` takes it, where a bare number counts seconds. */
+export function secondsOf(text: string): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|[smhd]|$))+$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([a-z]*)/g)];
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (secondsPerUnit[unit || 's'] ?? 1), 0);
+}

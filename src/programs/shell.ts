@@ -1,12 +1,10 @@
-/**
- * What a signal does to a shell: it depends on where the shell stands once its script has started the application. It waits
- * for a command or for its jobs, it became the command (exec), or the script is over.
- */
+/** What a signal does to a shell that waits for a command or its jobs, became the command (exec), or has ended its script. */
 import data from './data/traps.json' with { type: 'json' };
-import { codeOf, type Context, type LinkReaction } from './links.ts';
-import { afterOptions, type Shell } from './rows.ts';
-import { inlined, isInstant, readScript, type Script, type ShellCommand } from './shell-script.ts';
-import type { Word } from './shell-words.ts';
+import { codeOf, type Context } from './links.ts';
+import { afterOptions, type Reaction, type Shell } from './rows.ts';
+import { endsByItself, inlined, isInstant, isServer, readScript, textsOf } from './shell-script.ts';
+import type { Script, ShellCommand } from './shell-script.ts';
+import { secondsOf, type Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
 
 /** One way in which the script may stand. */
@@ -17,8 +15,6 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   words: readonly Word[];
   /** Also `job loop`: it asks with `kill -0` whether the job still runs. */
   forms: ReadonlySet<string>;
-  /** Another command of the script could be the application instead. */
-  isGuess: boolean;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
   traps: ReadonlyMap<string, string>;
   index: number;
@@ -30,10 +26,11 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
 }
 
 type Spot = Pick<Standing, 'kind' | 'words'>;
-type Place = Omit<Standing, 'script'>;
+/** `runsOn`: it is known not to end by itself. */
+type Place = Omit<Standing, 'script'> & { runsOn?: boolean };
 type Sentence = Partial<Record<'advice' | 'decidedBy', string>> & Record<'does' | 'text', string>;
 
-/** Several: a condition decides between them. Empty: not known. */
+/** Several: what is not known here decides between them. Empty: not known. */
 export function standingsOf(script: Script, shell: Shell): Standing[] {
   const { commands } = script;
   const jobs: ShellCommand[] = [];
@@ -58,15 +55,24 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const spot = isJob ? undefined : spotOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && spot !== undefined);
     if (!spot || forms.has('if condition') || isPassing(spot, forms, places)) continue;
-    const kept = places.filter((one) => one.kind === 'became' || isBeside(one, command));
-    const others = places.filter((one) => one.kind === 'foreground' && !kept.includes(one));
-    const isGuess = others.some((one) => one.isGuess || !forms.has('&&'));
+    const ahead = places.filter((one) => one.kind !== 'became' && !isBeside(one, command));
+    const isBefore = ({ index: at }: Place): boolean =>
+      commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
+    // What comes after a program that serves is not reached, whether by `;` or by `&&`.
+    if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
+    // Nobody traps a signal to wait for something short.
+    const isTrapped = spot.kind === 'wait' && traps.has('TERM');
+    const runsOn = isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
+    const isLast = runsOn || spot.kind === 'became';
+    const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
+    const over = ahead.filter((one) => !one.runsOn && (isLast || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    places = [...kept, { kind: spot.kind, words: spot.words, forms: around, isFollowed, isGuess, traps, index }];
+    const place = { ...spot, forms: around, isFollowed, traps, index, runsOn };
+    places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > mostPlaces) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
-  const over: Place = { kind: 'over', words: [], forms: new Set(), isGuess: false, traps, index: 0 };
+  const over: Place = { kind: 'over', words: [], forms: new Set(), traps, index: 0 };
   const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, script };
   return (places.length > 0 || isOpen ? places : [over]).map((place) => ({ ...place, ...common }));
 }
@@ -84,8 +90,7 @@ const isBeside = (one: Formed, other: Formed): boolean =>
 function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {
   const isBrief = kind === 'wait' || (!isInLoop({ forms }) && (sleepOf(words) ?? Infinity) < Infinity);
   const isBehindLoop = places.some((one) => one.forms.has('job loop')) && !forms.has('while');
-  const isBesides = isBrief && places.some((one) => kind === one.kind);
-  return kind !== 'became' && (forms.has('||') || isBehindLoop || isBesides);
+  return kind !== 'became' && (forms.has('||') || isBehindLoop || (isBrief && places.some((one) => kind === one.kind)));
 }
 
 /** Undefined: it takes a moment. */
@@ -94,16 +99,14 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
   if (name === 'wait')
     return job && (isInChild ? { kind: 'foreground', words: job.words } : { kind: 'wait', words: [] });
   if (name !== 'exec') return isInstant(words) ? undefined : { kind: 'foreground', words };
-  const texts = words.map(({ text }) => text);
-  const command = words.slice(afterOptions({ next: { values: ['-a'] } }, texts));
+  const command = words.slice(afterOptions({ next: { values: ['-a'] } }, textsOf(words)));
   return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
 
 /** The seconds that a `sleep` takes; undefined if it is another command. */
 export function sleepOf([name, time]: readonly Word[]): number | undefined {
   if (!/(^|\/)sleep$/.test(name?.text ?? '')) return undefined;
-  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(time?.text ?? '') ?? [];
-  return count === undefined ? Infinity : Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1);
+  return secondsOf(time?.text ?? '') ?? Infinity;
 }
 
 function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigPrefix: boolean) {
@@ -118,7 +121,7 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
   return traps;
 }
 
-export function shellReaction(shell: Shell, standing: Standing, context: Context): LinkReaction {
+export function shellReaction(shell: Shell, standing: Standing, context: Context): Reaction {
   const { kind, traps, forms } = standing;
   const { signal, isIgnored, toGroup } = context;
   const trap = traps.get(signal);
@@ -135,7 +138,10 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
   const open = shell.unsure?.find(({ where }) => holds(where, standing, context));
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
-  if (trap === undefined && code === undefined) return { does: 'drops' };
+  // Where exec alone would change what the script does.
+  const instead = forms.has('pipeline') ? data.isPiped : standing.isFollowed ? data.isFollowed : undefined;
+  const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
+  if (trap === undefined && code === undefined) return { does: 'drops', remedy };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
   return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: true };
 }
@@ -155,19 +161,19 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
   return where.split(' ').every((one) => here.includes(one));
 }
 
-function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): LinkReaction {
+function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): Reaction {
   const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
   const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
-  return { does: does as LinkReaction['does'], note, because: note, decidedBy, remedy };
+  return { does: does as Reaction['does'], note, because: note, decidedBy, remedy };
 }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
-function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): LinkReaction {
+function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): Reaction {
   const { kind, words, job } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
-  const isLate = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
-  if (isLate) return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
+  if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
+    return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits, isAtWait } = run ?? {};
   const codes = isAtWait ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
@@ -195,7 +201,7 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const stops = exits || loops || (kind === 'wait' && stopsOnError && !rest[0]?.forms.has('||'));
   const atExit = loops && !exits ? [] : last;
   const all = [...own, ...(stops ? [] : rest.filter(({ isJob }) => !isJob)), ...atExit];
-  const lines = all.map(({ words }) => words.map(({ text }) => text).join(' '));
+  const lines = all.map(({ words }) => textsOf(words).join(' '));
   const sent = lines.flatMap((line) => {
     const means = data.kills.find(({ when }) => new RegExp(when).test(line))?.means ?? 'nothing';
     return kills.find((one) => one.means === means)?.as ?? means;

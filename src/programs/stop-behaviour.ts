@@ -1,10 +1,7 @@
-/**
- * What the main process of a container does with its stop signal. Pure. The answer follows PID 1's command line from link
- * to link: shell, wrapper, process manager, runtime, program.
- */
+/** What the main process of a container does with its stop signal, by the links of its command line. Pure. */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
 import { effectOf } from './chain.ts';
-import { imageName, rowOfImage, shellsOf } from './images.ts';
+import { rowOfImage, shellsOf } from './images.ts';
 import { scriptUnknown, type Context } from './links.ts';
 import { rowOf } from './rows.ts';
 import { plainWord } from './shell-words.ts';
@@ -17,7 +14,8 @@ export function stopBehaviour(container: ProgramContainer, signal: string, grace
   const { command = [], args = [], image: whole = '', scripts = new Map<string, string>() } = container;
   const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
-  const context: Context = { ...pid1, signal: name, graceSeconds, sh: shellsOf(image), scripts };
+  const start = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
+  const context: Context = { ...start, signal: name, graceSeconds, sh: shellsOf(image), scripts };
   // Of each word more than a script that can be understood has.
   const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
   if (words) return effectOf(words, context);
@@ -30,29 +28,22 @@ export function stopBehaviour(container: ProgramContainer, signal: string, grace
   };
 }
 
-const pid1 = { isPid1: true, isIgnored: false, toGroup: false, depth: 0 };
-
 /** Kubernetes' rule: `command` replaces ENTRYPOINT and CMD, `args` replaces CMD. Undefined: the image decides. */
 function wordsOf(command: readonly string[], args: readonly string[], image: string): readonly string[] | undefined {
   if (command.length > 0) return [...command, ...args];
   const { entry, cmd = [] }: { entry?: readonly string[]; cmd?: readonly string[] } = rowOfImage(image) ?? {};
-  const isOption = args[0]?.startsWith('-');
-  // Before options, the entry points of official images put the name of their program.
-  const before = isOption && entry?.length ? cmd.slice(0, Math.max(1, cmd.indexOf(args[0] ?? ''))) : [];
-  if (entry && [...args, ...cmd].length > 0) return [...entry, ...before, ...(args.length > 0 ? args : cmd)];
-  const words = [imageName(image), ...args];
-  const row = args.length === 0 || isOption ? rowOf(words) : undefined;
-  return row && !row.next && !row.isCommonName && row.kind !== 'runtime' ? words : undefined;
+  if (!entry) return undefined;
+  // Before options, the entry points of official images put the name of their program, which is the first word of CMD.
+  const isOption = /^[^-]/.test(cmd[0] ?? '') && args[0]?.startsWith('-');
+  const before = isOption ? cmd.slice(0, Math.max(1, cmd.indexOf(args[0] ?? ''))) : [];
+  return [...entry, ...before, ...(args.length > 0 ? args : cmd)];
 }
-
-type Ended = { program?: string; image?: string };
-type KnownEnd = { isNormal: boolean; because: string };
 
 /**
  * How a container ended by its stop signal, by its exit code and the name of its program. `isNormal`: certainly as this
  * program does when it stops; else something in front of the application probably ended and cut it off.
  */
-export function knownEnd({ program = '', image }: Ended, signal = 'SIGTERM', code = 0): KnownEnd | undefined {
+export function knownEnd({ program = '', image }: { program?: string; image?: string }, signal = 'SIGTERM', code = 0) {
   // Its arguments are not known; a manager of scripts needs one.
   const command = [program, 'start'];
   const { reachesApp, handles, exitCodes, probably, because, chain } = stopBehaviour({ command, image }, signal, 30);

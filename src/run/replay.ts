@@ -48,15 +48,12 @@ async function readObservations(lines: AsyncGenerator<ParsedLine>, file: string)
   return { head, rawObservations: all() };
 }
 
-/** A run's clock never goes back, but a `Date` header is recorded up to 0.1 s after it arrived. */
-const maxStepBackMs = 10_000;
-
-/** Throws `recording.broken` at a line that is no observation, or that is earlier than those before it. */
+/** Throws `recording.broken` at a line that is no observation, or that is 10 s earlier than those before it. */
 async function* observationsOf(lines: AsyncGenerator<ParsedLine>, file: string): AsyncGenerator<RawObservation> {
   let latest = -Infinity;
   for await (const line of lines) {
     const rawObservation = rawObservationOf(line, file);
-    if (rawObservation.at < latest - maxStepBackMs) throw outOfOrder(file, line.number);
+    if (rawObservation.at < latest - 10_000) throw outOfOrder(file, line.number);
     latest = Math.max(latest, rawObservation.at);
     yield rawObservation;
   }

@@ -1,31 +1,45 @@
-/** When the API server did not answer, as far as the broken streams of the run show it. Pure. */
-import type { Timeline, TimelineGap } from '../infer/timeline.ts';
+/** When the API server did not answer, as far as broken streams and late answers show it. Pure. */
 import { second, type Span } from '../model/span.ts';
+import { allNotes, type RuleInput } from './rule-input.ts';
 
 /** A client repeats what the API server did not answer or refused after this time (SIGNALS.md §2 S15). */
 export const retryMs = 10 * second;
 
-const breaks: ReadonlySet<TimelineGap['cause']> = new Set(['disconnected', 'expired', 'late']);
-
 /**
- * Stretches of client time in which the streams of three resources, with the pod's, were broken at once. A stream is
+ * Stretches of client time in which three streams were broken at once, and the pod's brought a change late. A stream is
  * silent since its last line, so each stretch is an upper bound. It may also be this machine that had no connection.
  */
-export function apiSilences({ gaps }: Timeline): Span[] {
-  const broken = gaps.filter(({ cause, to }) => to !== undefined && breaks.has(cause));
-  return broken.flatMap((gap) => {
-    if (gap.resource !== 'pods') return [];
-    const together = broken.filter(({ from, to = Infinity }) => from < (gap.to ?? Infinity) && to > gap.from);
-    if (new Set(together.map(({ resource }) => resource)).size < 3) return [];
-    const lo = Math.max(...together.map(({ from }) => from));
-    const hi = Math.min(...together.map(({ to = Infinity }) => to));
+export function apiSilences(input: RuleInput): Span[] {
+  const { gaps, resumes } = input.trace;
+  const lost = gaps.filter(({ value: { cause } }) => cause === 'disconnected' || cause === 'expired');
+  const resumed = resumes.map(({ value, at }) => ({ ...value, from: value.since, to: value.until ?? at }));
+  const broken = [...lost.map(({ value }) => ({ ...value, late: true })), ...resumed];
+  const silences = broken.flatMap(({ stream, late, from, to = from }) => {
+    if (!stream.startsWith('pod') || !late) return [];
+    const together = broken.filter((one) => one.from < to && (one.to ?? one.from) > from);
+    if (new Set(together.map((one) => one.stream)).size < 3) return [];
+    const lo = Math.max(...together.map((one) => one.from));
+    const hi = Math.min(...together.map((one) => one.to ?? one.from));
     return hi - lo > second ? [{ lo, hi }] : [];
   });
+  return [...silences, ...standstills(input)];
 }
 
+/**
+ * A server that stands still breaks nothing. Then the kubelet's renewal of its Lease arrives long after it was sent, and
+ * the answer to a request of ours as late: one alone may be the node's connection or ours.
+ */
+const standstills = ({ trace, network }: RuleInput): Span[] =>
+  trace.nodeSigns.renewals.flatMap(({ value: { stamp }, at }) => {
+    const sent = network.toClient('node', { lo: stamp, hi: stamp }).hi;
+    const isOurs = trace.slowAnswers.some(({ lo, hi }) => lo < at && Math.abs(hi - at) < second);
+    if (at - sent < 2 * second || !isOurs) return [];
+    return [{ lo: allNotes(trace.notes).findLast((note) => note.at <= sent)?.at ?? sent, hi: at }];
+  });
+
 /** The part of `span` in which a client may have waited for the API server: its silence, and until the next try. */
-export function waitWithin(timeline: Timeline, { lo, hi }: Span): Span | undefined {
-  const waits = apiSilences(timeline).map((silence) => ({
+export function waitWithin(input: RuleInput, { lo, hi }: Span): Span | undefined {
+  const waits = apiSilences(input).map((silence) => ({
     lo: Math.max(lo, silence.lo),
     hi: Math.min(hi, silence.hi + retryMs),
   }));
@@ -33,7 +47,7 @@ export function waitWithin(timeline: Timeline, { lo, hi }: Span): Span | undefin
 }
 
 /** ms of that part. */
-export function waitedWithin(timeline: Timeline, span: Span): number {
-  const wait = waitWithin(timeline, span);
+export function waitedWithin(input: RuleInput, span: Span): number {
+  const wait = waitWithin(input, span);
   return wait ? wait.hi - wait.lo : 0;
 }

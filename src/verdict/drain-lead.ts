@@ -121,12 +121,12 @@ export function resultWithoutEndpoints({ trace, timeline }: RuleInput): Omit<Gat
   const isBlind =
     // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    endpointStreams.some((stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity);
+    (['services', 'endpointslices'] as const).some(
+      (stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity,
+    );
   if (isBlind && timeline.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
-
-const endpointStreams = ['services', 'endpointslices'] as const;
 
 /**
  * Why it is unknown which Services routed to the pod when its deletion was accepted; undefined if it is known. Endpoints

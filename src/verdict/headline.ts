@@ -189,7 +189,8 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
     .filter(({ outcome }) => outcome === 'killed')
     .sort(byGraceUsed);
   const name = first?.name ?? 'a container';
-  const own = cause?.container === name ? cause : reasonOfKill(verdict, name);
+  const ofFirst = verdict.findings.filter(({ container }) => container === name);
+  const own = cause?.container === name ? cause : firstOf(['no-signal-handling', 'killed-at-grace'], ofFirst);
   const runtime = verdict.findings.find(({ code }) => code === 'runtime-unavailable')?.clause;
   const tail = [
     runtime === undefined ? '' : `, and ${runtime}`,
@@ -205,13 +206,6 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
   const head = own?.clause ?? `${name} did not exit`;
   return { brief: `${head} (exit 137)${tail}`, full: `${head}${graceSuffix(timeline, first?.drain, own)}${tail}` };
 }
-
-/** If the cause of the outcome is another container's, or the whole pod's. */
-const reasonOfKill = ({ findings }: JudgedVerdict, name: string): JudgedFinding | undefined =>
-  firstOf(
-    ['no-signal-handling', 'killed-at-grace'],
-    findings.filter(({ container }) => container === name),
-  );
 
 /** ` of its 6s grace period`; if it got several grace periods, how long each was. */
 function graceSuffix(timeline: Timeline, drain: Length | undefined, cause: JudgedFinding | undefined): string {
@@ -296,7 +290,8 @@ function unknownText(input: HeadlineInput): string {
     return `unclear whether ${namesOf(mains)} exited before or after the ${graceText(timeline)} ended`;
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
   if (ended.length > 0) return endedBy(namesOf(ended), input.earlier);
-  return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed`;
+  const runtime = input.cause?.code === 'runtime-unavailable' ? `; ${input.cause.clause}` : '';
+  return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed${runtime}`;
 }
 
 function endedBy(names: string, earlier: HeadlineInput['earlier']): string {

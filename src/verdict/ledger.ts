@@ -28,21 +28,27 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
   if (!input || removed === undefined) return [];
   const { zero } = input.timeline;
   const entries: LedgerEntry[] = [];
-  let [from, isVague] = [zero, false];
+  let [from, isVague, isWebhook] = [zero, false, false];
   for (const stretch of stretchesOf(input, codes)) {
     const until = Math.min(stretch.at?.shown ?? from, removed);
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const { owner, subject, what, ...part } of split(input.timeline, stretch, { from, until })) {
+    for (const { owner, subject, what, ...part } of split(input, stretch, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
+      isWebhook ||= owner === 'admission' && answersOthers(input, part);
       if (seconds > 0) addTo(entries, { ...entry, ...((wasVague || isVague) && { approximate: true }) });
     }
     from = until;
   }
-  return entries;
+  const subject = `an admission webhook${isWebhook ? '' : ' or the API server'}`;
+  return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
 }
+
+/** Whether what others wrote arrived meanwhile: then the API server did not stand still. */
+const answersOthers = ({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean =>
+  [...trace.nodeSigns.renewals, ...trace.events].some(({ at }) => at > from + 500 && at < until - 500);
 
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);
@@ -67,7 +73,7 @@ function afterwards({ timeline, deletion }: RuleInput, admission: number): Stret
  * How long the API server took to accept the DELETE, ms, if that is long: Infinity if not. Admission webhooks run for every
  * DELETE, also for those of the kubelet (SIGNALS.md §1 "Admission").
  */
-function admissionMs(timeline: Timeline): number {
+export function admissionMs(timeline: Timeline): number {
   const length = (markOf(timeline, 'accepted')?.at.shown ?? timeline.zero) - timeline.zero;
   return length > longWaitMs ? length : Infinity;
 }
@@ -83,8 +89,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
   const held = { owner: 'admission', subject: undefined, isProved: true } as const;
-  const report = 'ended the sandbox and reported the exits';
-  const reported = kubeletStep(timeline, report, done, (side ?? main)?.exit?.at);
+  const reported = kubeletStep(timeline, 'ended the sandbox and reported the exits', done, (side ?? main)?.exit?.at);
   const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
   return [
     { at: at('accepted'), owner: apiOwner(admission), what: 'accepted the deletion', isProved: true },
@@ -184,7 +189,7 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   const app = isStubborn ? `did not exit on ${signal}` : `shut down after ${signal}`;
   return [
     ...(preStop ? [{ ...hook, at: preStop.end ?? stopSignal }] : []),
-    kind === 'sidecar' && !preStop
+    kind === 'sidecar'
       ? { ...turn, at: stopSignal ?? exit?.at }
       : { at: sent, owner: 'runtime', subject, what: call, isProved: isRuntime },
     { at: exit?.at, owner: 'application', subject, what: app, isProved: stopSignal !== undefined },
@@ -209,9 +214,9 @@ interface Part extends Stretch {
 }
 
 /** What is not proved and takes long belongs to the API server as far as that did not answer; the rest has no owner. */
-function split(timeline: Timeline, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
+function split(input: RuleInput, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
   const mayWait = !stretch.isProved || stretch.owner === 'api-server' || stretch.owner === 'kubelet';
-  const wait = mayWait ? waitWithin(timeline, { lo: from, hi: until }) : undefined;
+  const wait = mayWait ? waitWithin(input, { lo: from, hi: until }) : undefined;
   if (!wait) return [withProof({ ...stretch, from, until })];
   const silent = {
     owner: 'api-server',

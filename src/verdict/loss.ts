@@ -44,7 +44,7 @@ export function lossOf(timeline: Timeline): Loss | undefined {
   return {
     ...causeOfLoss(timeline, { probes, windows, stretches, first, last }),
     what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, first, last)} (${failuresText(stretches)})`,
-    evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
+    evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, 20),
   };
 }
 
@@ -98,8 +98,8 @@ function causeOfLoss(
   const who = stretches.some(({ kind }) => kind === 'http') ? 'a proxy, mesh or load balancer' : 'load balancers';
   const services = servicesNamed([...new Set(endpoints.flatMap(({ service }) => service ?? []))]);
   const sent = `${who} kept sending`;
-  if (others === 0)
-    return { cause, preStopSeconds, why: `${sent} for ${secondsText(last - unrouted)} after removal from ${services}` };
+  const late = last - unrouted < 100 ? 'until' : `for ${secondsText(last - unrouted)} after`;
+  if (others === 0) return { cause, preStopSeconds, why: `${sent} ${late} removal from ${services}` };
   const whose = `: to this one, or to ${plural(others, 'other')} that left then`;
   return { cause, why: `${sent} to pods removed from ${services}`, whose };
 }
@@ -214,5 +214,3 @@ const spanText = (timeline: Timeline, from: number, to: number): string =>
 
 const offsetText = ({ zero }: Timeline, at: number): string =>
   `${at < zero ? '-' : '+'}${secondsText(Math.abs(at - zero))}`;
-
-const maxEvidence = 20;

@@ -142,17 +142,8 @@ function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFindin
   return clauses.slice(0, 2).join('; ') + (others > 0 ? ` · ${plural(others, 'other endpoint')} ready` : '');
 }
 
-interface CapacityAnswer {
-  /** `no ready backend in Service api for ≥7.2s, until the trace ended` */
-  readonly text: string;
-  /** For a time, a Service had no ready backend. */
-  readonly isOutage: boolean;
-}
-
-function capacityOf(
-  services: readonly ServiceAnswer[],
-  findings: readonly JudgedFinding[],
-): CapacityAnswer | undefined {
+/** `no ready backend in Service api for ≥7.2s, until the trace ended`; `isOutage`: for a time, a Service had none. */
+function capacityOf(services: readonly ServiceAnswer[], findings: readonly JudgedFinding[]) {
   const isShort = ({ code }: JudgedFinding): boolean => code === 'last-endpoint' || code === 'no-ready-endpoint';
   if (!findings.some((one) => isShort(one) && one.severity !== 'info')) return undefined;
   const texts = [...services]

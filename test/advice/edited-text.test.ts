@@ -68,7 +68,7 @@ it('what was edited reads as it should, and all other lines stay byte for byte',
     const document = before === '' ? 0 : 1;
     const what = `seed ${seed}\n${JSON.stringify(edits)}\n${text}`;
     const object = valuesIn(text)[document] as Record<string, unknown>;
-    const result = editedText(text, [{ document, at: [], edits }]);
+    const result = editedText(text, [{ document, at: [], edits }]) ?? '';
     const wanted = valuesIn(text).with(document, editedValue(object, edits));
     expect(valuesIn(result), what).toEqual(wanted);
     expect(result.startsWith(before)).toBe(true);

@@ -55,6 +55,20 @@ it('keeps an unreadable document unchanged, and fixes the others', async () => {
   expect(stdout).toBe(`${broken}${alone}`);
 });
 
+it('names a file of a folder that cannot be edited as text, and fixes the others', async () => {
+  const inFolder = mkdtempSync(join(scratch, 'folder-'));
+  const text = readFileSync(join(folder, 'nginx-deployment.yaml'), 'utf8');
+  const moved =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: two}\nspec:\n  containers:\n    - &a {name: envoy, image: envoyproxy/envoy}\n    - {<<: *a, name: app, image: app}\n';
+  writeFileSync(join(inFolder, 'a.yaml'), moved);
+  writeFileSync(join(inFolder, 'b.yaml'), text);
+  const { code, stdout, stderr } = await fix(inFolder, '--diff');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/a\.yaml:1: left as it is, because it cannot be edited as text/);
+  expect(stdout).not.toContain('a.yaml');
+  expect(stdout).toContain('+++ ' + join(inFolder, 'b.yaml'));
+});
+
 describe('a file of an unusual form means the same after its fix, except for the grace period', () => {
   const pod = (blanks = '  ') =>
     `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n${blanks}terminationGracePeriodSeconds: 20 # now\n`;

@@ -60,6 +60,11 @@ it('measures how long load balancers kept sending, and how long a preStop sleep 
   expect(loss?.why).toBe('load balancers kept sending for 3.2s after removal from Service checkout');
 });
 
+it('gives no time after a removal that came after the last failure', () => {
+  const loss = lossOf(timelineOf({ failures: [{ first: 140, last: 290 }], unrouted: 300 }));
+  expect(loss?.why).toBe('load balancers kept sending until removal from Service checkout');
+});
+
 it.each<[string, string, Story]>([
   ['failures before the deletion', 'before-deletion', { failures: [{ first: -900, last: -500 }] }],
   [

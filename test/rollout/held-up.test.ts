@@ -132,6 +132,24 @@ const cases: Case[] = [
       /^(?!.*^podexit: pod web-b-1).*progress deadline is over \(pod web-b-1: container app runs but is not ready\)/ms,
   },
   {
+    name: 'a volume that a new pod cannot get is named when the progress deadline ends the run',
+    replicas: 2,
+    before: isReady(...old),
+    after: [
+      updating(2),
+      ...ends('web-a-1'),
+      pod('web-b-1', 'ContainerCreating'),
+      { kind: 'event', pod: 'web-b-1', reason: 'FailedMount' },
+      pod('web-b-1', 'ContainerCreating'),
+      wait(300),
+      deployment({ conditions: [stalled] }),
+    ],
+    exits: ['web-a-1'],
+    code: 3,
+    stderr:
+      /progress deadline is over \(pod web-b-1 waits for a volume \(FailedMount\): kubectl describe pod web-b-1\)/,
+  },
+  {
     name: 'the message of a quota that blocks the new ReplicaSet is printed',
     replicas: 2,
     before: isReady(...old),

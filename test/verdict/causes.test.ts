@@ -2,9 +2,11 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderText } from '../../src/output/text/lines.ts';
+import { missingReplacementText } from '../../src/run/group/finish.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
 import type { LedgerOwner } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
 import { mustRender, observationsOf, rawObservationsIn, recordingFile, traceOf } from '../helpers/recordings.ts';
 
 const ownRecording = (name: string): string => fileURLToPath(new URL(`recordings/${name}.ndjson`, import.meta.url));
@@ -31,6 +33,13 @@ const causes: readonly Cause[] = [
     owner: 'api-server',
   },
   {
+    sentence: 'an API server that stood still for 9 s and broke no connection',
+    file: ownRecording('api-server-stood-still'),
+    says: /the API server did not answer for up to 9\.2s/,
+    saysNot: /volumes|unexplained|kubelet/,
+    owner: 'api-server',
+  },
+  {
     sentence: 'an API server that was too busy to answer',
     file: recordingFile('apiserver-busy-delete'),
     says: /≈1\ds waiting for the API server/,
@@ -40,9 +49,35 @@ const causes: readonly Cause[] = [
   {
     sentence: 'an admission webhook that held up our DELETE, and those of the kubelet too',
     file: ownRecording('slow-webhook'),
-    says: /gone after 22\.0s: ≈20s waiting for an admission webhook or the API server/,
-    saysNot: /kubelet|unexplained/,
+    says: /gone after 22\.0s: ≈20s waiting for an admission webhook/,
+    saysNot: /kubelet|unexplained|API server/,
     owner: 'admission',
+  },
+  {
+    sentence: 'an API server that was stopped before the kubelet reported the exits',
+    file: ownRecording('api-server-stopped'),
+    says: /gone after 22\.6s: ≈20s waiting for the API server/,
+    saysNot: /kubelet|unexplained/,
+    owner: 'api-server',
+  },
+  {
+    sentence: "an admission webhook that held up the kubelet's DELETE, not the cleanup",
+    file: ownRecording('slow-webhook-in-cleanup'),
+    says: /gone after 25\.8s: ≈24s waiting for an admission webhook$/,
+    saysNot: /cleanup|unexplained/,
+    owner: 'admission',
+  },
+  {
+    sentence: 'a container runtime that was stopped, although the exit is not known',
+    file: ownRecording('runtime-stopped'),
+    says: /the end of app was not observed; the container runtime was unavailable \(FailedKillPod\)/,
+    owner: 'unexplained',
+  },
+  {
+    sentence: 'a container runtime that stood still as one of those that the kubelet may have waited for',
+    file: ownRecording('runtime-frozen-in-stop'),
+    says: /≈9s waiting for the kubelet on node1, its container runtime or the API server/,
+    owner: 'kubelet',
   },
   {
     sentence: "a sidecar's preStop hook that was cut off",
@@ -136,6 +171,29 @@ describe('the first two lines of the card name', () => {
     const [longest] = [...report.ledger].sort((a, b) => b.seconds - a.seconds);
     expect(longest?.owner).toBe(owner);
   });
+});
+
+it.each([
+  [
+    'scheduled, as its node was cordoned,',
+    'replacement-not-scheduled',
+    'replacement ready after ≈13s: ≈11s until it was scheduled',
+  ],
+  [
+    'started, as a volume was missing,',
+    'replacement-not-started',
+    'replacement ready after ≈45s: ≈44s until it was started',
+  ],
+])('names the step of a replacement that was late to be %s', async (_step, name, text) => {
+  const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'lines']);
+  expect(stdout).toContain(text);
+});
+
+it('names the step that the replacement did not take before --timeout', async () => {
+  const trace = traceOf(observationsOf(await rawObservationsIn(ownRecording('image-not-pulled'))));
+  expect(missingReplacementText(trace)).toMatch(
+    / is gone, but its replacement "failing-pull-0" was not started by --timeout$/,
+  );
 });
 
 it('a deadline on another day is printed with its date', async () => {

@@ -57,12 +57,11 @@ const indexIn = (list: readonly unknown[], step: string | number): number =>
 /** Where the changed part is after the edits; the path of a move ends with a name. */
 export const placeOf = (edit: Edit): Path => (edit.kind === 'move' ? [...edit.to, ...edit.path.slice(-1)] : edit.path);
 
-/** Lists that a strategic merge patch merges by name (core/v1 `patchMergeKey`). */
-const mergedByName: ReadonlySet<string> = new Set(['containers', 'initContainers']);
-
 /** The changes as a strategic merge patch, as `kubectl patch` takes it. */
 export function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
-  if (mergedByName.has(key)) return namedItems(Object.values(before ?? {}), Object.values(after ?? {}));
+  // Merged by name (core/v1 `patchMergeKey`).
+  if (key === 'containers' || key === 'initContainers')
+    return namedItems(Object.values(before ?? {}), Object.values(after ?? {}));
   if (!isObject(before) || !isObject(after)) return after;
   const changed = differing(before, after).map((field): [string, unknown] => {
     if (after[field] === undefined) return [field, null];
@@ -71,10 +70,7 @@ export function strategicPatch(before: unknown, after: unknown, key = ''): unkno
   return Object.fromEntries(changed);
 }
 
-/**
- * Items by name: changed fields of an item, a new item as a whole, and `$patch: delete` for a removed one. With a new
- * item, the names of all others keep the order: a merge puts unknown items first.
- */
+/** Changed, new and removed items by name. With a new one, the names of all keep the order: a merge puts it first. */
 function namedItems(before: readonly unknown[], after: readonly unknown[]): unknown[] {
   const named = (list: readonly unknown[]) => new Map(list.map(asObject).map((one) => [one['name'], one]));
   const [oldItems, newItems] = [named(before), named(after)];

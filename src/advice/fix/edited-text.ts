@@ -1,7 +1,6 @@
 /** Applies edits to the text of a manifest: what no edit changes stays byte for byte, and each change gets a comment that says why. */
 import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments, parseDocument } from 'yaml';
-import { PodexitError } from '../../errors.ts';
 import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
@@ -15,15 +14,15 @@ export interface ObjectEdits {
   edits: readonly Edit[];
 }
 
-/** Throws `fix.text` for a document that cannot be edited as text. */
-export function editedText(text: string, objects: readonly ObjectEdits[]): string {
+/** Undefined: a document of it cannot be edited as text without changing what else it says. */
+export function editedText(text: string, objects: readonly ObjectEdits[]): string | undefined {
   const parts = documentTexts(text).map((part, index) => {
     const edits = objects
       .filter(({ document }) => document === index)
       .flatMap(({ at, edits: own }) => own.map((edit) => below(at, edit)));
     return edits.length > 0 ? editedDocument(part, edits) : part;
   });
-  return parts.join('');
+  return parts.includes(undefined) ? undefined : parts.join('');
 }
 
 const below = (at: Path, edit: Edit): Edit => ({
@@ -39,7 +38,7 @@ function documentTexts(text: string): string[] {
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, index < ends.length - 1 ? end : undefined));
 }
 
-function editedDocument(text: string, edits: readonly Edit[]): string {
+function editedDocument(text: string, edits: readonly Edit[]): string | undefined {
   const style = yamlStyleOf(text);
   const [, mark = '', body = '', end = ''] = /^(\ufeff?)(.*?)(\n?)$/s.exec(text) ?? [];
   const sourceOf = (own: string): YamlSource => {
@@ -57,13 +56,7 @@ function editedDocument(text: string, edits: readonly Edit[]): string {
   const wanted = editedValue(valueOf(`${body}\n`), edits);
   const written = movesLast(edits).reduce(withEdit, `${body}\n`);
   const edited = changed(written, aliasChanges(sourceOf(written), wanted));
-  if (!isDeepStrictEqual(valueOf(edited), wanted))
-    throw new PodexitError(
-      'fix.text',
-      'a manifest cannot be edited as text without changing what else it says',
-      'Use -o strategic, -o json-patch or -o kustomize.',
-    );
-  return mark + edited.slice(0, -1) + end;
+  return isDeepStrictEqual(valueOf(edited), wanted) ? mark + edited.slice(0, -1) + end : undefined;
 }
 
 /** Changes do not overlap; of two at one offset, the first is written first. */

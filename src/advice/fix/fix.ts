@@ -62,13 +62,14 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
     source.kind === 'files'
       ? await fromFiles(source.input, options, ports)
       : { found: await fromCluster(source.target, options, ports), broken: [] };
+  const isText = options.diff || options.format === 'yaml';
+  const texts = isText ? changedTexts(found, (file, message) => broken.push({ file, line: 1, message })) : [];
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
   for (const line of found.flatMap(linesAbout))
     ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
-  const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
+  const text = options.diff ? diffs(texts) : isText ? wholeTexts(texts) : printed(found, options.format);
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.
-  const isFile = source.kind === 'files' && (options.diff || options.format === 'yaml') && !ports.stdout.isTty;
-  ports.stdout.write(isFile ? text : forYaml(text));
+  ports.stdout.write(source.kind === 'files' && isText && !ports.stdout.isTty ? text : forYaml(text));
   if (found.every(({ edits }) => edits.length === 0)) ports.stderr.write(nothingToPatch);
   return broken.length > 0 ? 1 : 0;
 }
@@ -158,11 +159,15 @@ export async function objectWithTemplate(cluster: Cluster, target: Target): Prom
   return owner && resource ? readWorkload(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
 }
 
+const wholeTexts = (texts: readonly ChangedText[]): string =>
+  texts
+    .map(({ after }) => after)
+    .reduce(
+      (all, one) => (all === '' ? one : `${all.replace(/\n?$/, '\n')}${one.startsWith('---') ? '' : '---\n'}${one}`),
+      '',
+    );
+
 function printed(found: readonly Fixable[], format: FixFormat): string {
-  if (format === 'yaml')
-    return changedTexts(found)
-      .map(({ after }) => after)
-      .reduce((all, one) => `${all.replace(/\n?$/, '\n')}${one.startsWith('---') ? '' : '---\n'}${one}`);
   const print = format === 'json-patch' ? jsonPatchText : strategicText;
   const patches = found
     .filter(({ edits }) => edits.length > 0)
@@ -183,8 +188,10 @@ function headComment(object: KubernetesObject, format: FixFormat): string {
     : `# kubectl patch ${nameOf(object)}${where}${type} --patch-file FILE\n`;
 }
 
+type ChangedText = Record<'file' | 'before' | 'after', string>;
+
 /** Each file once, with the edits of all its objects. An object of a cluster counts as a file of its own. */
-function changedTexts(found: readonly Fixable[]): { file: string; before: string; after: string }[] {
+function changedTexts(found: readonly Fixable[], refuse: (file: string, message: string) => void): ChangedText[] {
   const fileOf = ({ manifest, object }: Fixable): string =>
     manifest?.file ?? `${nameOf(object).replace('/', '-')}.yaml`;
   return [...new Set(found.map(fileOf))].map((file) => {
@@ -195,13 +202,18 @@ function changedTexts(found: readonly Fixable[]): { file: string; before: string
       at,
       edits,
     }));
-    return { file, before, after: editedText(before, changes) };
+    const after = editedText(before, changes);
+    if (after === undefined) refuse(file, cannotEdit);
+    return { file, before, after: after ?? before };
   });
 }
 
+const cannotEdit =
+  'left as it is, because it cannot be edited as text without changing what else it says (an alias, for example); use -o strategic, -o json-patch or -o kustomize';
+
 /** As `diff -u` and `git apply` read it; empty if nothing differs. */
-const diffs = (found: readonly Fixable[]): string =>
-  changedTexts(found)
+const diffs = (texts: readonly ChangedText[]): string =>
+  texts
     .map(({ file, before, after }) => structuredPatch(file, file, before, after, undefined, undefined, { context: 3 }))
     .map((patch) => (patch.hunks.length === 0 ? '' : formatPatch(patch, FILE_HEADERS_ONLY)))
     .join('');

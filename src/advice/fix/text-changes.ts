@@ -46,6 +46,14 @@ export function moveChanges(source: YamlSource, path: Path, to: Path, wanted: un
   const flow = `- ${text.slice(item.start, contentEnd(text, item))}`;
   const own = item.inFlow ? flow.split(/\r?\n/) : dedented(text.slice(cut.start, cut.end));
   if (isBlock(target)) return [cut, ...addLines(source, target, own)];
+  const place = entryAt(source, to);
+  if (place && isEmpty(place)) return [cut, ...replace(source, place, [item], own)];
+  if (place && isCollection(target) && !source.style.json) {
+    const start = lineStart(text, place.start);
+    const comments = linesText(commentsIn(text.slice(cut.start, cut.end), 0), indentAt(text, start), style);
+    const value = item.node?.toJS(source.document) as unknown;
+    return [cut, { start, end: start, text: comments }, ...addToFlow(source, target, '', value)];
+  }
   if (target || !isBlock(map)) return [cut, ...setBelow(source, rootOf(source), to, wanted)];
   const lines = own.map((line) => ' '.repeat(style.dashIndent) + line);
   return [cut, ...addLines(source, map, [`${to.at(-1)}:`, ...lines])];
@@ -59,7 +67,8 @@ export function aliasChanges(source: YamlSource, wanted: unknown): TextChange[] 
           const own = childOf(value, isMap(node) ? String(entry.key) : at);
           if (typeof entry.key === 'symbol') return [];
           if (!isAlias(entry.node)) return below(entry, own);
-          return isDeepStrictEqual(entry.node.toJS(source.document), own) ? [] : replaceInline(source, entry, own);
+          const anchor = entry.node.resolve(source.document);
+          return isDeepStrictEqual(anchor?.toJS(source.document), own) ? [] : replaceInline(source, entry, own);
         })
       : [];
   return below(rootOf(source), wanted);
@@ -107,22 +116,30 @@ function setBelow(source: YamlSource, entry: Entry, [step, ...rest]: Path, wante
   return addLines(source, node, blockLines({ [step]: value }, source.style));
 }
 
-function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[] {
-  const { text, document } = source;
+/** `own`: the lines of the value, if they are not those of YAML's own making. */
+function replace(source: YamlSource, entry: Entry, wanted: unknown, own?: readonly string[]): TextChange[] {
+  const { text, document, style } = source;
   const { node, inFlow, key, valueStart } = entry;
   if (node && isDeepStrictEqual(node.toJS(document), wanted)) return [];
   const [first] = isBlock(node) && isFilled(wanted) ? entriesOf(node) : [];
   if (first) return replaceBlock(source, entry, lineStart(text, first.start), wanted);
-  const isAlone = !inFlow && key !== undefined && !text.slice(valueStart, contentEnd(text, entry)).includes('\n');
-  if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
   const end = contentEnd(text, entry);
+  const isAlone = !inFlow && key !== undefined && (isEmpty(entry) || !text.slice(valueStart, end).includes('\n'));
+  if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
   const at = nextLine(text, end);
-  const lines = linesText(blockLines(wanted, source.style), indentBelow(source, entry, wanted), source.style);
+  const [head = '', ...others] = text.slice(valueStart, end).split(/\r?\n/);
+  const [beside = ''] = commentsIn(head, columnOf(text, valueStart));
+  const all = [...commentsIn(others.join('\n'), 0), ...(own ?? blockLines(wanted, style))];
+  const lines = linesText(all, indentBelow(source, entry, wanted), style);
   return [
-    { start: valueStart, end, text: '' },
+    { start: valueStart, end, text: beside && ` ${beside}` },
     { start: at, end: at, text: lines },
   ];
 }
+
+/** Null, or braces or brackets around nothing. */
+const isEmpty = ({ node }: Entry): boolean =>
+  node === null || (isScalar(node) && node.value === null) || (isCollection(node) && node.items.length === 0);
 
 /** Replaces the lines of a value by those of another map or list, but keeps their comments. */
 function replaceBlock(source: YamlSource, entry: Entry, start: number, wanted: unknown): TextChange[] {

@@ -54,8 +54,6 @@ interface RecommendReport extends Envelope {
   tooFew: TooFew[];
 }
 
-const barWidth = 40;
-
 function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen, columns: number): string[] {
   const cards = workloads.flatMap((one) => [...card(one, pen, columns), '']);
   const few = tooFew.map(({ workload, exits }) => `${forTerminal(workload)}: ${tooFewText(exits)}`);
@@ -95,7 +93,7 @@ function bars(buckets: readonly Bucket[], pen: Pen): string[] {
   const labels = buckets.map(({ from, to }) => `${round(from)}–${round(to)}s`);
   const width = Math.max(...labels.map(({ length }) => length));
   return buckets.map(({ count }, at) => {
-    const length = count === 0 ? 0 : Math.max(1, Math.round((count / maxCount) * barWidth));
+    const length = count === 0 ? 0 : Math.max(1, Math.round((count / maxCount) * 40));
     return `  ${(labels[at] ?? '').padStart(width)}  ${pen.symbol('full').repeat(length)} ${count}`;
   });
 }

@@ -16,7 +16,8 @@ export interface TooFew {
 
 /** A recommendation for each workload with enough exits, and the workloads with too few. */
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
-  const counted = samples.filter(({ outcome }) => countedOutcomes.has(outcome));
+  // They had a grace period, and ended.
+  const counted = samples.filter(({ outcome }) => /^(graceful|killed|failed|overran|oom)$/.test(outcome));
   const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
   const groups = workloads.map((name) => counted.filter(({ workload }) => workload === name));
   return {
@@ -26,9 +27,6 @@ export function recommendationsFor(samples: readonly ExitSample[]): { found: Rec
       .map((group) => ({ workload: group[0]?.workload ?? '', exits: group.length })),
   };
 }
-
-/** Outcomes of exits that had a grace period and ended. */
-const countedOutcomes: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
 
 function recommendationOf(group: readonly ExitSample[]) {
   /** No number is too small if it is from the upper end of each measured interval. */
@@ -111,7 +109,9 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
   // Clients may need a preStop hook, which no length of these exits contains.
-  const raced = group.some(({ findings }) => findings.some(({ code }) => racedCodes.test(code)));
+  const isRaced = ({ code }: { code: string }): boolean =>
+    /^(drain-race|requests-lost|endpoint-not-removed)$/.test(code);
+  const raced = group.some(({ findings }) => findings.some(isRaced));
   if (next !== now && killed.length === 0 && !proposed && raced)
     return answer('keep', now, `${field} ${now} stays until clients have time: kubectl podexit fix sizes both`);
   if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);
@@ -122,8 +122,6 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
       : ` leaves the slowest exit a quarter more${p99}`;
   return answer('raise', next, `${field} ${now} → ${next}${why}`);
 }
-
-const racedCodes = /^(drain-race|requests-lost|endpoint-not-removed)$/;
 
 /** By nearest rank, so each quantile is a measured value. Undefined without values. */
 export function quantilesOf(values: readonly number[]): Quantiles<number> | undefined {

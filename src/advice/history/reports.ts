@@ -1,7 +1,4 @@
-/**
- * Reports of exits, read from files: `-o json` of a pod (ExitReport) or of several (RolloutReport), and recordings,
- * which are replayed. Files are untrusted: other documents are refused, a value of the wrong type counts as absent.
- */
+/** Reports of exits, read from files, and recordings, which are replayed. A value of the wrong type counts as absent. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
@@ -113,10 +110,7 @@ export function sampleOf(document: JsonObject) {
   };
 }
 
-/**
- * What the report proposes for the pod template: its grace period (0: as it is) and whether a hook. A pod without an owner
- * has no patch, and the advice of its findings says it.
- */
+/** What the report proposes: the grace period (0: as it is) and whether a hook. Without an owner, the findings say it. */
 function fixIn(document: JsonObject) {
   const texts = [
     ...objectsIn(document['fix']).map(({ reason }) => asText(reason)),

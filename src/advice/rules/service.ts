@@ -1,7 +1,4 @@
-/**
- * Rules about what clients of the pod's Services notice (they judge only the containers that serve a target port), and
- * about who serves while the pod is replaced: replicas, rollouts, budgets.
- */
+/** Rules about what clients of the pod's Services notice, and about who serves while the pod is replaced. */
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem } from '../problem.ts';
@@ -21,7 +18,8 @@ function drainRace(spec: Situation): Problem[] {
     const { name, hook } = container;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
-    if (seconds === undefined || seconds >= 1 || (hook && hook.kind === 'tcpSocket')) return [];
+    // One that cannot run is reported as such.
+    if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} stops the server at once,`

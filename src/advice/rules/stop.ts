@@ -1,7 +1,4 @@
-/**
- * Rules about how each container is stopped: its preStop hook, compared with the grace period (SIGNALS.md §2 S6 to S8),
- * which stop signal it gets, and whether it handles that.
- */
+/** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
@@ -66,18 +63,16 @@ function noGrace({ graceSeconds, podPath }: Situation): Problem[] {
 export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
-/** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
+/** What was read from the process itself outranks what its command suggests. */
 export function handlingOf({ sharesProcesses, graceSeconds }: Situation, container: ContainerSpec): SignalHandling {
-  const { inspection, command } = container;
-  // What was read from the process itself outranks what its command suggests.
+  const { inspection } = container;
+  const command = { ...container.command, sharesProcesses };
   const handling =
     inspection?.kind === 'read'
       ? inspection.handling
       : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
-  if (handling.kind === 'depends' && sharesProcesses) return { ...handling, advice: undefined };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
-  if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
-  const trapped = otherStopSignals.find((signal) => {
+  const trapped = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((signal) => {
     const other = signalHandlingOf(command, signal);
     return other.kind === 'handles' && !other.endsAtOnce;
   });
@@ -86,10 +81,6 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
   return { kind: 'depends', because };
 }
-
-/** Nobody sets a stop signal that ends the program like a crash. */
-/** Stop signals of images, beside SIGTERM. */
-const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
 
 /** Commands that end at once, so that a Job's shell line of nothing else is over before a signal could come. */
 const brief =
@@ -114,10 +105,11 @@ const signals = ofContainer((container, spec) => {
     const { kind, because, advice = `${execRemedy.text}.` } = handling;
     const isOpen = kind === 'depends' && (handling.advice === undefined || isJob(spec));
     if (isOpen || (isJob(spec) && isOneShot(container))) return undefined;
+    const first = spec.sharesProcesses ? 'the first process' : 'PID 1';
     const messages = {
-      shell: `PID 1 of ${name} does not pass ${signal} on (${because}): ${kill}`,
+      shell: `${first} of ${name} does not pass ${signal} on (${because}): ${kill}`,
       cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
-      depends: `it depends on its image whether PID 1 of ${name} passes ${signal} on (${because})`,
+      depends: `it is not visible here whether ${first} of ${name} passes ${signal} on (${because})`,
     };
     return (kind === 'shell' ? error : warning)('shell-as-pid-1', messages[kind], { ...place, advice });
   }

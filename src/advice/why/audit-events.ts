@@ -23,7 +23,8 @@ export function auditEventOf(raw: JsonObject) {
   const completedAt = parseTime(asString(raw['stageTimestamp']));
   const isUnreadable = completedAt === undefined && raw['stageTimestamp'] !== undefined;
   if (receivedAt === undefined || isUnreadable) return 'no-time' as const;
-  const answeredAt = completedAt ?? receivedAt + requestTimeoutMs;
+  // A write takes no longer: `--request-timeout` of the API server, unless it was changed.
+  const answeredAt = completedAt ?? receivedAt + 60_000;
   const reference = asObject(raw['objectRef']);
   const user = asObject(raw['impersonatedUser'] ?? raw['user']);
   const object = asObject(raw['responseObject']);
@@ -52,9 +53,6 @@ export function auditEventOf(raw: JsonObject) {
     sent: raw['requestObject'] === undefined ? undefined : asObject(raw['requestObject']),
   };
 }
-
-/** A write takes no longer: `--request-timeout` of the API server, unless it was changed. */
-const requestTimeoutMs = 60_000;
 
 export const isPod = (event: AuditEvent): boolean =>
   event.resource === 'pods' && event.subresource !== 'log' && event.subresource !== 'exec';

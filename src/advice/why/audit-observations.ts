@@ -1,7 +1,4 @@
-/**
- * Audit events of one pod → what a live run would have observed, to be replayed like any recording. The client's clock
- * is the API server's: an object counts as seen when the response was complete. Pure.
- */
+/** Audit events of one pod → what a live run would have observed by the API server's clock, as responses show it. Pure. */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';

@@ -108,7 +108,7 @@ const joined =
       const texts: Buffer[] = [];
       for (const line of split(chunk)) {
         if (isOpen(line) && length <= maxBytes) {
-          text.push(line, lineFeed);
+          text.push(line, Buffer.from('\n'));
           length += line.length;
           continue;
         }
@@ -120,8 +120,6 @@ const joined =
       return texts;
     };
   };
-
-const lineFeed = Buffer.from('\n');
 
 /** A document in several lines ends with a line that begins with the bracket that closes it. */
 const documents = joined(() => {

@@ -137,7 +137,9 @@ export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastEx
       `${name} ended with ${how}${probeText(pod, name, timeIn(last.finishedAt), gone)}, restarted ${plural(restarts, 'time')}`,
   );
   const isAllAtOnce = status.conditions?.some(({ type }) => type === 'AllContainersRestarting') === true;
-  if (isAllAtOnce) texts.push(allAtOnce);
+  // The action of restartPolicyRules (KEP-5532, beta in 1.36).
+  const allAtOnce = 'the exit of one container restarted all of them at once, without preStop hook and grace period';
+  if (isAllAtOnce) texts.push(`${allAtOnce} (RestartAllContainers)`);
   const { phase = 'unknown', reason } = status;
   const phaseText = `phase ${phase}${reason === undefined ? '' : ` (${reason})`}`;
   const exits = ended.map(({ name, how, last }): WhyMoment => {
@@ -157,10 +159,6 @@ export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastEx
     cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
   };
 }
-
-/** The action RestartAllContainers of restartPolicyRules (KEP-5532, beta in 1.36). */
-const allAtOnce =
-  'the exit of one container restarted all of them at once, without preStop hook and grace period (RestartAllContainers)';
 
 /** Which probe had failed, how long the container got after that, and its grace period; empty if no Event says it. */
 function probeText(pod: V1Pod, name: string, ended: number, { moments }: GonePod): string {

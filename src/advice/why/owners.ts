@@ -15,13 +15,12 @@ export type PastOwner = NonNullable<PastExit['owners']>[number];
 
 /** Characters of generated names (apimachinery/pkg/util/rand); the base is cut to 58 (names.SimpleNameGenerator). */
 const generatedCharacter = '[bcdfghjklmnpqrstvwxz2456789]';
-const maxBaseLength = 58;
 
 /** Whether a controller of this kind and name may have created a pod of this name. */
 export function mayOwn(kind: string, owner: string, pod: string): boolean {
   if (kind === 'StatefulSet') return pod.startsWith(`${owner}-`) && /^\d+$/.test(pod.slice(owner.length + 1));
   const hash = kind === 'Deployment' ? `${generatedCharacter}{1,10}-` : '';
-  const base = `${owner}-`.slice(0, maxBaseLength);
+  const base = `${owner}-`.slice(0, 58);
   return pod.startsWith(base) && new RegExp(`^${hash}${generatedCharacter}{5}$`).test(pod.slice(base.length));
 }
 

@@ -8,6 +8,8 @@ export interface CommandLine {
   image?: string;
   /** Scripts whose text is known: path in the container → text. */
   scripts?: ReadonlyMap<string, string>;
+  /** The pod shares its processes, so that no container has PID 1. */
+  sharesProcesses?: boolean;
   /** Recordings keep no command, only this note about it. */
   noted?: 'shell' | 'ignores' | 'handles';
 }

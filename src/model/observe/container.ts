@@ -1,6 +1,7 @@
 /** A container of a pod, reduced to what podexit may know: of its arguments only conclusions are kept. */
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
+import { secondsOf } from '../../programs/shell-words.ts';
 import { trapOf, trapRuns } from './command-line.ts';
 import {
   asArray,
@@ -91,12 +92,8 @@ export function plainSleep(command: readonly string[]): number | undefined {
   const [path, count = '', more] = words.filter(
     (word, index) => index > 0 || !/^(exec|env|.*\/env|busybox)$/.test(word),
   );
-  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)([smh]?)$/.exec(count) ?? [];
-  const isSleep = /^(.*\/)?sleep$/.test(path ?? '') && more === undefined;
-  return isSleep && number !== undefined ? Number(number) * (secondsPerUnit[unit] ?? 1) : undefined;
+  return /^(.*\/)?sleep$/.test(path ?? '') && more === undefined ? secondsOf(count) : undefined;
 }
-
-const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
 /** Whether a container's `sh -c LINE` `isSo`, decided here as arguments are not kept; a recording has the result. */
 function noted(isSo: (line: string) => boolean) {

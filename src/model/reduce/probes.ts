@@ -52,14 +52,11 @@ function mergeCounts(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
   };
 }
 
-/** ms; failures that are further apart are not merged. */
-const maxDistanceMs = 1000;
-
-/** Without this, a target that fails for hours would fill the memory. */
+/** Failures at most a second apart become one: a target that fails for hours would fill the memory. */
 function mergeFailures(some: readonly ProbeFailures[], others: readonly ProbeFailures[]): ProbeFailures[] {
   const all = some.map((one) => ({ ...one }));
   for (const other of others) {
-    const same = all.find((one) => isSameKind(one, other) && other.first - one.last <= maxDistanceMs);
+    const same = all.find((one) => isSameKind(one, other) && other.first - one.last <= 1000);
     if (same) Object.assign(same, { last: Math.max(same.last, other.last), count: same.count + other.count });
     else all.push(other);
   }

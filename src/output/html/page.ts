@@ -119,14 +119,13 @@ function headOf(title: string): Html {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const tabTitle = `${title} – podexit`;
   return markup`
     <head>
       <meta charset="utf-8">
       <meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
-      <title>${tabTitle}</title>
+      <title>${title} – podexit</title>
       <style>${trusted(style)}</style>
     </head>`;
 }

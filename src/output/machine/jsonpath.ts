@@ -230,8 +230,7 @@ function assertNode(node: Node): void {
     throw new Error(`"${name}" in it is neither a field nor quoted text`);
   if (blocked.has(property?.name ?? '')) throw new Error(`"${property?.name}" in it is not a field`);
   // A name after a dot is a field, which needs no check.
-  const below = [...Object.values(rest), ...(computed ? [property] : [])].flat();
-  below.filter(isNode).forEach(assertNode);
+  [...Object.values(rest), ...(computed ? [property] : [])].flat().filter(isNode).forEach(assertNode);
 }
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;

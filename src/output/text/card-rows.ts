@@ -91,7 +91,7 @@ function usedText(container: ContainerTimeline, grace: number): string {
   if (!length) return `grace period ${allowed}`;
   const used = lengthText(length);
   // A bound that is longer than the whole would tell nothing.
-  const isPart = preStop?.length && preStop.length.shown >= 50 && boundOf(preStop.length) <= length.shown + 50;
+  const isPart = preStop?.length && preStop.length.shown >= 50 && boundOf(preStop.length) <= length.shown;
   return isPart ? `${used} of ${allowed}, preStop ${lengthText(preStop.length)}` : `${used} of ${whole}`;
 }
 

@@ -24,8 +24,7 @@ function tableLines(pen: Pen, { title, rows }: ReportTable, report: Report, widt
   return [
     pen.paint('strong', title),
     ...rows.flatMap((row, index) => {
-      const cells = (texts[index] ?? []).map((text, at) => padTo(text, widths[at] ?? 0));
-      const [name = '', ...more] = cells;
+      const [name = '', ...more] = (texts[index] ?? []).map((text, at) => padTo(text, widths[at] ?? 0));
       const pieces = [piece('accent', `  ${name}`), plain(more.map((text) => `  ${text}`).join(''))];
       const hang = 2 + widths.reduce((sum, columns) => sum + columns + 2, 0);
       const cited = row.flatMap((cell) => evidenceText(cell, report));

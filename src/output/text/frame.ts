@@ -86,10 +86,9 @@ function widthsFor(width: number, lanes: readonly LiveLane[]): Widths {
 }
 
 function laneLine(pen: Pen, lane: LiveLane, { name, bar }: Widths): Piece[] {
-  const label = padTo(shorten(pen, forTerminal(lane.name), name), name);
   return [
     plain('  '),
-    piece('accent', label),
+    piece('accent', padTo(shorten(pen, forTerminal(lane.name), name), name)),
     plain('  '),
     ...(bar > 0 ? [...barPieces(pen, lane, bar), plain('  ')] : []),
     piece(lane.ink, forTerminal(lane.words)),

@@ -211,10 +211,9 @@ function line(
   who: string,
   words: readonly Piece[],
 ): string[] {
-  const gap = width < 60 ? '' : '  ';
   const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetColumn(at, zero));
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);
-  const head = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
+  const head = [dim(`${width < 60 ? '' : '  '}${time}`), plain('  '), piece('accent', name), plain('  ')];
   const hang = piecesWidth(head);
   if (width - hang >= minTextColumns) return flow(pen, [...head, ...words], { width, hang });
   return [...flow(pen, head, { width, hang: 4 }), ...flow(pen, [plain('    '), ...words], { width, hang: 4 })];

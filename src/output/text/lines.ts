@@ -63,7 +63,6 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   const pen = penFor(style);
   const layout = lineLayout({ pen, timestamps, width }, timeline, timeline.zero);
   const changes = sortedLines(timeline, log, layout);
-  const gap = changes.at(-1) === '' ? [] : [''];
-  const lines = [...changes, ...gap, ...endLines(pen, report, width, options)];
+  const lines = [...changes, ...(changes.at(-1) === '' ? [] : ['']), ...endLines(pen, report, width, options)];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -130,7 +130,6 @@ export function probeLanes(timeline: Timeline): LiveLane[] {
   const { probes, zero, now: seen } = timeline;
   const length = Math.max(graceMs(timeline), seen - zero);
   return probes.map(({ via, sent, failed, slices }, index) => {
-    const isLoss = via !== 'pod-proxy' && failed > 0;
     return {
       name: index === 0 ? 'requests' : `requests ${index + 1}`,
       stretches: slices.map((slice) => ({
@@ -139,7 +138,7 @@ export function probeLanes(timeline: Timeline): LiveLane[] {
         until: Math.max(0, slice.to - zero) / length,
       })),
       words: `${sent} sent · ${failed} failed`,
-      ink: isLoss ? 'bad' : 'plain',
+      ink: via !== 'pod-proxy' && failed > 0 ? 'bad' : 'plain',
       rank: 2,
     };
   });

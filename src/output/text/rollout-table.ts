@@ -40,14 +40,13 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
   const space = Math.max(0, room - head.length - services.length);
   const spaceOfNew = newPods.length === 0 ? 0 : Math.min(newPods.length + 1, Math.max(2, Math.floor(space / 2)));
   const spaceOfOld = open.length === 0 ? 0 : Math.min(open.length + 1, space - spaceOfNew);
-  const oldTitles = width < narrowColumns ? narrowTitles : columnTitles;
   // Oldest deletions first: those pods end next, or hang.
   const old = fitRows(open, spaceOfOld, 'terminating');
   const next = fitRows(newPods, space - spaceOfOld, 'new');
   const lines: Piece[][] = [
     ...head,
     ...table(
-      oldTitles,
+      width < narrowColumns ? narrowTitles : columnTitles,
       old.shown.map((pod) => rowOf(pod, now)),
     ),
     ...old.rest,

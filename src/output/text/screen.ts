@@ -46,8 +46,7 @@ export function createScreen(write: (text: string) => void, columns: () => numbe
       // A line that fills the window is erased before it is written: behind it, the last letter would be erased.
       const scrolled = above.map((line) => `${eraseLine}${line}\r\n`).join('');
       const painted = next.map(({ text }, at) => (isSame(at) ? '' : `${text}${eraseRest}`)).join('\r\n');
-      const rest = next.length < region.length ? eraseBelow : '';
-      const text = `${start}${scrolled}${painted}${rest}`;
+      const text = `${start}${scrolled}${painted}${next.length < region.length ? eraseBelow : ''}`;
       const isLarge = !isKnown || above.length > 0;
       write(`${isCursorHidden ? '' : hideCursor}${isLarge ? `${beginSync}${text}${endSync}` : text}\r`);
       region = next;

@@ -167,8 +167,7 @@ function troubleText(timeline: Timeline, now: number): string | undefined {
     return `node ${node} has been NotReady for ${durationText(now - downAt)}: nothing stops this pod until it is back`;
   const accepted = markOf(timeline, 'accepted')?.at.shown;
   const reacted = markOf(timeline, 'acknowledged') ?? markOf(timeline, 'stopping');
-  const waits = containers.some(isStillRunning);
-  if (!reacted && waits && accepted !== undefined && now - accepted > silentAfterMs)
+  if (!reacted && containers.some(isStillRunning) && accepted !== undefined && now - accepted > silentAfterMs)
     return `kubelet on ${node} is not responding: no reaction for ${durationText(now - accepted)}`;
   const trouble = markOf(timeline, 'acknowledged')?.note;
   if (trouble !== undefined) return trouble;

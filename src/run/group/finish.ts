@@ -63,6 +63,7 @@ export function missingReplacementText(trace: Trace): string | undefined {
   const pod = `pod "${began.value.name}" is gone`;
   if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
   if (!timedOut || factsAwaitedUntil(trace) !== undefined) return undefined;
-  const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';
+  const state = replacement?.startedAt ? 'ready' : replacement?.scheduledAt ? 'started' : 'scheduled';
+  const fate = replacement ? `its replacement "${replacement.name}" was not ${state}` : 'no replacement of it was seen';
   return `${pod}, but ${fate} by --timeout`;
 }

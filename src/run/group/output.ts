@@ -34,8 +34,7 @@ export function createResults(
   let writing: Promise<void> = Promise.resolve();
   const show = async (report: Report): Promise<void> => {
     await output.ended?.(report);
-    const name = nameOf(report.timeline.pod.metadata);
-    const own = files.filter(isForEachPod).map((file) => fileOfPod(file, name));
+    const own = files.filter(isForEachPod).map((file) => fileOfPod(file, nameOf(report.timeline.pod.metadata)));
     fileCodes.push(await writeReports(exitViews, report, own, ports));
     await publishPod(report, where, format, ports);
   };

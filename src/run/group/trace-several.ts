@@ -113,7 +113,7 @@ async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): P
 
 /** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
 async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live: Live) => void): Promise<RolloutEnd> {
-  const { cluster, options, output, group, stop, deadline, limit, progress, codes } = rollout;
+  const { cluster, options, output, group, stop, deadline, limit, progress, obstacles, codes } = rollout;
   for (const { signal } of [deadline, limit]) signal.addEventListener('abort', () => stop.abort(), { once: true });
   const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
   try {
@@ -121,7 +121,7 @@ async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live:
       group,
       listener: listenerOf(rollout),
       traces: results.traces,
-      audience: results,
+      audience: { ...results, take: (news) => (news.forEach(obstacles.events), results.take(news)) },
       logText: options.logText,
       finishOn: [stop.signal],
       onLive,

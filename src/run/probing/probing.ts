@@ -11,7 +11,6 @@ import type { Probing, Run } from '../streams/live-run.ts';
 const trailingMs = 2000;
 /** ms after the pod's removal for which probes wait until its replacement is ready. */
 const maxReplacementWaitMs = 60_000;
-const pollMs = 100;
 
 /**
  * Starts to send requests at once. `pod` is the pod that the target `pod` means; absent in a run over several pods:
@@ -96,6 +95,6 @@ async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: Prox
     if (signal.aborted || gone === undefined) return;
     if (known && awaitsReplacement(known) && now < gone + maxReplacementWaitMs) awaitedUntil = now;
     if (now >= Math.max(gone, awaitedUntil) + trailingMs) return;
-    await new Promise<void>((resolve) => void clock.setTimeout(resolve, pollMs));
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, 100));
   }
 }

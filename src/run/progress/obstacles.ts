@@ -1,5 +1,7 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
 import { asArray, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
+import type { Observation } from '../../model/observation.ts';
+import { objectsOf } from '../../model/select.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { rawConditionOf, isTerminatingPod, nameOf, namespaceOf } from '../streams/watched.ts';
 
@@ -26,6 +28,14 @@ export function createObstacles(say: (sentence: string) => void) {
       if (pod && !found && !isTerminatingPod(pod) && rawConditionOf(pod, 'Ready', 'True') === undefined) return;
       // If a hundred pods cannot pull one image, only one is reported.
       update(uid, found?.sentence, found?.kind);
+    },
+    /** Takes Events about a pod whose volume the kubelet or the attach controller cannot give it: it is not Ready until then. */
+    events(o: Observation): void {
+      for (const one of 'stream' in o && o.stream === 'events' ? objectsOf(o) : []) {
+        if (one.kind !== 'Event' || !/^Failed(?:Mount|AttachVolume)$/.test(one.reason)) continue;
+        const { name, uid = name } = one.involvedObject;
+        update(uid, `pod ${name} waits for a volume (${one.reason}): kubectl describe pod ${name}`, one.reason);
+      }
     },
     /** The current obstacles, for a terminal; undefined if there are none. */
     text: (): string | undefined =>

@@ -12,8 +12,6 @@ interface ProgressMessages {
   notFollowed(owner: string): void;
 }
 
-/** ms; with two streams, the later change may arrive first. */
-const settleMs = 1000;
 /** ms without a change of the pods after which a rollout with an unknown end is no longer waited for. */
 export const quietMs = 60_000;
 
@@ -130,7 +128,8 @@ async function untilOver({ isOver, isEndKnown, changes }: Awaited, env: Env, sig
   while (!signal.aborted) {
     if (!isOver()) await changes.next();
     else if (isEndKnown()) {
-      await delay(env, settleMs, signal);
+      // With two streams, the later change may arrive first.
+      await delay(env, 1000, signal);
       if (isOver() && isEndKnown() && !signal.aborted) return 'done';
     } else {
       const isQuiet = await delay(env, quietMs, AbortSignal.any([signal, changes.nextOfPods()]));

@@ -59,9 +59,6 @@ const briefOf = ({ metadata, spec, status }: JsonObject): JsonObject => {
   return { metadata: { uid, name, namespace, deletionTimestamp }, spec: { nodeName }, status: { phase } };
 };
 
-/** ms in which the answer to our own request may show that it caused the removal. */
-const ownAnswerMs = 2000;
-
 /** A pod is gone and was not seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
 function onSuddenRemoval({ options, group, listener, timers, traceOf }: Run, pod: JsonObject): void {
   const report = (): void => listener.missed?.(pod, 'it was removed at once');
@@ -70,7 +67,8 @@ function onSuddenRemoval({ options, group, listener, timers, traceOf }: Run, pod
   const wasForced = isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
   if (!group.named?.some((one) => one.uid === uid)) return wasForced ? report() : undefined;
   const unlessTraced = (): void => (traceOf(uid) ? undefined : report());
-  timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
+  // Meanwhile the answer to our own request may show that it caused the removal.
+  timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, 2000));
 }
 
 /** Streams that are not in sync when a pod begins to terminate may have missed its beginning. */

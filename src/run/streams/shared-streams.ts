@@ -75,9 +75,6 @@ export function createSharedStreams(run: Run, gate: StreamGate) {
   };
 }
 
-/** ms before the deletion; covers the difference between server and node clocks, and stamps of whole seconds. */
-const clockMarginMs = 2000;
-
 /** Follows logs from the pod's deletion or from now on, at most `most` at the same time. */
 export function createLogs(run: Run, most: number, onTooMany = (): void => {}) {
   let open = 0;
@@ -88,12 +85,12 @@ export function createLogs(run: Run, most: number, onTooMany = (): void => {}) {
   };
 }
 
-/** When the deletion was requested, minus a margin (API server's clock, ms). */
+/** 2 s before the deletion was requested (API server's clock, ms), for other clocks and stamps of whole seconds. */
 function logsSince(pod: JsonObject): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
   const deadline = Date.parse(String(deletionTimestamp));
   const grace = asNumber(deletionGracePeriodSeconds) ?? 0;
-  return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
+  return Number.isFinite(deadline) ? deadline - grace * 1000 - 2000 : undefined;
 }
 
 function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Watched) => void): void {

@@ -87,7 +87,6 @@ const maxChanges: Partial<Record<string, number>> = {
 const maxOtherChanges = 8;
 /** Gaps, resumed streams and other observations about whole streams. */
 const maxStreamObservations = 512;
-const maxDates = 16;
 
 /**
  * What a run remembers for pods that are not traced yet. A pod may begin to terminate after hours of watching: then its
@@ -122,7 +121,7 @@ const isOfOnePod = /^(pod|about\/[^/]*\/Pod)\//;
 
 /** What an observation is remembered with, and how many of them. */
 function ringOf(o: Observation): { key: string; most: number } {
-  if (o.kind === 'dated') return { key: 'dates', most: maxDates };
+  if (o.kind === 'dated') return { key: 'dates', most: 16 };
   // A newer list replaces an older one only if both have the same stream, name and kind.
   const [first] = o.kind === 'listed' ? o.objects : [];
   const kind = first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '');

@@ -37,7 +37,7 @@ export const hookRules: ContainerRules = {
     return {
       severity: isForced(input) ? 'warning' : 'error',
       message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
-      clause: `${ofSeveral(timeline, name)} was still running when the ${graceText(timeline)} ended`,
+      clause: `${ranContainers(timeline).length > 1 ? `the preStop hook of ${name}` : 'preStop'} was still running when the ${graceText(timeline)} ended`,
       why:
         loweredGraceText(input) ??
         (seconds === undefined
@@ -84,10 +84,6 @@ const failedAdvice: Record<HookKind, string> = {
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };
-
-/** `preStop`; `the preStop hook of proxy` if another container ran too. */
-const ofSeveral = (timeline: Timeline, name: string): string =>
-  ranContainers(timeline).length > 1 ? `the preStop hook of ${name}` : 'preStop';
 
 const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
 

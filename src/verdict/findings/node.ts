@@ -28,7 +28,7 @@ export const nodeRules: Rules = {
     const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now - millisecondsOf('delivery-lag');
     const until = Math.min(watched, first ? noticedBy(input, accepted, first) : end, aliveAt(input));
     // The API server has to answer before we see the kubelet.
-    const silentMs = until - accepted.latest - waitedWithin(timeline, { lo: accepted.latest, hi: until });
+    const silentMs = until - accepted.latest - waitedWithin(input, { lo: accepted.latest, hi: until });
     const notReady = markOf(timeline, 'node-not-ready')?.at;
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.latest);
     const isStarting = mayBeStarting(input) || containerInPostStart(input) !== undefined;
@@ -56,7 +56,7 @@ export const nodeRules: Rules = {
     const stopped = timeline.containers.some((container) => container.stopping);
     if (!accepted || !first || !stopped || !involvesKubelet(input)) return undefined;
     const delay = lengthBetween(accepted, first);
-    const waited = waitedWithin(timeline, { lo: accepted.earliest, hi: first.latest });
+    const waited = waitedWithin(input, { lo: accepted.earliest, hi: first.latest });
     if (delay.min - waited < 3 * second) return undefined;
     // An Event of a kubelet restart may still be on its way: then the kubelet may have known of the deletion earlier.
     const isComplete =
@@ -75,7 +75,7 @@ export const nodeRules: Rules = {
       advice: hook
         ? `Shorten ${hook}: the kubelet stops nothing before it is over.`
         : 'Look at the Events of the pod and at the load of its kubelet.',
-      severity: 'info',
+      severity: hook ? 'warning' : 'info',
       message: `the kubelet started termination ${length} after the deletion`,
       delayMs: delay.shown,
       evidence: [accepted.evidence, first.evidence, restart?.seq],
@@ -127,7 +127,8 @@ export const nodeRules: Rules = {
   },
 
   /** Kubelet and controllers waited for the API server too: a step took this long although streams show it only later. */
-  'api-server-silent': ({ trace, timeline }) => {
+  'api-server-silent': (input) => {
+    const { trace, timeline } = input;
     const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
     const exits = ranContainers(timeline).flatMap(({ exit }) => exit?.at ?? []);
     const steps = [
@@ -135,8 +136,8 @@ export const nodeRules: Rules = {
       [exits.sort((a, b) => b.latest - a.latest)[0], at('containers-done')],
       [at('containers-done'), at('removed')],
     ].map(([from, to]) => ({ lo: from?.latest ?? Infinity, hi: to?.earliest ?? -Infinity }));
-    if (Math.max(...steps.map((step) => waitedWithin(timeline, step))) < 2 * second) return undefined;
-    const longest = Math.max(...apiSilences(timeline).map(({ lo, hi }) => hi - lo));
+    if (Math.max(...steps.map((step) => waitedWithin(input, step))) < 2 * second) return undefined;
+    const longest = Math.max(...apiSilences(input).map(({ lo, hi }) => hi - lo));
     const clause = `the API server did not answer for up to ${secondsText(longest)}`;
     return {
       message: `${clause}: meanwhile nobody could report or change anything`,

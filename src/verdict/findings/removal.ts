@@ -11,6 +11,7 @@ import { lengthBetween } from '../../infer/schedule.ts';
 import type { Interval, Length } from '../../infer/timeline.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { isCascade, mainContainers, markOf, ranContainers, signalName, type RuleInput } from '../rule-input.ts';
+import { admissionMs } from '../ledger.ts';
 import { few, list, stillRan } from '../words.ts';
 
 export const removalRules: Rules = {
@@ -27,7 +28,8 @@ export const removalRules: Rules = {
     const held = until - from;
     if (held < second) return undefined;
     // If a first look or a list after a gap found one of the ends, the pod may have been held longer.
-    const isExact = sawLive(input, from) && until === gone?.at;
+    const isFirstLook = deletion.facts.underWay && from <= deletion.facts.seenAt + 1;
+    const isExact = !isFirstLook && deliverableSince(trace, 'pod', from) === from && until === gone?.at;
     const finalizers = finalizing.value;
     const names = `finalizer${finalizers.length === 1 ? '' : 's'} ${list(finalizers)}`;
     const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isExact ? '' : 'at least '}${secondsText(held)}`;
@@ -140,12 +142,13 @@ export const removalRules: Rules = {
 
 const maxCleanupMs = 5 * second;
 
-/** The length of a step that took too long, without the time in which the API server did not answer. */
-function slowStep({ timeline }: RuleInput, from: Interval | undefined, to: Interval | undefined): Length | undefined {
+/** The length of a step that took too long, unless the API server did not answer or held the first DELETE as long. */
+function slowStep(input: RuleInput, from?: Interval, to?: Interval): Length | undefined {
   if (!from || !to) return undefined;
   const { min, max } = lengthBetween(from, to);
-  const waited = waitedWithin(timeline, { lo: from.earliest, hi: to.latest });
-  return min - waited > maxCleanupMs ? { min, max, shown: (min + max) / 2 } : undefined;
+  const waited = waitedWithin(input, { lo: from.earliest, hi: to.latest });
+  const isLong = min - waited > maxCleanupMs && max < admissionMs(input.timeline);
+  return isLong ? { min, max, shown: (min + max) / 2 } : undefined;
 }
 
 /** A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then. */
@@ -182,7 +185,9 @@ function slowRemoval(input: RuleInput): Found | undefined {
   const final = markOf(timeline, 'final-delete')?.at;
   // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
   if (!final && trace.finalizing) return undefined;
-  const length = slowStep(input, done, final) ?? (!final && done ? openStep(input, done) : undefined);
+  const open = final ? 0 : timeline.now - (done?.latest ?? Infinity);
+  const stillOpen = open > maxCleanupMs ? { min: open, max: Infinity, shown: open } : undefined;
+  const length = slowStep(input, done, final) ?? stillOpen;
   if (!length) return undefined;
   // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
   const sandbox = trace.sandboxStopped && trace.sandboxStopped.at <= (trace.terminal?.at ?? 0);
@@ -191,17 +196,12 @@ function slowRemoval(input: RuleInput): Found | undefined {
     message: `${clause} after the last container had ended${final ? '' : ', and is not done'}`,
     clause,
     why: sandbox
-      ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
-      : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
-    advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
+      ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup, the runtime, a webhook or the API server'
+      : 'the API does not say what it waited for: sandbox, volumes, cgroup, the runtime, a webhook or the API server',
+    advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, the container runtime, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
     delayMs: length.min,
     evidence: [trace.terminal?.seq, sandbox ? trace.sandboxStopped?.seq : undefined, trace.finalDelete?.seq],
   };
-}
-
-function openStep({ timeline }: RuleInput, { latest }: Interval): Length | undefined {
-  const min = timeline.now - latest;
-  return min > maxCleanupMs ? { min, max: Infinity, shown: min } : undefined;
 }
 
 /** `logMs`: from the removal to the end of the container's log, which ends up to a second after its container. */
@@ -209,10 +209,6 @@ function ranOnText(logMs: number): string {
   const seconds = Math.max(1, Math.round(logMs / second));
   return seconds === 1 ? 'up to 1s' : `about ${seconds - 1}–${seconds}s`;
 }
-
-/** What the pod's stream delivered at that time (client ms) had just happened. */
-const sawLive = ({ trace, deletion }: RuleInput, at: number): boolean =>
-  deliverableSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
 /** The kubelet runs a static pod from a file on its node, and removes the copy with the file (SIGNALS.md trap 30). */
 const copyDeleted = (evidence: Evidence): Found => ({

@@ -7,10 +7,13 @@ export type Step =
   | { kind: 'wait'; ms: number }
   /** Absent fields keep their value. */
   | { kind: 'deployment'; generation?: number; spec?: Raw; status?: Raw; conditions?: Raw[] }
+  /** An Event about a pod. */
+  | { kind: 'event'; pod: string; reason: string }
   /** `name`: `web-HASH-SUFFIX`. */
   | { kind: 'pod'; name: string; is: PodState };
 
-export type PodState = 'ready' | 'unready' | 'CrashLoopBackOff' | 'crashed' | 'terminating' | 'exited' | 'gone';
+export type PodState =
+  'ready' | 'unready' | 'ContainerCreating' | 'CrashLoopBackOff' | 'crashed' | 'terminating' | 'exited' | 'gone';
 
 export const wait = (ms: number): Step => ({ kind: 'wait', ms });
 export const pod = (name: string, is: PodState): Step => ({ kind: 'pod', name, is });
@@ -60,6 +63,19 @@ export function scriptedRollout(server: Loopback): Player {
       const selector = { matchLabels: { app: 'web' } };
       const kind = { apiVersion: 'apps/v1', kind: 'Deployment' };
       write('deployments', 'web', { ...kind, metadata, spec: { selector, ...owner.spec }, status: owner.status });
+    }
+    if (step.kind === 'event') {
+      const about = { kind: 'Pod', namespace, name: step.pod, uid: step.pod };
+      const name = `${step.pod}.1`;
+      const times = { firstTimestamp: stamp(), lastTimestamp: stamp(), count: 1 };
+      const source = { component: 'kubelet' };
+      write('events', name, {
+        metadata: { ...common, name, uid: name },
+        involvedObject: about,
+        reason: step.reason,
+        source,
+        ...times,
+      });
     }
     if (step.kind === 'pod') {
       const object = podObject(step.name, step.is, common, pods.get(step.name));
@@ -111,7 +127,7 @@ function deletionOf(before: Raw | undefined): Raw {
 }
 
 function stateOf(is: PodState, before: Raw | undefined): Raw {
-  if (is === 'CrashLoopBackOff') return { waiting: { reason: is } };
+  if (is === 'CrashLoopBackOff' || is === 'ContainerCreating') return { waiting: { reason: is } };
   if (is === 'crashed') return { terminated: { exitCode: 1, reason: 'Error' } };
   if (is === 'ready' || is === 'unready' || is === 'terminating') return { running: { startedAt: stamp(-60_000) } };
   const [{ state = {} } = {}] = (((before ?? {})['status'] as Raw)['containerStatuses'] ?? []) as { state?: Raw }[];

@@ -14,7 +14,7 @@ export type Consent = 'replicas' | 'strategy';
 export interface Remedy {
   /** The problems that it solves. */
   readonly solves: readonly Problem[];
-  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop (as today) + 25%)`. */
+  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop (the time it has today) + 25%)`. */
   readonly text: string;
   /** The edits that belong together; empty: only a person can do it. */
   readonly edits: readonly Edit[];
@@ -147,7 +147,7 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
     return `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`;
   const { answer, because } = othersServe(situation);
   return answer === 'no' && servicesOfClients(situation).length > 0
-    ? `shorten the preStop hook of ${cutOff}: ${because}, so every second of it is outage`
+    ? `make the preStop hook of ${cutOff} shorter than its ${situation.graceSeconds}s grace period: ${because}, so every second of it is outage`
     : undefined;
 }
 
@@ -305,7 +305,7 @@ function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Siz
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (as today)' : 'to stop (assumed)',
+      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (the time it has today)' : 'to stop (assumed)',
     };
   });
   return graceSize(needs, from, limits);

@@ -10,14 +10,14 @@ export const defaultGraceSeconds = 30;
 export interface GraceNeed {
   readonly hookSeconds: number;
   readonly drainSeconds: number;
-  /** What `drainSeconds` is: `to stop (as today)`, `drain`. */
+  /** What `drainSeconds` is: `to stop (the time it has today)`, `drain`. */
   readonly drainWords: string;
 }
 
 export interface Size {
   readonly seconds: number;
   readonly from: 'measured' | 'assumed';
-  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (as today) + 25%`. */
+  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (the time it has today) + 25%`. */
   readonly sum: string;
   /** A limit that ends the pod earlier than the sum asks for. */
   readonly limit?: Limit;

@@ -52,7 +52,7 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'a hook that was cut off gets no more time where every second of it is outage',
     'prestop-exceeds-grace',
-    /fix shorten the preStop hook of app: nothing replaces the pod/,
+    /fix make the preStop hook of app shorter than its 5s grace period: nothing replaces the pod/,
     /grace period \d+s \(/,
   ],
   ['a hook that failed is to be run by hand', 'prestop-fails', /fix run the hook by hand/, /fix preStop/],

@@ -56,7 +56,7 @@ it('prints a failed gate twice, with its explain command', () => {
 it('names the long hook and the ignored signal, and advises on the handler first', () => {
   const card = cardOf({ app: ignoresSignal, preStop: { kind: 'sleep', seconds: 7 } });
   expect(card).toMatch(/^✖ SIGKILLed {2}preStop took ≈?7\.\ds of 10s and left app 3s/);
-  expect(card).toMatch(/why +no log line and no readiness change of app after SIGTERM/);
+  expect(card).toMatch(/why +no log line of app after SIGTERM/);
   expect(card).toMatch(/fix +check that app has a handler for its stop signal/);
 });
 

@@ -94,15 +94,15 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   ];
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; its drain 2.0s` */
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; 2.0s from SIGTERM to exit` */
 const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
-  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${drain === undefined ? '' : `; its drain ${lengthText(drain)}`}`;
+  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${drain === undefined ? '' : `; ${lengthText(drain)} from SIGTERM to exit`}`;
 
 /** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
   `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
-/** `possible race, not measured: 6 of 6 pods, no preStop hook` */
+/** `loss possible, not measured: 6 of 6 pods, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, pods: count, reason }, index) => {
     const why = reason === '' || grade === 'safe' ? '' : `, ${reason}`;

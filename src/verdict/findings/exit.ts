@@ -48,11 +48,12 @@ export const exitRules: ContainerRules = {
     const length = drain ? ` for ${lengthText(drain).replace('≤', 'up to ')}` : '';
     const shell = shellText(timeline, container);
     const silence = `${name} showed no reaction to ${signal}${length}`;
+    const unseen = `no log line${containerSpec(timeline.pod, name)?.readinessProbe ? ' and no readiness change' : ''}`;
     return {
-      message: `${silence}: no log line and no readiness change until SIGKILL`,
+      message: `${silence}: ${unseen} until SIGKILL`,
       // Silence alone does not prove it: an application may work towards its exit and print nothing.
       clause: ignoresItsSignal(timeline, container) ? `${name} ignored ${signal}${length}` : silence,
-      why: `no log line and no readiness change of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
+      why: `${unseen} of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
     };
   },
 

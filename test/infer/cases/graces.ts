@@ -257,7 +257,8 @@ const zero: Case[] = [
     of: { ...alone({ app: ignoresSignal }), ...asked(1) },
     expect: {
       outcome: 'killed',
-      sentence: /app ignored SIGTERM for 2\.0s \(1s grace period; the kubelet waits at least 2s after the stop signal\)$/,
+      sentence:
+        /app ignored SIGTERM for 2\.0s \(1s grace period; the kubelet waits at least 2s after the stop signal\)$/,
     },
   },
   ...[

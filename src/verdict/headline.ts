@@ -143,7 +143,9 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: strin
   // A share that counts from a second start of the kubelet does not cover the whole drain.
   const isOfSecondStart = drain !== undefined && graceUsed !== undefined && graceUsed.max < drain.min;
   const used = graceUsedLength(container);
-  if (!used || isOfSecondStart) return '';
+  // The share of another length than the printed one.
+  const isOfOther = prefix === '' && drain !== undefined && used !== drain;
+  if (!used || isOfSecondStart || isOfOther) return '';
   const share = shareOfGrace(timeline, used);
   if (!isShareKnown(share, grace)) return '';
   return ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;

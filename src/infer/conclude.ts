@@ -56,8 +56,7 @@ function containersIn(context: InferContext): ContainerExit[] {
     return exit;
   });
   // A sidecar's exit does not prove that its turn had come: it may have died of another signal.
-  const exits = [...nonSidecars, ...stopped];
-  return order.flatMap((kind) => exits.filter(({ spec }) => spec.kind === kind));
+  return order.flatMap((kind) => [...nonSidecars, ...stopped].filter(({ spec }) => spec.kind === kind));
 }
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;

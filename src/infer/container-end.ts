@@ -34,9 +34,10 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
 
 function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
   if (!lastLine) return;
-  const { value, seq } = lastLine;
-  const proof = { because: 'log-stamp-lag', evidence: [seq] };
-  network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), proof);
+  const { stamp, isBurst } = lastLine.value;
+  const lag = millisecondsOf('log-stamp-lag') * (isBurst ? 10 : 1);
+  const proof = { because: 'log-stamp-lag', evidence: [lastLine.seq] };
+  network.stamp('node', moment('exit', container), atLeast(stamp - lag), proof);
 }
 
 /** `mayHaveWaited`: a hook or a sidecar turn may have used up grace before the signal. */

@@ -98,7 +98,7 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   const { outcome, signal, kill, facts, spec } = container;
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
   const { log, readyLost } = facts;
-  const hasLogged = log.lastLine !== undefined && log.lastLine.value > signal.node.lo;
+  const hasLogged = log.lastLine !== undefined && log.lastLine.value.stamp > signal.node.lo;
   const failed = failedProbes(trace, spec.name).filter(({ time }) => time.lo > signal.node.hi);
   const isBeforeKill = ({ time }: { time: Span }): boolean => time.hi <= (kill?.node.lo ?? Infinity);
   const wasUnready = readyLost !== undefined && readyLost.at < (kill?.client.lo ?? Infinity);

@@ -181,7 +181,7 @@ export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }:
   if (network.unusable.node || network.minBetween(graceStart, moment('exit', name)) < minLifetime) return false;
   const from = network.read(moment('stop-start', name)).node.lo;
   const until = network.read(graceStart).node.hi + timeout;
-  const hasLogged = log.lastLine !== undefined && log.lastLine.value > from && log.lastLine.value < until;
+  const hasLogged = log.lastLine !== undefined && log.lastLine.value.stamp > from && log.lastLine.value.stamp < until;
   const hasFailedProbe = failedProbes(trace, name).some(({ time }) => time.hi > from && time.lo < until);
   return !hasLogged && !hasFailedProbe && readyLost === undefined;
 }

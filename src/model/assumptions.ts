@@ -10,7 +10,7 @@ export const assumptions = {
   'signal-lag-sandboxed': 5,
   /** Without Events: the kubelet calls the runtime within this time after the status that acknowledges the deletion. */
   'kill-at-once': 0.5,
-  /** The runtime stamps a log line when it reads the line, at most this long after it was written. */
+  /** The runtime stamps a log line when it reads the line, at most this long after it was written; of a burst, ten times. */
   'log-stamp-lag': 0.1,
   /** A container without a sign of life after its signal, that ended with 137 as its grace ran out, was killed. */
   'silent-kill': 1,

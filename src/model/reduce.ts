@@ -107,12 +107,12 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   const stamp = parseTime(o.time);
   if (stamp === undefined) return trace;
   const known = trace.containers.get(o.container)?.log;
-  const isNew = stamp > (known?.lastLine?.value ?? -Infinity);
+  const isNew = stamp > (known?.lastLine?.value.stamp ?? -Infinity);
   const isSignalLine = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < maxSignalLines;
   if (!isNew) return clockReached(trace, 'node', stamp, o);
   const next = withLog(trace, o.container, (log) => ({
     ...log,
-    lastLine: factOf(stamp, o),
+    lastLine: factOf({ stamp, isBurst: (o.skipped ?? 0) >= 50 }, o),
     signalLines: isSignalLine ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
   }));
   const what = isSignalLine ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;

@@ -42,8 +42,8 @@ export interface LogFacts {
   readonly opened?: Fact<true>;
   /** The last time that it was reopened after a break. */
   readonly reopened?: Fact<true>;
-  /** Timestamp of the newest line, node clock. */
-  readonly lastLine?: Fact<number>;
+  /** Timestamp of the newest line, node clock. `isBurst`: 50 or more in 50 ms, which the runtime may read late. */
+  readonly lastLine?: Fact<{ stamp: number; isBurst: boolean }>;
   /** Timestamps of lines that name the stop signal, oldest first (limited). */
   readonly signalLines: readonly Fact<number>[];
   /** The end of the stream, unless it was reopened. */

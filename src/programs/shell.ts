@@ -67,7 +67,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
     const over = ahead.filter((one) => !one.runsOn && (isLast || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const place = { ...spot, forms: around, isFollowed, traps, index, runsOn };
+    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
     places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > mostPlaces) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;

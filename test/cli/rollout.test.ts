@@ -186,6 +186,7 @@ describe('the summary', () => {
     ({
       timeline: {
         pod: { metadata: { name } },
+        trigger: { kind: 'unknown', evidence: [] },
         marks: [],
         grace: { effectiveSeconds: 10, counted: { min: 10, max: 10 } },
         total: { min: 9900, max: 10_000 + share * 10_000, shown: 10_000 + share * 5000 },

@@ -241,7 +241,7 @@ function whyNoHook(plan: Plan): string | undefined {
   if (answer === 'yes') return undefined;
   if (answer === 'no')
     return second(plan).length > 0
-      ? `until then no preStop sleep: ${because}, so every second of it is outage`
+      ? `no preStop sleep: ${because}, so every second of it is outage`
       : `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';

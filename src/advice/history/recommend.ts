@@ -95,7 +95,7 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     return answer('raise', next, `${hook}${field} ${now} → ${next}: ${why}`);
   }
   if (group.some(({ findings }) => findings.some(({ code }) => code === 'prestop-cut-off')))
-    return answer('not-by-grace', now, 'a preStop hook was cut off, so it is not known how long it needs: shorten it');
+    return answer('not-by-grace', now, 'a preStop hook was cut off, and these exits do not show how long it needs');
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));

@@ -48,26 +48,18 @@ export function mountedScripts(
 function dataNamed(name: string, namespace: string | undefined, configMaps: readonly ConfigMapTexts[]) {
   const [first, ...others] = configMaps.filter(
     (one) =>
-      one.name === name && (namespace === undefined || one.namespace === undefined || one.namespace === namespace),
+      one.name === name &&
+      name !== '' &&
+      (namespace === undefined || one.namespace === undefined || one.namespace === namespace),
   );
   return others.some(({ data }) => JSON.stringify(data) !== JSON.stringify(first?.data)) ? undefined : first?.data;
 }
 
 type Data = ConfigMapTexts['data'] | undefined;
 
-/** The files of a volume by their path in it: of a configMap volume, or of the ConfigMaps among projected sources. */
-function filesOf(volume: JsonObject, dataOf: (name: unknown) => Data): Map<string, string> {
-  const { configMap, projected } = volume;
-  if (isPresent(configMap)) return new Map(filesOfSource(asObject(configMap), dataOf));
-  const sources = asArray(asObject(projected)['sources'], 256).map(asObject);
-  // A source that is not visible, such as a Secret without items, may have a file of the same path.
-  if (!sources.every((source) => isPresent(source['configMap']) && dataOf(asObject(source['configMap'])['name'])))
-    return new Map();
-  return new Map(sources.flatMap((source) => filesOfSource(asObject(source['configMap']), dataOf)));
-}
-
-/** With `items` only those keys, each under its own path. */
-function filesOfSource({ name, items }: JsonObject, dataOf: (name: unknown) => Data): [string, string][] {
+/** The files of a configMap volume by their path in it. With `items` only those keys, each under its own path. */
+function filesOf(volume: JsonObject, dataOf: (name: unknown) => Data): [string, string][] {
+  const { name, items } = asObject(volume['configMap']);
   const data = dataOf(name) ?? {};
   if (asArray(items).length === 0) return Object.entries(data);
   return asArray(items)
@@ -78,13 +70,11 @@ function filesOfSource({ name, items }: JsonObject, dataOf: (name: unknown) => D
     });
 }
 
-/** With `subPath` the mount is one file or one folder of the volume. A subPathExpr depends on variables. */
+/** With `subPath` the mount is one file of the volume. A subPathExpr depends on variables. */
 function pathIn({ subPath, subPathExpr }: JsonObject, at: string, file: string): string | undefined {
   if (isPresent(subPathExpr)) return undefined;
-  const part = asText(subPath) === '' ? '.' : posix.normalize(asText(subPath)).replace(/\/$/, '');
-  if (part === '.') return posix.join(at, file);
-  if (part === file) return at;
-  return isBelow(file, part) ? posix.join(at, file.slice(part.length)) : undefined;
+  if (asText(subPath) === '') return posix.join(at, file);
+  return posix.normalize(asText(subPath)) === file ? at : undefined;
 }
 
 const isBelow = (path: string, folder: string): boolean =>

@@ -32,12 +32,6 @@ it.each<[string, object, object[], string[]]>([
   ],
   ['no item whose key is absent', volume({ items: [{ key: 'toString', path: 'go' }] }), [mount()], []],
   ['one file as subPath', volume(), [mount({ mountPath: '/go', subPath: 'run.sh' })], ['/go']],
-  [
-    'a folder as subPath',
-    volume({ items: [{ key: 'run.sh', path: 'bin/go' }] }),
-    [mount({ mountPath: '/opt', subPath: 'bin' })],
-    ['/opt/go'],
-  ],
   ['no subPath that depends on variables', volume(), [mount({ subPathExpr: '$(NAME)' })], []],
   [
     'no file that a mount below hides',
@@ -52,14 +46,8 @@ it.each<[string, object, object[], string[]]>([
     ['/scripts/lib.sh', '/scripts/run.sh'],
   ],
   [
-    'the ConfigMaps among projected sources',
+    'nothing of a projection',
     { name: 'scripts', projected: { sources: [{ configMap: { name: 'scripts' } }] } },
-    [mount()],
-    ['/scripts/lib.sh', '/scripts/run.sh'],
-  ],
-  [
-    'nothing of a projection with a Secret, which may hold the same file',
-    { name: 'scripts', projected: { sources: [{ configMap: { name: 'scripts' } }, { secret: { name: 'other' } }] } },
     [mount()],
     [],
   ],

@@ -30,15 +30,17 @@ export function mountedScripts(
     const mount = asObject(raw);
     return { mount, at: posix.resolve('/', asText(mount['mountPath'])) };
   });
-  const dataOf = (name: unknown) => dataNamed(asText(name), namespace, configMaps);
   const texts = new Map<string, string>();
   for (const { mount, at } of mounts) {
-    const files = filesOf(volumes.get(asText(mount['name'])) ?? {}, dataOf);
-    for (const [file, text] of files) {
-      const path = pathIn(mount, at, file);
+    const { name, items } = asObject(volumes.get(asText(mount['name']))?.['configMap']);
+    // Items give files other paths, and a subPathExpr depends on variables.
+    if (isPresent(items) || isPresent(mount['subPathExpr'])) continue;
+    const only = asText(mount['subPath']);
+    for (const [file, text] of Object.entries(dataNamed(asText(name), namespace, configMaps) ?? {})) {
+      const path = only === '' ? posix.join(at, file) : at;
       // A mount below hides what the volume has there.
-      const isHidden = mounts.some((other) => other.at.length > at.length && isBelow(path ?? '', other.at));
-      if (path !== undefined && !isHidden) texts.set(path, text);
+      const isHidden = mounts.some((other) => other.at.length > at.length && other.at === path);
+      if (!isHidden && ['', file].includes(only)) texts.set(path, text);
     }
   }
   return texts;
@@ -54,28 +56,3 @@ function dataNamed(name: string, namespace: string | undefined, configMaps: read
   );
   return others.some(({ data }) => JSON.stringify(data) !== JSON.stringify(first?.data)) ? undefined : first?.data;
 }
-
-type Data = ConfigMapTexts['data'] | undefined;
-
-/** The files of a configMap volume by their path in it. With `items` only those keys, each under its own path. */
-function filesOf(volume: JsonObject, dataOf: (name: unknown) => Data): [string, string][] {
-  const { name, items } = asObject(volume['configMap']);
-  const data = dataOf(name) ?? {};
-  if (asArray(items).length === 0) return Object.entries(data);
-  return asArray(items)
-    .map(asObject)
-    .flatMap(({ key, path }): [string, string][] => {
-      const text = Object.hasOwn(data, asText(key)) ? data[asText(key)] : undefined;
-      return text === undefined ? [] : [[posix.normalize(asText(path)), text]];
-    });
-}
-
-/** With `subPath` the mount is one file of the volume. A subPathExpr depends on variables. */
-function pathIn({ subPath, subPathExpr }: JsonObject, at: string, file: string): string | undefined {
-  if (isPresent(subPathExpr)) return undefined;
-  if (asText(subPath) === '') return posix.join(at, file);
-  return posix.normalize(asText(subPath)) === file ? at : undefined;
-}
-
-const isBelow = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);

@@ -24,13 +24,8 @@ function pathsOf(volumes: object[], volumeMounts: object[], configMaps = [script
 it.each<[string, object, object[], string[]]>([
   ['every key below the mount', volume(), [mount()], ['/scripts/lib.sh', '/scripts/run.sh']],
   ['a mount path with a slash at its end', volume(), [mount({ mountPath: '/a/' })], ['/a/lib.sh', '/a/run.sh']],
-  [
-    'items under their own paths',
-    volume({ items: [{ key: 'run.sh', path: 'bin/go' }] }),
-    [mount()],
-    ['/scripts/bin/go'],
-  ],
-  ['no item whose key is absent', volume({ items: [{ key: 'toString', path: 'go' }] }), [mount()], []],
+  ['no items under their own paths', volume({ items: [{ key: 'run.sh', path: 'bin/go' }] }), [mount()], []],
+  ['no other file than the subPath', volume(), [mount({ mountPath: '/go', subPath: 'bin' })], []],
   ['one file as subPath', volume(), [mount({ mountPath: '/go', subPath: 'run.sh' })], ['/go']],
   ['no subPath that depends on variables', volume(), [mount({ subPathExpr: '$(NAME)' })], []],
   [

@@ -23,10 +23,7 @@ export interface Size {
   readonly limit?: Limit;
 }
 
-/**
- * The grace period for what needs the longest: hook + drain + 25 %, rounded up to 5 s. The quarter covers slower
- * shutdowns; the 5 s keep the number from looking more exact than it is.
- */
+/** The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. */
 export function graceSize(
   needs: readonly GraceNeed[],
   from: Size['from'],

@@ -83,7 +83,8 @@ function constrainNoticed(
   const signs = stops.length + statuses.length > 0 ? [...stops, ...statuses] : lateSigns(trace, deletion);
   const [first, ...others] = signs;
   if (!first) return undefined;
-  const sign = others.reduce(earlier, first);
+  const earliest = others.reduce((a, b) => (b.client.hi < a.client.hi ? b : a), first);
+  const sign = { ...earliest, ...onBothClocks((clock) => signs.map((one) => one[clock]).reduce(earlierOf)) };
   // If the kubelet has restarted, it may have known before.
   const isRestarted = trace.events.some((one) => isKubeletStart(one) && !one.isOld && one.time.lo <= sign.node.hi);
   network.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
@@ -100,11 +101,6 @@ function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
     .map(({ value, at, seq }) => ({ ...onClient(atMost(at + 1), [seq]), node: atMost(value) }));
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
-
-const earlier = (a: Estimate, b: Estimate): Estimate => ({
-  ...(b.client.hi < a.client.hi ? b : a),
-  ...onBothClocks((clock) => earlierOf(a[clock], b[clock])),
-});
 
 /** A later, shorter DELETE does not affect a running kill (trap 3), unless it came before an attempt. */
 function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {

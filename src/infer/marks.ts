@@ -134,10 +134,7 @@ const replacementMarks = ({ replacement }: PodExit): TimelineMark[] =>
     mark(`replacement-${step}`, replacement?.[`${step}At`], { subject: replacement?.name }),
   );
 
-/** After the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill can take about 3 s. */
-const killOverdueMs = 5000;
-
-/** A note about a kill that fails or is overdue, if there is one. */
+/** A note about a kill that fails or is overdue: after a hook at least 2 s remain (SIGNALS.md §2), and it can take 3 s. */
 function killTrouble({ trace, containers }: PodExit): string | undefined {
   const failed = trace.events.findLast(({ reason }) => reason === 'FailedKillPod');
   if (failed) {
@@ -145,7 +142,7 @@ function killTrouble({ trace, containers }: PodExit): string | undefined {
     return `its kill fails${times}: ${failed.message.slice(0, 200)}`;
   }
   const late = containers.filter(
-    ({ ran, exit, graceEnd }) => ran && !exit && trace.now > (graceEnd?.client.hi ?? Infinity) + killOverdueMs,
+    ({ ran, exit, graceEnd }) => ran && !exit && trace.now > (graceEnd?.client.hi ?? Infinity) + 5000,
   );
   return trace.gone || late.length === 0
     ? undefined

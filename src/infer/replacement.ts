@@ -83,6 +83,13 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
     readyAt: ready && stepAt(context, facts, 'replacement-ready', ready, { after: [created] }),
   };
 }
+
+/** What the state of the replacement, or of the owner that could not create it, said last of why it was not there. */
+export function replacementHold({ siblings, owners }: Trace, replacement: Replacement | undefined) {
+  const failures = [...owners.values()].flatMap(({ failed }) => failed ?? []);
+  return (replacement && siblings.get(replacement.uid)?.held) ?? failures.at(-1);
+}
+
 /** When the replacement took a step. What the first list shows may be old. */
 function stepAt(
   { trace, network }: DeletionContext,

@@ -94,10 +94,7 @@ export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop, h
 
 /** Too uncertain to date a kill: only others have a Killing (trap 7), or the kubelet's first sign came late. */
 export const isStartUncertain = ({ trace, kubelet, stopStart }: Stop): boolean =>
-  (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > uncertainStartMs;
-
-/** More than the uncertainty of two timestamps in whole seconds. */
-const uncertainStartMs = 2000;
+  (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > 2 * second;
 
 /**
  * Whether there may have been a second attempt: then only the exit, or a log line, bounds the signal from above (trap

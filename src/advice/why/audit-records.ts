@@ -22,7 +22,9 @@ export async function* recordsWith(
     for await (const record of recordsIn(textIn(file, onRead), onProblem)) {
       hasRead = true;
       if (texts.some((text) => record.includes(text))) yield record.toString('utf8');
-      else if (isCutEvent(record)) onProblem('no-json');
+      // An event that breaks off before it names a pod may have been about any.
+      else if (record.includes('audit.k8s.io/') && !/[\]}"][\s,]*$/.test(record.toString('latin1', record.length - 9)))
+        onProblem('no-json');
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -35,10 +37,6 @@ export async function* recordsWith(
     );
   }
 }
-
-/** An event that breaks off before it names a pod: it may have been about any. */
-const isCutEvent = (record: Buffer): boolean =>
-  record.includes('audit.k8s.io/') && !/[\]}"][\s,]*$/.test(record.toString('latin1', record.length - 9));
 
 type Split = (chunk?: Buffer) => Buffer[];
 type Layout = (onProblem: (problem: ReadProblem) => void) => Split;

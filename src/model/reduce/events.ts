@@ -7,9 +7,6 @@ import type { Occurrence, Seen, Trace } from '../trace.ts';
 import { clockReached } from './clocks.ts';
 import { factOf, addNote } from './notes.ts';
 
-/** Enough for any exit; the oldest probe failures are dropped first. */
-const maxEvents = 512;
-
 /** Reasons that rules read whose message is not kept as it is. */
 const reasonsWithoutMessage = new Set(['Started', 'FailedPreStopHook', 'Unhealthy', 'Evicted', 'ExceededGracePeriod']);
 
@@ -43,8 +40,9 @@ function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): reado
   return same.length < 2 ? events : events.filter((one) => one !== same.at(-1));
 }
 
+/** Enough for any exit; the oldest probe failures are dropped first. */
 function dropOldest(events: readonly Occurrence[]): readonly Occurrence[] {
-  if (events.length <= maxEvents) return events;
+  if (events.length <= 512) return events;
   const failedProbe = events.findIndex((one) => one.reason === 'Unhealthy');
   const oldest = Math.max(0, failedProbe);
   return events.filter((_, index) => index !== oldest);

@@ -145,11 +145,6 @@ interface LineLayout {
   readonly zero: number | undefined;
 }
 
-/** `replacement`, the widest name that is not a container's. */
-const minNameColumns = 11;
-const maxNameColumns = 24;
-const maxKubernetesName = 63;
-
 /** The layout of lines about a pod, which is undefined until it has been seen. */
 export const lineLayout = (
   look: Pick<LineLayout, 'pen' | 'timestamps' | 'width'>,
@@ -157,10 +152,10 @@ export const lineLayout = (
   zero: number | undefined,
 ): LineLayout => ({ ...look, zero, who: whoColumns(look.width, timeline?.containers.map(({ name }) => name) ?? []) });
 
-/** The width of the names' column: up to a third of a narrow line. */
+/** The width of the names' column: at least that of `replacement`, and up to a third of a narrow line. */
 function whoColumns(width: number, containers: readonly string[]): number {
-  const limit = width === Infinity ? maxKubernetesName : maxNameColumns;
-  const wanted = Math.min(limit, Math.max(minNameColumns, ...containers.map((name) => textWidth(forTerminal(name)))));
+  const limit = width === Infinity ? 63 : 24;
+  const wanted = Math.min(limit, Math.max(11, ...containers.map((name) => textWidth(forTerminal(name)))));
   return Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4));
 }
 

@@ -45,9 +45,14 @@ export function graceSize(
 /** Rounded up, so that the printed operands are those of the sum. */
 const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 
-/** What an application has today to stop, after its hook, which a new one must not take away. See `isHeavyHook`. */
-export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number =>
-  Math.max(today.graceSeconds - today.hookSeconds, Math.min(Math.ceil(0.65 * newHookSeconds), defaultGraceSeconds), 2);
+/**
+ * What an application has today to stop, after its hook, which a new one must not take away; at least as much as makes
+ * the hook not heavy (`isHeavyHook`) and less than three quarters of the grace period, of which `graceSize` adds a part.
+ */
+export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number => {
+  const least = Math.min(0.65 * newHookSeconds, Math.max(24 - 0.2 * newHookSeconds, 0.07 * newHookSeconds));
+  return Math.max(today.graceSeconds - today.hookSeconds, Math.ceil(least), 2);
+};
 
 /** It takes half of the grace period, and leaves less than the API's default, for which applications are written. */
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>

@@ -114,12 +114,11 @@ function graceInForce(context: DeletionContext, killings: Kubelet['killings'], n
   const possible = lowered.filter((grace) => isRetried || loweredSince(context, grace) <= since.hi);
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
-  // The pod's own grace may have been in force before the first one that we saw (trap 2).
   const likely = Math.max(minOf(certain), deletion.isWitnessed ? 0 : (ownGrace(deletion) ?? 0));
   return { min: minOf(possible), max: mayHaveBeenLonger(deletion) ? Infinity : likely, likely };
 }
 
-/** Whether an unseen grace may have been longer than the pod's own (SIGNALS.md §1 "Repeat delete"). */
+/** Whether an unseen grace (trap 2) may have been longer than the pod's own (SIGNALS.md §1 "Repeat delete"). */
 const mayHaveBeenLonger = (deletion: Deletion): boolean =>
   !deletion.isWitnessed && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
 

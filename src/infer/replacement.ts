@@ -84,10 +84,12 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   };
 }
 
-/** What the state of the replacement, or of the owner that could not create it, said last of why it was not there. */
+/** Why the replacement was not there, by its own state or that of its owner; if it is not there yet, by the owner's last. */
 export function replacementHold({ siblings, owners }: Trace, replacement: Replacement | undefined) {
-  const failures = [...owners.values()].flatMap(({ failed }) => failed ?? []);
-  return (replacement && siblings.get(replacement.uid)?.held) ?? failures.at(-1);
+  const failures = [...owners.values()].flatMap(({ failed, last }) =>
+    failed && (replacement ? failed.at < replacement.createdAt.client.hi : failed.seq === last.seq) ? failed : [],
+  );
+  return siblings.get(replacement?.uid ?? '')?.held ?? failures.at(-1);
 }
 
 /** When the replacement took a step. What the first list shows may be old. */

@@ -162,7 +162,6 @@ const chainOf: Partial<Record<MarkName, 'request' | 'container' | 'endpoint' | '
     unrouted: 'endpoint',
     'prestop-ended': 'container',
     'stop-signal': 'container',
-    'ready-lost': undefined,
     kill: 'container',
     exited: 'container',
     'containers-done': 'removal',
@@ -174,8 +173,6 @@ const chainOf: Partial<Record<MarkName, 'request' | 'container' | 'endpoint' | '
     'replacement-scheduled': 'replacement',
     'replacement-started': 'replacement',
     'replacement-ready': 'replacement',
-    'node-not-ready': undefined,
-    'node-ready': undefined,
   };
 
 const places: readonly string[] = Object.keys(chainOf);

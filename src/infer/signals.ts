@@ -109,9 +109,7 @@ const isAboutThisSignal = ({ trace, deletion, facts: { log } }: Stop, line: Fact
   line.at >= deletion.facts.seenAt &&
   deliverableSince(trace, 'logs', line.at) === line.at;
 
-interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> {
-  readonly graceEnd: Estimate;
-}
+type UnprovedSignal = Stop & Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> & { readonly graceEnd: Estimate };
 
 /** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>

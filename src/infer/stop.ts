@@ -3,6 +3,7 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
 import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
+import { constrainChange } from './arrival.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
@@ -55,11 +56,8 @@ export function constrainGraceStart(stop: Stop): Estimate {
   const at = moment('grace-start', spec.name);
   const last = killings.length > 1 ? killings.at(-1) : undefined;
   const latest = `last-stopping/${spec.name}`;
-  if (last) {
-    const proof = { because: 'the last Killing (§2 S11)', evidence: [last.seq] };
-    network.within(latest, { client: atMost(last.at + 1) }, proof);
-    network.stamp('node', latest, last.time, proof);
-  }
+  if (last)
+    constrainChange(network, latest, { fact: last, written: atMost(last.at + 1), stamp: last.time, clock: 'node' });
   const latestStart = last ? network.read(latest) : stop.stopStart;
   // An attempt that started after the container had ended does not count.
   const isRetried = trace.events.some(

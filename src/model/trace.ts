@@ -16,9 +16,7 @@ export interface Seen {
 }
 
 /** A value, and the observation that first showed it. */
-export interface Fact<T> extends Seen {
-  readonly value: T;
-}
+export type Fact<T> = Seen & { readonly value: T };
 
 /** An occurrence of an Event about the pod, its node or its owners. */
 export interface Occurrence extends Seen {

@@ -209,7 +209,7 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
   const others = rest.flatMap(([outcome, count]) => (outcome !== 'graceful' && count ? `${count} ${outcome}` : []));
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
-  if (pods + unseen.length === 0) return `no pod was deleted${end}`;
+  if (pods + unseen.length === 0) return incomplete ?? 'no pod was deleted';
   const counts = `${outcomes.graceful ?? 0} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
   const isLost = sumOf(probes).failed > 0;
   const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);

@@ -164,7 +164,7 @@ const causes: readonly Cause[] = [
   {
     sentence: 'what keeps a replacement from starting',
     file: ownRecording('image-not-pulled'),
-    says: / · its replacement waits: ImagePullBackOff$/,
+    says: / · replacement not ready, last reason: ImagePullBackOff$/,
     owner: 'kubelet',
   },
   {
@@ -202,6 +202,11 @@ it.each([
     'started, as a volume was missing,',
     'replacement-not-started',
     'replacement ready after ≈45s: ≈44s until it was started',
+  ],
+  [
+    'started, for a reason that only Events give,',
+    'replacement-without-volume',
+    'replacement ready after ≈17s: ≈17s until it was started (FailedMount)',
   ],
 ])('names the step of a replacement that was late to be %s', async (_step, name, text) => {
   const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'lines']);

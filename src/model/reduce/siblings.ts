@@ -3,9 +3,6 @@ import { conditionOf, isReady, statusesOf } from '../pod.ts';
 import type { Seen, SiblingFacts, Trace } from '../trace.ts';
 import { factOf, addNote } from './notes.ts';
 
-/** A replacement is among the first. Pods of the first list do not count: a DaemonSet may have 5000. */
-const maxNewSiblings = 4096;
-
 /**
  * How a sibling was first seen: created during the run (`created`; `took-name`: on the traced pod's stream, with the same
  * name), or in the first list, from before (`existed`) or after (`listed-late`) the first request.
@@ -20,7 +17,8 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, arr
   for (const pod of pods) {
     const known = (siblings ?? trace.siblings).get(pod.metadata.uid);
     const isNewSibling = !known && arrival === 'created';
-    if (isNewSibling && newSiblingCount >= maxNewSiblings) continue;
+    // A replacement is among the first. Pods of the first list do not count: a DaemonSet may have 5000.
+    if (isNewSibling && newSiblingCount >= 4096) continue;
     const next = updateSibling(trace.uid, known, { pod, seen, arrival });
     if (!next) continue;
     if (isNewSibling) newSiblingCount += 1;

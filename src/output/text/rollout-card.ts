@@ -72,7 +72,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
-    ...row('rollout', numbers.incomplete),
+    ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · in ${secondsText(total)}`}`),
     ...row('slowest', slowest && slowestText(slowest)),
     ...worst.map(({ pod, summary }, index) => ({

@@ -5,7 +5,7 @@ import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, isHeavyHook, type Size } from './sizes.ts';
+import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
@@ -91,28 +91,24 @@ const graceField = 'terminationGracePeriodSeconds';
 /** Hooks that serving containers and their companions need, and the grace period for all of them: one patch. */
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
+  if (situation.specGraceSeconds === 0) return noGrace(plan);
   const { seconds: added, solves, sentences } = hooksFor(plan);
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
-  // The probe of a container that gets a longer hook is set with it.
-  const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
   const words = added.size === 0 && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
   if (words) return [...sentences, ...inWords(graceProblems, words)];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
-  const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
+  const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const sooner = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   // What only a longer grace period would solve.
   const rest = longer || sooner === undefined || graceProblems.length === 0 ? [] : inWords(graceProblems, sooner);
   if (added.size === 0 && !longer) return [...sentences, ...rest];
-  const solved = [...solves, ...(longer ? graceProblems : []), ...probes];
+  const solved = [...solves, ...(longer ? graceProblems : [])];
   const hookSeconds = Math.max(0, ...added.values());
-  const next = longer?.seconds ?? situation.graceSeconds;
-  if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit) {
-    const text = `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`;
-    return [...sentences, ...rest, ...inWords(solved, text)];
-  }
+  if (grace?.limit)
+    return [...sentences, ...rest, ...inWords(solved, `a preStop sleep of ${hookSeconds}s does not fit: ${grace.sum}`)];
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
@@ -123,7 +119,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const adjust = added.size === 0 ? shorter : isForClients ? forClients : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
-    text: `${parts.join(' and ')}${adjust}${longer || !grace?.limit ? '' : `; ${limitText(grace)}`}`,
+    text: `${parts.join(' and ')}${adjust}`,
     edits: [
       ...hookEdits(situation, added),
       ...(longer ? [set([...situation.podPath, graceField], longer.seconds, longer.sum)] : []),
@@ -136,11 +132,19 @@ function hookAndGrace(plan: Plan): Remedy[] {
   return [...sentences, ...rest, remedy];
 }
 
-/** What no number solves. Nobody writes a grace period of 0 by accident; with a hook, which then never runs, it contradicts itself. */
+/** Nobody writes a grace period of 0 by accident, and with it no hook runs. */
+function noGrace(plan: Plan): Remedy[] {
+  const solves = of(plan, ...graceCodes, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
+  const text =
+    plan.situation.subject.kind === 'StatefulSet'
+      ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
+      : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
+  return solves.length === 0 ? [] : inWords(solves, text);
+}
+
+/** What no number solves. */
 function graceInWords(situation: Situation, problems: readonly Problem[]): string | undefined {
   const hooks = signalled(situation).filter(({ hook }) => hook);
-  if (hooks.length === 0 && problems.every(({ code }) => code === 'force-deleted'))
-    return `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
   const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
   if (cutOff === undefined) return undefined;
   if (hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined))
@@ -251,23 +255,15 @@ function whyNoHook(plan: Plan): string | undefined {
 function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Edit[] {
   const serving = containersThatServe(situation, servicesOfClients(situation));
   return situation.containers.flatMap((container) => {
-    const { name, path, liveness } = container;
+    const { name, path } = container;
     const seconds = added.get(name);
     if (seconds === undefined) return [];
     const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
     const why = serving.includes(container)
       ? forClients
       : `${list(serving.map((one) => one.name))} may need it meanwhile`;
-    const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why);
-    return (liveness?.graceSeconds ?? Infinity) <= seconds ? [hook, probeGrace(container, seconds)] : [hook];
+    return [set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why)];
   });
-}
-
-function probeGrace({ path }: ContainerSpec, hookSeconds: number): Edit {
-  const drainSeconds = drainToday({ graceSeconds: 0, hookSeconds: 0 }, hookSeconds);
-  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop (assumed)' }]);
-  const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
-  return set([...path, 'livenessProbe', graceField], size?.seconds, why);
 }
 
 /** Problems that a longer grace period solves. */
@@ -396,19 +392,14 @@ function rolling(
   };
 }
 
-/** Remedies of one container: its readiness probe, its liveness probe, its place among the sidecars. */
+/** Remedies of one container: its readiness probe, its place among the sidecars. */
 function byContainer(plan: Plan): Remedy[] {
   const { situation } = plan;
-  const hooks = plan.unhandled.length > 0 ? new Map<string, number>() : hooksFor(plan).seconds;
   return plan.problems.flatMap((problem): Remedy[] => {
     const container = situation.containers.find(({ name }) => name === problem.container);
     if (!container) return [];
     if (problem.code === 'stays-ready') return readiness(situation, container, problem);
-    if (problem.code === 'classic-sidecar') return [sidecar(situation, container, problem)];
-    const hookSeconds = container.hook?.minSeconds;
-    if (problem.code !== 'liveness-during-drain' || hookSeconds === undefined || hooks.has(container.name)) return [];
-    const text = `give the liveness probe of ${container.name} a ${graceField} above its hook`;
-    return [{ solves: [problem], text, edits: [probeGrace(container, hookSeconds)] }];
+    return problem.code === 'classic-sidecar' ? [sidecar(situation, container, problem)] : [];
   });
 }
 

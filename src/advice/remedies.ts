@@ -1,6 +1,6 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { list } from '../verdict/words.ts';
-import type { SingleReason } from './capacity.ts';
+import { surges, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
@@ -167,17 +167,10 @@ function hookWords(added: ReadonlyMap<string, number>): string[] {
   });
 }
 
-function costsOf(
-  { capacity: { replicas } }: Situation,
-  hookSeconds: number,
-  grace: Size | undefined,
-): string | undefined {
-  if (hookSeconds === 0) return grace && `a pod that hangs is killed only after ${grace.seconds}s`;
-  const rollout =
-    replicas !== undefined && replicas > 1
-      ? `, a rollout of ${replicas} pods one by one ${replicas * hookSeconds}s`
-      : '';
-  return `each pod takes ${hookSeconds}s longer to stop${rollout}, and holds its resources as long`;
+function costsOf({ graceSeconds }: Situation, hookSeconds: number, grace: Size | undefined): string {
+  const all = Math.max(graceSeconds, grace?.seconds ?? 0);
+  if (hookSeconds === 0) return `a pod that hangs is killed only after ${all}s`;
+  return `each pod takes ${hookSeconds}s longer to stop, and one that ignores its signal ${all}s; it holds its resources as long`;
 }
 
 interface Hooks {
@@ -335,8 +328,8 @@ const reasonsIn = (single: readonly SingleReason[]): string => list(single.map((
 const singleText: Readonly<Record<SingleReason, string>> = {
   'data volume': 'its volume keeps data, which a second pod may not share',
   'store image': 'a second pod of a store is no copy of the first, unless it is set up to replicate',
-  recreate: 'its strategy Recreate says that two pods must not run at the same time',
-  'leader election off': 'leader election is off, so two pods would do the same work twice',
+  recreate: 'its strategy (Recreate, or one replica with maxSurge 0) says that two pods must not run at the same time',
+  'leader election off': 'leader election is off, or it is told to run alone, so two pods would do the same work twice',
   device: 'each pod takes a device',
   'host ports': 'each pod takes its ports of a node',
 };
@@ -417,13 +410,19 @@ function sidecar({ podPath }: Situation, { name, path, hook }: ContainerSpec, pr
 }
 
 /** A port that only the Service names may be served by nobody: a probe of it would keep the pod from ever being ready. */
-function readiness({ services }: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
+function readiness(situation: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
+  const { services, subject, capacity } = situation;
   const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
   const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
   const declared = ports.filter(tcp).find(({ name, port }) => targets.some((one) => [name, port].includes(one)));
   const port = declared?.name ?? declared?.port;
   const text = `give ${name} a readiness probe`;
-  if (port === undefined) return [{ solves: [problem], text, edits: [] }];
+  // Members that are ready only with the others would never start again once all of them were down.
+  if (subject.kind === 'StatefulSet' && capacity.replicas !== 1)
+    return inWords([problem], `${text}, if each pod can be ready alone: a StatefulSet starts the next one only then`);
+  if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
+    return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
+  if (port === undefined) return inWords([problem], text);
   const why = 'ready only once the port accepts connections; an HTTP check of your own says more';
   const probe = { tcpSocket: { port }, periodSeconds: 5 };
   return [

@@ -1,5 +1,4 @@
 /** Formats of a check: a card or a table for people, SARIF 2.1.0 and JUnit XML for machines. Pure. */
-import type { Severity } from '../model/report.ts';
 import { command } from '../output/machine/github.ts';
 import { forCommandProperty, forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
@@ -118,8 +117,6 @@ export function checkMarkdown({ checks, errors, summary }: CheckContent): string
   return markdownPage(summary, ['workload', 'result', 'findings'], rows, broken);
 }
 
-const levels: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'note' };
-
 /** SARIF 2.1.0: one run, one result per finding. Objects read from a cluster have only a logical location. */
 function sarifOf({ checks, errors, run }: CheckReport): object {
   const results = checks.flatMap((checked) => checked.findings.map((finding) => sarifResult(checked, finding)));
@@ -152,7 +149,7 @@ function sarifResult(checked: CheckedObject, { code, severity, message, advice, 
   const fullyQualifiedName = `${objectName(checked)}${field === undefined ? '' : `#${field}`}`;
   return {
     ruleId: code,
-    level: levels[severity],
+    level: severity === 'info' ? 'note' : severity,
     message: { text: advice === undefined ? message : `${message}. ${advice}` },
     locations: [
       {

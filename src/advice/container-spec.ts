@@ -116,8 +116,9 @@ function hookOf(handler: JsonObject, image: string) {
   const exec = asObject(handler['exec']);
   /** Empty unless `kind` is exec. */
   const command = asStrings(exec['command']);
-  /** The image has no such program. */
-  const neverRuns = programsOfDistributions.test(command[0] ?? '') && isDistroless(image);
+  // These images have neither a shell nor coreutils, unless their tag says debug.
+  const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
+  const neverRuns = isDistroless && programsOfDistributions.test(command[0] ?? '');
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
     kind === 'sleep'
@@ -135,10 +136,6 @@ function hookOf(handler: JsonObject, image: string) {
     neverRuns,
   };
 }
-
-/** These images have neither a shell nor coreutils, unless their tag says debug. */
-const isDistroless = (image: string): boolean =>
-  /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
 
 const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
 

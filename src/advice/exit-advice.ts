@@ -50,13 +50,22 @@ const lossAdvice: Partial<Record<Loss['cause'], string>> = {
 export const isUnhandled = (timeline: Timeline, container: ContainerTimeline): boolean =>
   ignoresItsSignal(timeline, container) ||
   container.reaction === 'none' ||
+  isSignalOpen(timeline, container) ||
   (container.reaction === undefined && containerSpec(timeline.pod, container.name)?.handlesTerm !== true);
+
+/** Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8). */
+function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: ContainerTimeline): boolean {
+  const { handlesTerm, handlesOther } = containerSpec(pod, name) ?? {};
+  return reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+}
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
   const { name } = container;
   if (ignoresItsSignal(timeline, container))
     return `Remove \`trap "" TERM\` from the command of ${name}: an ignored signal stays ignored after exec.`;
+  if (isSignalOpen(timeline, container))
+    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
   if (containerSpec(timeline.pod, name)?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form: the shell receives the signal and does not pass it on.`;
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;

@@ -16,28 +16,20 @@ export interface GraceNeed {
 
 export interface Size {
   readonly seconds: number;
-  readonly from: 'measured' | 'assumed';
   /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (the time it has today) + 25%`. */
   readonly sum: string;
   /** A limit that ends the pod earlier than the sum asks for. */
   readonly limit?: Limit;
 }
 
-/**
- * The grace period for what needs the longest: hook + drain + 25 %, rounded up to 5 s. The quarter covers slower
- * shutdowns; the 5 s keep the number from looking more exact than it is.
- */
-export function graceSize(
-  needs: readonly GraceNeed[],
-  from: Size['from'],
-  limits: readonly Limit[] = [],
-): Size | undefined {
+/** The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. */
+export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] = []): Size | undefined {
   const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords }) => {
     const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
     const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
     const parts = [...(hook > 0 ? [`${hook}s preStop`] : []), `${drain}s ${drainWords}`];
     const rounded = seconds > (hook + drain) * 1.25 ? ', rounded up' : '';
-    return { seconds, from, sum: `${parts.join(' + ')} + 25%${rounded}` };
+    return { seconds, sum: `${parts.join(' + ')} + 25%${rounded}` };
   });
   const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
   const [limit] = limits;
@@ -48,9 +40,14 @@ export function graceSize(
 /** Rounded up, so that the printed operands are those of the sum. */
 const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 
-/** What an application has today to stop, after its hook, which a new one must not take away. See `isHeavyHook`. */
-export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number =>
-  Math.max(today.graceSeconds - today.hookSeconds, Math.min(Math.ceil(0.65 * newHookSeconds), defaultGraceSeconds), 2);
+/**
+ * What an application has today to stop, after its hook, which a new one must not take away; at least as much as makes
+ * the hook not heavy (`isHeavyHook`) and less than three quarters of the grace period, of which `graceSize` adds a part.
+ */
+export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number => {
+  const least = Math.min(0.65 * newHookSeconds, Math.max(24 - 0.2 * newHookSeconds, 0.07 * newHookSeconds));
+  return Math.max(today.graceSeconds - today.hookSeconds, Math.ceil(least), 2);
+};
 
 /** It takes half of the grace period, and leaves less than the API's default, for which applications are written. */
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>

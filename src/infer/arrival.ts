@@ -8,10 +8,10 @@ import type { Fact, Seen, Trace } from '../model/trace.ts';
 import type { PodNetwork } from './pod-network.ts';
 
 /** At most the delivery lag before; after a cut, since then; in the first state that was seen, at any time before. */
-export const writtenAt = (trace: Trace, fact: Fact<unknown>, stream: StreamName): Span => ({
-  lo: isOldNews(trace, fact, stream) ? -Infinity : deliverableSince(trace, stream, fact.at) - deliveryLagOf(trace),
-  hi: fact.at + 1,
-});
+export function writtenAt(trace: Trace, { seq, at }: Fact<unknown>, stream: StreamName): Span {
+  const isOldNews = stream === 'pod' && trace.deletion?.underWay === true && seq === trace.deletion.seenSeq;
+  return { lo: isOldNews ? -Infinity : deliverableSince(trace, stream, at) - deliveryLagOf(trace), hi: at + 1 };
+}
 
 /** A change of the API as a moment of the network. */
 export interface ApiChange {
@@ -32,10 +32,6 @@ export function constrainChange(network: PodNetwork, name: string, change: ApiCh
   for (const cause of after) network.follows(cause, name, {}, { because: 'an effect follows its cause' });
   if (stamp) network.stamp(clock, name, stamp, { because: 'the timestamp of the write', evidence });
 }
-
-/** If the deletion was already under way when the run started, the first state of the pod does not show since when. */
-const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamName): boolean =>
-  stream === 'pod' && deletion?.underWay === true && seq === deletion.seenSeq;
 
 /** Since when (client ms) a change may have waited for its stream: `at` or, after a cut or in a gap, since that. */
 export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {

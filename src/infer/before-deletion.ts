@@ -183,12 +183,8 @@ function mayBeOfLastRun({ trace, spec, status }: ContainerContext, killing: Occu
     status?.state.running?.startedAt,
     trace.containers.get(spec.name)?.terminated?.value.startedAt,
   ].flatMap((stamp) => parseFloor(stamp) ?? []);
-  return (
-    !started.some(({ lo }) => killing.time.lo < lo && killing.time.hi <= lo) && !wasStartedAfter(trace, spec, killing)
-  );
+  const isLater = ({ time, isOld, seq }: Occurrence): boolean =>
+    time.lo > killing.time.hi || (!isOld && seq > killing.seq);
+  if (eventsAbout(trace, 'Started', spec.name).some(isLater)) return false;
+  return !started.some(({ lo }) => killing.time.lo < lo && killing.time.hi <= lo);
 }
-
-const wasStartedAfter = (trace: Trace, { name }: PodContainer, killing: Occurrence): boolean =>
-  eventsAbout(trace, 'Started', name).some(
-    ({ time, isOld, seq }) => time.lo > killing.time.hi || (!isOld && seq > killing.seq),
-  );

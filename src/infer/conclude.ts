@@ -11,7 +11,7 @@ import { endpointsOf } from './endpoints.ts';
 import { cite, onBothClocks, unbounded, type Estimate } from './estimate.ts';
 import { contextOf } from './pod-constraints.ts';
 import { moment } from './pod-network.ts';
-import { replacementOf } from './replacement.ts';
+import { replacementHold, replacementOf } from './replacement.ts';
 import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
@@ -31,11 +31,13 @@ function podExitOf(trace: Trace): PodExit | undefined {
   const context = contextOf(trace, deletion);
   const containers = containersIn(context);
   const trigger = triggerOf(trace, deletion);
+  const replacement = replacementOf(context, trigger.kind);
   return {
     ...context,
     containers,
     endpoints: endpointsOf(context, containers),
-    replacement: replacementOf(context, trigger.kind),
+    replacement,
+    replacementHold: replacementHold(trace, replacement),
     trigger,
   };
 }

@@ -69,8 +69,19 @@ function preStopOf(
 }
 
 function stopSignalOf({ exit: { trace }, intervals }: Context, container: ContainerExit): StopSignal | undefined {
+  const { name: signal } = container.signal ?? {};
   const at = intervals.past(container.signal);
-  return at && { ...at, signal: container.signal?.name, provisional: !isSignalSettled(trace, container) };
+  const isPerhapsOther = signal === undefined && isPerhapsOtherSignal(trace, container);
+  return at && { ...at, signal, isPerhapsOther, provisional: !isSignalSettled(trace, container) };
+}
+
+/** The API shows no STOPSIGNAL of an image, and not whether the runtime heeds the spec's (SIGNALS.md §2 S8). */
+function isPerhapsOtherSignal(trace: Trace, container: ContainerExit): boolean {
+  const { spec, facts, signal, outcome } = container;
+  const { lifecycle, handlesTerm, handlesOther } = spec.container;
+  if (lifecycle?.stopSignal !== undefined || handlesOther) return true;
+  if (handlesTerm && outcome === 'killed' && reactionOf(trace, container) !== 'seen') return true;
+  return facts.log.signalLines.find(({ value }) => value >= (signal?.node.lo ?? Infinity))?.isOther === true;
 }
 
 /** The drain lasts until the exit. The phase of that name ends with the kill, if there was one. */

@@ -5,7 +5,7 @@ import type { HookKind } from '../model/observe/container.ts';
 import type { PodContainer } from '../model/pod.ts';
 import type { ContainerOutcome, PreStopReport, TriggerKind } from '../model/report.ts';
 import { second, type Span } from '../model/span.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
+import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
@@ -151,6 +151,7 @@ export interface PodExit extends InferContext {
   readonly containers: readonly ContainerExit[];
   readonly endpoints: readonly EndpointExit[];
   readonly replacement?: Replacement;
+  readonly replacementHold?: Fact<string>;
   readonly trigger: Trigger;
 }
 

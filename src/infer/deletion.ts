@@ -67,17 +67,15 @@ function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
   return Math.min(facts.seenAt, showsDeletion && at !== undefined ? at : Infinity) + 1;
 }
 
-/** Flow control rejects such a request without executing it. */
-const tooManyRequests = 429;
-
 /** A failed try may still have been executed, but not before the last state without deletionTimestamp. */
 function sentSince(trace: Trace, ours: RequestFacts): number {
   const first = firstTry(trace);
   return first && first !== ours ? Math.max(first.sent.at, trace.notDeletingAt) : ours.sent.at;
 }
 
+/** Flow control rejects a request with 429 without executing it. */
 const firstTry = (trace: Trace): RequestFacts | undefined =>
-  trace.requests.find((request) => request.answer?.value.status !== tooManyRequests);
+  trace.requests.find((request) => request.answer?.value.status !== 429);
 
 /** The last request that was sent before a deletionTimestamp was seen, unless it failed. */
 function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {

@@ -102,7 +102,9 @@ function sleepEnd(stop: HookStop): Result {
   }
   const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + lagMs;
   const resumed = pauseEndOf(stop, moved(stopStart, { lo: min, hi: max }));
-  const isBounded = !resumed && !isPauseHidden(stop);
+  // A pause of the kubelet goes unseen if its Lease was not watched, or the container's log broke off.
+  const isPauseSeen = lostSince(trace, 'lease') === Infinity && stop.facts.log.ended?.value.clean !== false;
+  const isBounded = !resumed && isPauseSeen;
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
   network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });
   if (terminal) constrainByTerminal(stop, terminal);
@@ -112,10 +114,6 @@ function sleepEnd(stop: HookStop): Result {
   }
   return { outcome: isCutOff ? 'cut-off' : isComplete ? 'completed' : 'unknown' };
 }
-
-/** Whether a pause of the kubelet would go unseen: its Lease was not watched, or the container's log broke off. */
-const isPauseHidden = ({ trace, spec }: Stop): boolean =>
-  lostSince(trace, 'lease') < Infinity || trace.containers.get(spec.name)?.log.ended?.value.clean === false;
 
 /** The status with the terminal phase waits for every hook, even for a sleep that outlives its container. */
 function constrainByTerminal({ network, end }: HookStop, { at, seq }: Fact<unknown>): void {

@@ -83,7 +83,8 @@ function constrainNoticed(
   const signs = stops.length + statuses.length > 0 ? [...stops, ...statuses] : lateSigns(trace, deletion);
   const [first, ...others] = signs;
   if (!first) return undefined;
-  const sign = others.reduce(earlier, first);
+  const earliest = others.reduce((a, b) => (b.client.hi < a.client.hi ? b : a), first);
+  const sign = { ...earliest, ...onBothClocks((clock) => signs.map((one) => one[clock]).reduce(earlierOf)) };
   // If the kubelet has restarted, it may have known before.
   const isRestarted = trace.events.some((one) => isKubeletStart(one) && !one.isOld && one.time.lo <= sign.node.hi);
   network.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
@@ -101,11 +102,6 @@ function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
-const earlier = (a: Estimate, b: Estimate): Estimate => ({
-  ...(b.client.hi < a.client.hi ? b : a),
-  ...onBothClocks((clock) => earlierOf(a[clock], b[clock])),
-});
-
 /** A later, shorter DELETE does not affect a running kill (trap 3), unless it came before an attempt. */
 function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
@@ -118,14 +114,11 @@ function graceInForce(context: DeletionContext, killings: Kubelet['killings'], n
   const possible = lowered.filter((grace) => isRetried || loweredSince(context, grace) <= since.hi);
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
-  const likely = Math.max(minOf(certain), unseenGrace(deletion));
+  const likely = Math.max(minOf(certain), deletion.isWitnessed ? 0 : (ownGrace(deletion) ?? 0));
   return { min: minOf(possible), max: mayHaveBeenLonger(deletion) ? Infinity : likely, likely };
 }
 
-/** The pod's own grace (s), if it may have been in force before the first one that we saw (trap 2). Else 0. */
-const unseenGrace = (deletion: Deletion): number => (deletion.isWitnessed ? 0 : (ownGrace(deletion) ?? 0));
-
-/** Whether an unseen grace may have been longer than the pod's own (SIGNALS.md §1 "Repeat delete"). */
+/** Whether an unseen grace (trap 2) may have been longer than the pod's own (SIGNALS.md §1 "Repeat delete"). */
 const mayHaveBeenLonger = (deletion: Deletion): boolean =>
   !deletion.isWitnessed && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
 

@@ -9,6 +9,7 @@ import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
 import { heldSince } from './removal.ts';
+import { isKubeletStart } from './stop.ts';
 import type { Interval, Mark, Phase } from './timeline.ts';
 
 export function marksOf(exit: PodExit): TimelineMark[] {
@@ -96,7 +97,17 @@ function nodeMarks(exit: PodExit): TimelineMark[] {
   return [
     ...mark('node-not-ready', down && seenAt(exit, 'node-not-ready', down, 'node'), { subject: name }),
     ...mark('node-ready', up && seenAt(exit, 'node-ready', up, 'node'), { subject: name }),
+    ...mark('kubelet-started', kubeletStart(exit), { subject: name }),
   ];
+}
+
+/** By the kubelet's own Event, if it arrived after the deletion (SIGNALS.md §2 "Kubelet restart"). */
+function kubeletStart({ trace, network, deletion }: PodExit): Estimate | undefined {
+  const fact = trace.events.find((one) => isKubeletStart(one) && !one.isOld && one.at >= deletion.accepted.client.lo);
+  if (!fact) return undefined;
+  const written = { lo: -Infinity, hi: fact.at + 1 };
+  constrainChange(network, 'kubelet-started', { fact, written, stamp: fact.time, clock: 'node' });
+  return network.observed('kubelet-started');
 }
 
 /** When a change since the deletion was written, whatever caused it. */
@@ -123,10 +134,7 @@ const replacementMarks = ({ replacement }: PodExit): TimelineMark[] =>
     mark(`replacement-${step}`, replacement?.[`${step}At`], { subject: replacement?.name }),
   );
 
-/** After the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill can take about 3 s. */
-const killOverdueMs = 5000;
-
-/** A note about a kill that fails or is overdue, if there is one. */
+/** A note about a kill that fails or is overdue: after a hook at least 2 s remain (SIGNALS.md §2), and it can take 3 s. */
 function killTrouble({ trace, containers }: PodExit): string | undefined {
   const failed = trace.events.findLast(({ reason }) => reason === 'FailedKillPod');
   if (failed) {
@@ -134,7 +142,7 @@ function killTrouble({ trace, containers }: PodExit): string | undefined {
     return `its kill fails${times}: ${failed.message.slice(0, 200)}`;
   }
   const late = containers.filter(
-    ({ ran, exit, graceEnd }) => ran && !exit && trace.now > (graceEnd?.client.hi ?? Infinity) + killOverdueMs,
+    ({ ran, exit, graceEnd }) => ran && !exit && trace.now > (graceEnd?.client.hi ?? Infinity) + 5000,
   );
   return trace.gone || late.length === 0
     ? undefined

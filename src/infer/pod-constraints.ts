@@ -5,6 +5,7 @@ import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { isRefused, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
+import { constrainChange } from './arrival.ts';
 import { containerContext, factsOfLastRun } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks, unusableClock } from './clocks.ts';
 import { constrainExit } from './container-end.ts';
@@ -76,12 +77,8 @@ function constrainAcceptance({ trace, deletion, network }: DeletionContext): voi
 function constrainStopping({ network }: DeletionContext, container: string, killings: readonly Occurrence[]): void {
   const [first] = killings;
   if (!first) return;
-  const at = moment('stopping', container);
-  const evidence = [first.seq];
-  network.within(at, { client: atMost(first.at + 1) }, { because: 'Killing had arrived', evidence });
-  const proof = { because: 'Killing is made before the hook (§2 S5)', evidence };
-  network.stamp('node', at, first.time, proof);
-  network.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
+  const written = { fact: first, written: atMost(first.at + 1), stamp: first.time, clock: 'node' } as const;
+  constrainChange(network, moment('stopping', container), { ...written, after: ['accepted'] });
 }
 
 /** A container is started before it is signalled. This matters if it was started after the deletion. */

@@ -13,8 +13,6 @@ export interface ProbeMoments {
   readonly removed?: number;
 }
 
-const windowGapMs = 1000;
-
 /** The results of all probes, in the order of their numbers. */
 export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeResult[] =>
   [...probes].sort(([a], [b]) => a - b).map(([, facts]) => resultOf(facts, moments));
@@ -108,7 +106,7 @@ function windowsOf(slices: readonly Fact<ProbeCounts>[]): FailureWindow[] {
   for (const stretch of stretches) {
     const { first: start, last: end, count: failed } = stretch;
     const open = windows.at(-1);
-    if (!open || start - open.end > windowGapMs) windows.push({ start, end, failed, stretches: [stretch] });
+    if (!open || start - open.end > 1000) windows.push({ start, end, failed, stretches: [stretch] });
     else {
       open.end = Math.max(open.end, end);
       open.failed += failed;
@@ -169,7 +167,5 @@ const instantOf = (at: number, stretches: readonly FailureStretch[]): Instant =>
   earliest: new Date(at).toISOString(),
   latest: new Date(at + 1).toISOString(),
   basis: 'observed',
-  evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
+  evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, 20),
 });
-
-const maxEvidence = 20;

@@ -83,6 +83,15 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
     readyAt: ready && stepAt(context, facts, 'replacement-ready', ready, { after: [created] }),
   };
 }
+
+/** Why the replacement was not there, by its own state or that of its owner; if it is not there yet, by the owner's last. */
+export function replacementHold({ siblings, owners }: Trace, replacement: Replacement | undefined) {
+  const failures = [...owners.values()].flatMap(({ failed, last }) =>
+    failed && (replacement ? failed.at < replacement.createdAt.client.hi : failed.seq === last.seq) ? failed : [],
+  );
+  return siblings.get(replacement?.uid ?? '')?.held ?? failures.at(-1);
+}
+
 /** When the replacement took a step. What the first list shows may be old. */
 function stepAt(
   { trace, network }: DeletionContext,

@@ -76,9 +76,6 @@ interface Link {
   readonly max: number;
 }
 
-/** Marks that a deletion does not cause, or that may have come before it. */
-const independent = /^(?:requested|accepted|replacement-.*|node-.*)$/;
-
 function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined): Link[] {
   const accepted = marks.find(({ name }) => name === 'accepted');
   const done = marks.find(({ name }) => name === 'containers-done');
@@ -88,7 +85,8 @@ function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined)
     ...(ofSubject.get(to.subject ?? '') ?? [])
       .filter(({ name }) => isCause(name, to.name))
       .map((from) => measured(from, to)),
-    ...(accepted && !independent.test(to.name) ? [ordered(accepted, to)] : []),
+    // The others a deletion does not cause, or they may have come before it.
+    ...(accepted && !/^(?:requested|accepted|replacement-.*|node-.*)$/.test(to.name) ? [ordered(accepted, to)] : []),
     ...(done && to.name === 'endpoint-removed' ? [ordered(done, to)] : []),
     ...(to.name === 'containers-done' ? confirmedExits.map((from) => ordered(from, to)) : []),
     ...exitsBefore(exit, to, marks).map((from) => ordered(from, to)),
@@ -164,7 +162,6 @@ const chainOf: Partial<Record<MarkName, 'request' | 'container' | 'endpoint' | '
     unrouted: 'endpoint',
     'prestop-ended': 'container',
     'stop-signal': 'container',
-    'ready-lost': undefined,
     kill: 'container',
     exited: 'container',
     'containers-done': 'removal',
@@ -176,8 +173,6 @@ const chainOf: Partial<Record<MarkName, 'request' | 'container' | 'endpoint' | '
     'replacement-scheduled': 'replacement',
     'replacement-started': 'replacement',
     'replacement-ready': 'replacement',
-    'node-not-ready': undefined,
-    'node-ready': undefined,
   };
 
 const places: readonly string[] = Object.keys(chainOf);

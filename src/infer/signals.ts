@@ -87,9 +87,6 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
   );
 }
 
-/** The kubelet retries a failed kill after this time at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
-const minRetryDelayMs = 10_000;
-
 /**
  * Without Events: whether the stop signal came right after the acknowledging status (`kill-at-once`; SIGNALS.md §2 S3,
  * S5 to S8). Only if the container ended before a second attempt, or its grace, can have made a difference.
@@ -100,7 +97,8 @@ function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boole
   if (isAcknowledgedByProbe(trace) || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
   const grace = facts.terminated?.value.exitCode === sigkillCode ? stopTimeout(kubelet, 'min') : 0;
   const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
-  return ended.client.hi < deletion.accepted.client.lo + minRetryDelayMs + (isAfterGrace ? grace : 0);
+  // The kubelet retries a failed kill after 10 s at the earliest (SIGNALS.md §2 S11, backOffPeriod).
+  return ended.client.hi < deletion.accepted.client.lo + 10_000 + (isAfterGrace ? grace : 0);
 }
 
 /** On a log that was already followed, a line that names the signal and arrives live after the deletion is about it. */
@@ -111,9 +109,7 @@ const isAboutThisSignal = ({ trace, deletion, facts: { log } }: Stop, line: Fact
   line.at >= deletion.facts.seenAt &&
   deliverableSince(trace, 'logs', line.at) === line.at;
 
-interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> {
-  readonly graceEnd: Estimate;
-}
+type UnprovedSignal = Stop & Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> & { readonly graceEnd: Estimate };
 
 /** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>

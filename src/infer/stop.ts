@@ -3,6 +3,7 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
 import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
+import { constrainChange } from './arrival.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
@@ -55,11 +56,8 @@ export function constrainGraceStart(stop: Stop): Estimate {
   const at = moment('grace-start', spec.name);
   const last = killings.length > 1 ? killings.at(-1) : undefined;
   const latest = `last-stopping/${spec.name}`;
-  if (last) {
-    const proof = { because: 'the last Killing (§2 S11)', evidence: [last.seq] };
-    network.within(latest, { client: atMost(last.at + 1) }, proof);
-    network.stamp('node', latest, last.time, proof);
-  }
+  if (last)
+    constrainChange(network, latest, { fact: last, written: atMost(last.at + 1), stamp: last.time, clock: 'node' });
   const latestStart = last ? network.read(latest) : stop.stopStart;
   // An attempt that started after the container had ended does not count.
   const isRetried = trace.events.some(
@@ -96,10 +94,7 @@ export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop, h
 
 /** Too uncertain to date a kill: only others have a Killing (trap 7), or the kubelet's first sign came late. */
 export const isStartUncertain = ({ trace, kubelet, stopStart }: Stop): boolean =>
-  (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > uncertainStartMs;
-
-/** More than the uncertainty of two timestamps in whole seconds. */
-const uncertainStartMs = 2000;
+  (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > 2 * second;
 
 /**
  * Whether there may have been a second attempt: then only the exit, or a log line, bounds the signal from above (trap

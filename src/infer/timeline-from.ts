@@ -55,6 +55,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
       ? unroutedBefore(exit).map((one) => ({ ...one, unroutedAt: intervals.of(one.unroutedAt) }))
       : [],
     replacement: exit?.replacement && replacementOf(exit.replacement, intervals),
+    replacementHold: exit?.replacementHold,
     total: totalOf(marks),
     probes,
     clocks: clocksOf(trace, exit),
@@ -142,13 +143,11 @@ function clocksOf(trace: Trace, exit: PodExit | undefined): Timeline['clocks'] {
   };
 }
 
-/** Every report relies on these, for offsets and arrivals. The others are listed only if an instant relies on them. */
-const assumedAlways: readonly AssumptionName[] = ['clock-drift', 'delivery-lag', 'event-lag'];
-
+/** Every report relies on the first three, for offsets and arrivals; the others are listed only if an instant relies on them. */
 function assumesOf(exit: PodExit | undefined): AssumptionName[] {
   if (!exit) return [];
   const used = [...exit.deletion.assumes, ...exit.containers.flatMap(({ assumes }) => assumes)];
-  return [...new Set([...assumedAlways, ...used])].sort();
+  return [...new Set<AssumptionName>(['clock-drift', 'delivery-lag', 'event-lag', ...used])].sort();
 }
 
 function workloadOf(trace: Trace, pod: Pod): Workload | undefined {

@@ -12,7 +12,7 @@ import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
 import type { GapReport, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
-import type { Note } from '../model/trace.ts';
+import type { Fact, Note } from '../model/trace.ts';
 import type { ContainerExit, EndpointExit, ExitFacts, HookFacts, Replacement, Trigger } from './context.ts';
 import type { Estimate } from './estimate.ts';
 
@@ -79,6 +79,8 @@ export interface PreStopExit extends Pick<HookFacts, 'kind' | 'outcome' | 'sleep
 export interface StopSignal extends Interval {
   /** SIGTERM, or another stop signal if its name is known. */
   readonly signal?: string;
+  /** Its name is unknown, and what was seen does not fit SIGTERM. */
+  readonly isPerhapsOther?: boolean;
   /** As for `PreStopExit`, unless the application itself has logged the signal. */
   readonly provisional: boolean;
 }
@@ -146,6 +148,8 @@ export interface Timeline {
   /** Endpoints that stopped routing to the pod before its deletion, because of its readiness or its labels. */
   readonly unroutedBefore: readonly RoutedEndpoint[];
   readonly replacement?: ReplacementTimeline;
+  /** Why the replacement was not there or not started; it may be over. */
+  readonly replacementHold?: Fact<string>;
   /** From the request (or its acceptance) to the removal of the object. Absent while the object exists. */
   readonly total?: Length;
   /** Results of traffic probes (`--probe`), in the order of the flags. */

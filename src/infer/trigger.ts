@@ -45,15 +45,12 @@ export function triggerOf(trace: Trace, deletion: Deletion): Trigger {
   return byPlatform(trace, { kind: 'unknown', evidence: [deletion.facts.seenSeq] });
 }
 
-/** A platform announces the end of a node this long before its pods are evicted (ms). */
-const noticeMs = 600_000;
-
-/** Names the platform behind an eviction, or behind a DELETE that nothing else explains. */
+/** Names the platform behind an eviction, or a DELETE that nothing else explains; it announces a node's end up to 10 min before. */
 function byPlatform(trace: Trace, trigger: Trigger): Trigger {
   if (!['eviction-api', 'taint', 'unknown'].includes(trigger.kind)) return trigger;
   const requested = deletionRequestedAt(trace);
   const isNear = ({ about, time }: Occurrence): boolean =>
-    time.hi >= requested - (about.kind === 'Node' ? noticeMs : controllerReactionMs) &&
+    time.hi >= requested - (about.kind === 'Node' ? 600_000 : controllerReactionMs) &&
     time.lo <= requested + deliveryLag;
   const [found] = trace.events.flatMap((event) => {
     const by = isNear(event) ? platformIn({ ...event, kind: event.about.kind }) : undefined;
@@ -150,7 +147,9 @@ const byJob: Rule = (trace, { facts, pod }) => {
   const event = deletedBy(trace);
   const ended = isFinished(pod) && !gone ? undefined : job && endedNear(job, trace);
   if (!event && !ended && !gone) return undefined;
-  return { kind: 'job', evidence: [facts.seenSeq, ...[event, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
+  const ttl = gone && job?.last.value.spec.ttlSecondsAfterFinished;
+  const note = ttl === undefined ? undefined : `whose ttlSecondsAfterFinished of ${ttl}s was over`;
+  return { kind: 'job', note, evidence: [facts.seenSeq, ...[event, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
 
 /** Whether ttlSecondsAfterFinished had passed. A Job that disappears earlier was deleted by a client. */

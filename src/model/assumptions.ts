@@ -34,8 +34,6 @@ export const assumptions = {
 
 export type AssumptionName = keyof typeof assumptions;
 
-const msPerSecond = 1000;
-
 /** The largest drift (ms) over `elapsed` ms. */
 export const driftOver = (elapsed: number): number => Math.abs(elapsed) * assumptions['clock-drift'];
 
@@ -45,4 +43,4 @@ export function signalLag(runtimeClass: string | undefined, runtime: string | un
   return runtime === 'containerd' ? 'signal-lag' : 'signal-lag-exec';
 }
 
-export const millisecondsOf = (name: AssumptionName): number => assumptions[name] * msPerSecond;
+export const millisecondsOf = (name: AssumptionName): number => assumptions[name] * 1000;

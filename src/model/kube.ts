@@ -48,6 +48,9 @@ const narrowCondition = shape({
   status: asText,
   reason: asString,
   lastTransitionTime: asString,
+  /** Only the words that name what refused to create a pod (apiserver: resourcequota, webhook). */
+  message: (own) =>
+    /(exceeded|failed) quota: [\w.-]+|admission webhook "[\w.-]+" denied/.exec(asString(own) ?? '')?.[0],
 });
 
 const conditions = listOf(narrowCondition, 64);

@@ -179,6 +179,8 @@ const kinds = {
     time: isText,
     /** The line says that a stop signal was received (observe.ts); only recordings have it already. */
     namesSignal: optional(isFlag),
+    /** The signals that it names are others than SIGTERM. */
+    namesOther: optional(isFlag),
     text: optional(isText),
     /** How many lines of a chatty container were dropped since the last reported one. */
     skipped: optional(isCount),

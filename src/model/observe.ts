@@ -71,6 +71,7 @@ function lineOf(rawObservation: Extract<RawObservation, { kind: 'line' }>, logTe
     container: rawObservation.container,
     time: rawObservation.time,
     namesSignal: rawObservation.namesSignal ?? namesStopSignal(rawObservation.text ?? ''),
+    namesOther: (rawObservation.namesOther ?? namesOtherSignal(rawObservation.text ?? '')) || undefined,
     text: logText ? rawObservation.text : undefined,
     skipped: rawObservation.skipped,
   });
@@ -84,6 +85,10 @@ export function namesStopSignal(text: string): boolean {
   const line = text.slice(0, 512);
   return (signalName.test(line) && !aboutTerminal.test(line)) || signalWords.test(line);
 }
+
+/** It names stop signals, and SIGTERM is none of them. */
+const namesOtherSignal = (text: string): boolean =>
+  /\bSIG(INT|QUIT|HUP|USR1|USR2|WINCH)\b/.test(text.slice(0, 512)) && !/\b(SIG)?TERM\b/.test(text.slice(0, 512));
 
 /** SIGTERM, `signal: terminated`, or the word TERM; not SIGKILL, which no process can log. */
 const signalName = /\bSIG(TERM|INT|QUIT|HUP|USR1|USR2|WINCH)\b|\bsignal[ :=]+(15|2|3|terminated|interrupt)\b|\bTERM\b/;

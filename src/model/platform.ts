@@ -54,12 +54,7 @@ const rules: readonly PlatformRule[] = [
   },
 ];
 
-interface PlatformEvent {
-  readonly kind: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly component: string;
-}
+type PlatformEvent = Readonly<Record<'kind' | 'reason' | 'message' | 'component', string>>;
 
 /** Who ended the pod, if the Event says so: completes "deleted …". */
 export function platformIn({ kind, reason, message, component }: PlatformEvent): string | undefined {

@@ -1,12 +1,6 @@
 /**
- * How observations change a trace. Rules:
- *
- * 1. Only this file and reduce/ change a trace; renderers and rules only read it.
- * 2. No clock, no I/O, no exception: the same observations always give the same trace, whatever they contain.
- * 3. Level-driven: a repeated list or a replayed change changes nothing; a fact keeps the first observation that
- *    showed it, so gaps and duplicates are harmless.
- * 4. It collects facts with their observations and concludes nothing; conclusions are drawn in src/infer.
- * 5. Memory grows only with observations that concern the pod.
+ * How observations change a trace: it collects facts and concludes nothing (src/infer). No clock, no I/O, no exception. A
+ * fact keeps the first observation that showed it, so repeated lists, gaps and duplicates are harmless.
  */
 import type { Observation, ObservationKind, ObservationOf } from './observation.ts';
 import { foldChange, foldList } from './reduce/changes.ts';
@@ -23,12 +17,11 @@ export function reduce(trace: Trace, observation: Observation): Trace {
   const fold = folds[observation.kind] as Fold<ObservationKind>;
   const next = fold(trace, observation);
   const now = Math.max(next.now, observation.at);
-  const lastReceivedAt = isEnding(observation) ? next.lastReceivedAt : now;
+  // Timers of the run itself are no news from the cluster; a recording that stopped early ends with one too.
+  const isEnding = observation.kind === 'timer' && observation.name !== 'timeout';
+  const lastReceivedAt = isEnding ? next.lastReceivedAt : now;
   return now === next.now && lastReceivedAt === next.lastReceivedAt ? next : { ...next, now, lastReceivedAt };
 }
-
-/** Timers of the run itself, not news from the cluster; a recording that stopped early ends with one too. */
-const isEnding = (observation: Observation): boolean => observation.kind === 'timer' && observation.name !== 'timeout';
 
 type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf<K>) => Trace;
 
@@ -90,9 +83,6 @@ function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
     : foldPod(answered, o.object, o, { isAnswer: true });
 }
 
-/** A container that logs its signal in a loop proves no more than one that logs it once. */
-const maxSignalLines = 16;
-
 /** Lines from before the opening are not included (`tailLines=0`). */
 function foldLogOpened(trace: Trace, o: ObservationOf<'log-opened'>): Trace {
   const closed = closeGaps(trace, { stream: 'logs', container: o.container }, o.at);
@@ -108,12 +98,12 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   if (stamp === undefined) return trace;
   const known = trace.containers.get(o.container)?.log;
   const isNew = stamp > (known?.lastLine?.value.stamp ?? -Infinity);
-  const isSignalLine = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < maxSignalLines;
+  const isSignalLine = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < 16;
   if (!isNew) return clockReached(trace, 'node', stamp, o);
   const next = withLog(trace, o.container, (log) => ({
     ...log,
     lastLine: factOf({ stamp, isBurst: (o.skipped ?? 0) >= 50 }, o),
-    signalLines: isSignalLine ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
+    signalLines: isSignalLine ? [...log.signalLines, { ...factOf(stamp, o), isOther: o.namesOther }] : log.signalLines,
   }));
   const what = isSignalLine ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;
   return addNote(clockReached(next, 'node', stamp, o), o, what);

@@ -65,6 +65,7 @@ export const markNames = [
   'replacement-ready',
   'node-not-ready',
   'node-ready',
+  'kubelet-started',
   'ready-lost',
   'first-failure',
   'last-failure',

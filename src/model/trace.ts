@@ -16,9 +16,7 @@ export interface Seen {
 }
 
 /** A value, and the observation that first showed it. */
-export interface Fact<T> extends Seen {
-  readonly value: T;
-}
+export type Fact<T> = Seen & { readonly value: T };
 
 /** An occurrence of an Event about the pod, its node or its owners. */
 export interface Occurrence extends Seen {
@@ -44,8 +42,8 @@ export interface LogFacts {
   readonly reopened?: Fact<true>;
   /** Timestamp of the newest line, node clock. `isBurst`: 50 or more in 50 ms, which the runtime may read late. */
   readonly lastLine?: Fact<{ stamp: number; isBurst: boolean }>;
-  /** Timestamps of lines that name the stop signal, oldest first (limited). */
-  readonly signalLines: readonly Fact<number>[];
+  /** Timestamps of lines that name the stop signal, oldest first (limited). `isOther`: and not SIGTERM. */
+  readonly signalLines: readonly (Fact<number> & { readonly isOther?: boolean | undefined })[];
   /** The end of the stream, unless it was reopened. */
   readonly ended?: Fact<{ clean: boolean }>;
 }
@@ -136,6 +134,8 @@ export interface SiblingFacts {
   /** `seq`s of its facts that came on the traced pod's stream, which also shows a successor of the same name. */
   readonly onPodStream?: readonly number[];
   readonly node?: string;
+  /** The newest reason of its state why it is not scheduled or a container is not started. */
+  readonly held?: Fact<string>;
 }
 
 export interface OwnerFacts {
@@ -146,6 +146,8 @@ export interface OwnerFacts {
   readonly wanted: readonly Fact<number>[];
   /** A Job is suspended or finished: the condition that shows it. */
   readonly ended?: Fact<string>;
+  /** Why it could not create pods, when its condition last said so. */
+  readonly failed?: Fact<string>;
 }
 
 /** One probe (`--probe`): its requests and their results. */

@@ -74,6 +74,7 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
   'replacement-ready': ({ subject }) => ['replacement', `${subject} ready`],
   'node-not-ready': ({ subject }) => ['node', `${subject} is NotReady`, 'warning'],
   'node-ready': ({ subject }) => ['node', `${subject} is Ready again`],
+  'kubelet-started': () => ['kubelet', 'restarted', 'warning'],
 };
 
 function serviceText(slice: string, { endpoints }: Timeline): string {
@@ -99,7 +100,7 @@ const hookEnds: Record<PreStopExit['outcome'], readonly [text: string, ink?: Ink
   completed: ['completed'],
   failed: ['failed', 'bad'],
   'cut-off': ['still running at the end of the grace period', 'bad'],
-  unknown: ['finished (result unknown)'],
+  unknown: ['ended (result unknown)'],
 };
 
 function hookEnd(hook: PreStopExit | undefined): readonly [text: string, ink?: Ink] {

@@ -5,6 +5,7 @@ import { controllerOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
+import { needsNoReplacement } from '../verdict/rule-input.ts';
 import { triggerText } from './mark-text.ts';
 import { clockText, dayText } from './time-text.ts';
 
@@ -39,16 +40,20 @@ export function deletedText({ timeline, answer, ledger }: Report): string | unde
   return `${gone}${by}${replacedText(timeline)}`;
 }
 
-/** ` · replacement ready after ≈13s: ≈11s until it was scheduled`; empty unless the pod was gone 2 s before. */
-function replacedText({ replacement, zero, total }: Timeline): string {
+/** ` · replacement ready after ≈13s: ≈11s until it was scheduled (Unschedulable)`; empty unless the pod was gone 2 s before. */
+function replacedText(timeline: Timeline): string {
+  const { replacement, replacementHold: hold, zero, total } = timeline;
   const { createdAt, scheduledAt, startedAt, readyAt } = replacement ?? {};
-  if (!total || !readyAt || readyAt.shown - zero < total.shown + 2000) return '';
   const steps = { created: createdAt, scheduled: scheduledAt, started: startedAt, ready: readyAt };
   const dates = Object.entries(steps).flatMap(([step, at]) => (at ? [{ step, at: at.shown }] : []));
-  const lengths = dates.map(({ step, at }, index) => ({ step, ms: at - (dates[index - 1]?.at ?? zero) }));
+  if (total && hold && !readyAt && !needsNoReplacement(timeline) && hold.at >= (dates.at(-1)?.at ?? zero))
+    return ` · ${replacement ? 'replacement not ready, last reason' : 'no replacement yet'}: ${hold.value}`;
+  if (!total || !readyAt || readyAt.shown - zero < total.shown + 2000) return '';
+  const lengths = dates.map(({ step, at }, index) => ({ step, at, ms: at - (dates[index - 1]?.at ?? zero) }));
   const longest = lengths.reduce((a, b) => (b.ms > a.ms ? b : a));
   const [all, most] = [readyAt.shown - zero, longest.ms].map((ms) => `≈${secondsText(ms, 0)}`);
-  return ` · replacement ready after ${all}: ${most} until it was ${longest.step}`;
+  const because = hold && hold.at <= longest.at && hold.at >= longest.at - longest.ms ? ` (${hold.value})` : '';
+  return ` · replacement ready after ${all}: ${most} until it was ${longest.step}${because}`;
 }
 
 /** Who held the pod, as words between a length and the owner's name. A container's own time has a bar. */

@@ -14,20 +14,28 @@ export function exactly(at: number): Interval {
 /** A moment known at least this exactly is printed without `≈`. */
 const maxExactWidthMs = 300;
 
-/** Two decimals for an interval of up to 0.1 s, one up to 1.5 s, else none. */
-function decimalsOf({ basis, open, earliest, latest }: Interval): number {
+/** Between such bounds no value would mean anything: the later one is printed, rounded up to tenths of a second. */
+export const isWide = ({ basis, earliest, latest }: Interval): boolean =>
+  basis === 'inferred' && latest - earliest > 2000;
+
+export const printedAt = (moment: Interval): number =>
+  isWide(moment) ? Math.ceil(moment.latest / 100) * 100 : moment.shown;
+
+/** Two decimals for an interval of up to 0.1 s, one up to 1.5 s and for a bound, else none. */
+function decimalsOf(moment: Interval): number {
+  const { basis, open, earliest, latest } = moment;
   if (basis === 'observed' && !open) return 2;
   const width = latest - earliest;
-  return width <= 100 ? 2 : width <= 1500 ? 1 : 0;
+  return width <= 100 ? 2 : width <= 1500 || isWide(moment) ? 1 : 0;
 }
 
-/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` without a lower bound, or if it may have been observed late. No unit. */
+/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` if its bounds are far apart, or if it may have been observed late. No unit. */
 export function offsetText(moment: Interval, zero: number): string {
   const { basis, open, earliest, latest } = moment;
   const isObserved = basis === 'observed';
-  const isLate = isObserved && !isSeenAtOnce(moment);
-  const sign = open || isLate ? '≤' : isObserved || latest - earliest <= maxExactWidthMs ? '' : '≈';
-  return `${sign}${signed(moment.shown - zero, decimalsOf(moment))}`;
+  const isBound = open || isWide(moment) || (isObserved && !isSeenAtOnce(moment));
+  const sign = isBound ? '≤' : isObserved || latest - earliest <= maxExactWidthMs ? '' : '≈';
+  return `${sign}${signed(printedAt(moment) - zero, decimalsOf(moment))}`;
 }
 
 /** The same in 9 columns, with the decimal points aligned. */
@@ -48,7 +56,7 @@ export const boundsText = ({ earliest, latest, open }: Interval, zero: number): 
 
 /** `23:04:29.9` in 12 columns, with no more decimals than are known; empty for `relative`. */
 export const clockColumn = (moment: Interval, timestamps: Timestamps): string =>
-  timestamps === 'relative' ? '' : clockText(moment.shown, decimalsOf(moment), timestamps).padEnd(12);
+  timestamps === 'relative' ? '' : clockText(printedAt(moment), decimalsOf(moment), timestamps).padEnd(12);
 
 /** `23:04:29.60`; `relative` prints UTC, for places that need a time of day. */
 export function clockText(time: number, decimals: number, timestamps: Timestamps): string {

@@ -7,11 +7,11 @@ const partsOf = (image: string): string[] => /^([^@]*?)(?::([^/:@]*))?(?:@|$)/.e
 /** The last part of a repository, without tag and digest. */
 export const imageName = (image: string): string => (partsOf(image)[0] ?? '').split('/').at(-1)?.toLowerCase() ?? '';
 
-/** What its Dockerfile says. By the name on Docker Hub: `node`, `docker.io/library/node`, a mirror's `library/node`, `host/node`. */
+/** What its Dockerfile says, by its name on Docker Hub or in a mirror of that: another registry's `nginx` may be anything. */
 export function rowOfImage(image: string) {
   const [path = '', tag = ''] = partsOf(image);
-  const onHub = path.replace(/^(.*\/)?library\/|^(index\.)?docker\.io\//, '');
-  const name = onHub.replace(/^[^/]*[.:][^/]*\/(?=[^/]*$)/, '');
+  const hub = /^((index\.)?docker\.io\/|mirror\.gcr\.io\/|public\.ecr\.aws\/docker\/(?=library\/))?(library\/)?/;
+  const name = path.replace(hub, '');
   return data.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(tag));
 }
 

@@ -12,8 +12,6 @@ interface ClockSources {
   uptime(): number;
 }
 
-/** If the wall clock and the monotonic clock disagree by this much, the wall clock was set or the machine slept. */
-const maxClockDifferenceMs = 1000;
 /** Far above the error of an uptime in whole seconds. */
 const minSleepMs = 2500;
 
@@ -29,7 +27,8 @@ export function createNow({ monotonic, wall, uptime }: ClockSources): () => numb
   return () => {
     const ran = monotonic() - lastReading.monotonic;
     const apart = wall() - lastReading.wall - ran;
-    if (Math.abs(apart) >= maxClockDifferenceMs) {
+    // The wall clock was set, or the machine slept.
+    if (Math.abs(apart) >= 1000) {
       const slept = uptime() - lastReading.uptime - ran;
       // The wall clock is exact to the millisecond, unless it was set as well.
       if (slept >= minSleepMs) base += Math.abs(apart - slept) < minSleepMs ? apart : slept;

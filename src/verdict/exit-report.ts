@@ -87,14 +87,11 @@ function serialised<T>(value: T): Serialised<T>;
 function serialised(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => serialised(item as unknown));
   if (typeof value !== 'object' || value === null) return value;
-  if (isInterval(value)) return instant(value);
-  if (isLength(value)) return secondsRange(value);
+  if ('shown' in value && 'earliest' in value) return instant(value as Interval);
+  if ('shown' in value && 'min' in value) return secondsRange(value as Length);
   const defined = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(defined.map(([key, item]) => [key, serialised(item as unknown)]));
 }
-
-const isInterval = (value: object): value is Interval => 'shown' in value && 'earliest' in value;
-const isLength = (value: object): value is Length => 'shown' in value && 'min' in value;
 
 /** Rounded outward to milliseconds. */
 const instant = ({ earliest, latest, basis, evidence }: Interval): Instant => ({

@@ -90,6 +90,8 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
   const held = { owner: 'admission', subject: undefined, isProved: true } as const;
   const reported = kubeletStep(timeline, 'ended the sandbox and reported the exits', done, (side ?? main)?.exit?.at);
+  const unseen = main ? '' : list(mainContainers(timeline).map(({ name }) => name));
+  const isRuntime = unseen !== '' && codes.has('runtime-unavailable');
   const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
   return [
     { at: at('accepted'), owner: apiOwner(admission), what: 'accepted the deletion', isProved: true },
@@ -97,9 +99,11 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
     // The kubelet writes statuses and sends its DELETEs one after the other, for all its pods (status_manager.go).
-    reported.isProved || admission === Infinity
-      ? reported
-      : { ...reported, ...held, what: "held up the kubelet's requests" },
+    isRuntime
+      ? { ...reported, owner: 'runtime', subject: unseen, what: 'could not stop it, or it still ran', isProved: true }
+      : reported.isProved || admission === Infinity
+        ? reported
+        : { ...reported, ...held, what: "held up the kubelet's requests" },
     {
       at: abandoned && at('removed'),
       owner: 'application',

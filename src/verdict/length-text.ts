@@ -4,9 +4,6 @@ import type { Bounds, ContainerTimeline, Length } from '../infer/timeline.ts';
 /** A length known less exactly is printed in whole seconds. */
 const coarseWidthMs = 1500;
 
-/** A length known at least this exactly is printed without `≈`. */
-const maxExactWidthMs = 300;
-
 /**
  * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `1.0–6.3s` if no single value would be close, `≤0.5s` if it may have been
  * nearly nothing, `≥2s` without an upper bound, `?` without any bound.
@@ -16,7 +13,7 @@ export function lengthText({ min, max, shown, basis }: Length): string {
   if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${outwards(min, Math.floor)}` : '?';
   const width = max - min;
   if (mayBeNearZero(min, max)) return `≤${outwards(max, Math.ceil)}`;
-  if (width <= maxExactWidthMs) return secondsText(shown, shown < 95 ? 2 : 1);
+  if (width <= 300) return secondsText(shown, shown < 95 ? 2 : 1);
   if (isRange({ min, max, shown })) return rangeText(min, max);
   return `≈${secondsText(shown, width < coarseWidthMs ? 1 : 0)}`;
 }

@@ -54,7 +54,10 @@ function numbersOf(
   return {
     scope,
     /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
-    target: sharedWorkload(timelines) ?? scope,
+    target:
+      sharedBy(timelines, ({ workload }) => workload && `${workload.kind.toLowerCase()}/${workload.name}`) ?? scope,
+    /** What deleted all of them. */
+    trigger: sharedBy(timelines, ({ trigger: { kind } }) => kind),
     pods: reports.length,
     outcomes,
     /** Pods with a container that was killed at the end of its grace period. */
@@ -90,10 +93,10 @@ function numbersOf(
 
 const nameOf = ({ pod }: Timeline): string => pod.metadata.name;
 
-/** `deployment/checkout`; undefined if the pods belong to several workloads, or to none. */
-function sharedWorkload(timelines: readonly Timeline[]): string | undefined {
-  const names = new Set(timelines.map(({ workload }) => workload && `${workload.kind.toLowerCase()}/${workload.name}`));
-  return names.size === 1 ? [...names][0] : undefined;
+/** Undefined if it is not the same for all pods. */
+function sharedBy<T>(timelines: readonly Timeline[], valueOf: (timeline: Timeline) => T): T | undefined {
+  const values = new Set(timelines.map(valueOf));
+  return values.size === 1 ? [...values][0] : undefined;
 }
 
 function totalOf(timelines: readonly Timeline[]): number | undefined {
@@ -206,7 +209,7 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
   const others = rest.flatMap(([outcome, count]) => (outcome !== 'graceful' && count ? `${count} ${outcome}` : []));
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
-  if (pods + unseen.length === 0) return `no pod was deleted${end}`;
+  if (pods + unseen.length === 0) return incomplete ?? 'no pod was deleted';
   const counts = `${outcomes.graceful ?? 0} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
   const isLost = sumOf(probes).failed > 0;
   const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);

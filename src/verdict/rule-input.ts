@@ -66,8 +66,9 @@ export function graceText({ grace }: Timeline): string {
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
 }
 
-/** SIGTERM if no other name is known. Undefined if it ended as by another signal (SIGNALS.md §2 S8). */
+/** SIGTERM if no other name is known. Undefined if what was seen, or its exit, does not fit it (SIGNALS.md §2 S8). */
 export function stopSignalName(container: Signalled | undefined): string | undefined {
+  if (container?.stopSignal?.isPerhapsOther) return undefined;
   const name = container?.stopSignal?.signal ?? 'SIGTERM';
   const endedByOther =
     container?.outcome === 'signalled' && container.exit?.code !== 128 + (numberOfSignal(name) ?? NaN);

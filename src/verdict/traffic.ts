@@ -111,7 +111,7 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
   const [shortest] = drainLeads(input).sort((a, b) => a.lead.min - b.lead.min);
   const lead =
     shortest &&
-    `${signalName(shortest.container)} was due ${leadText(shortest.lead)} removal from ${servicesText([shortest.endpoint])}`;
+    `${signalName(shortest.container)} ${leadText(shortest.lead)} removal from ${servicesText([shortest.endpoint])}`;
   // Connected clients were not at risk, but new connections had no ready backend.
   if (capacity !== undefined && !needsNoReplacement(input.timeline))
     return atRisk(lead === undefined ? capacity : `${capacity}; ${lead}`);

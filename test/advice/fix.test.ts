@@ -106,40 +106,6 @@ describe('a file of an unusual form means the same after its fix, except for the
     execFileSync('git', ['apply', '-p0', '--whitespace=nowarn', patch], { cwd: scratch });
     expect(readFileSync(path, 'utf8')).toBe(stdout);
   });
-
-  it('a container whose lifecycle is an alias keeps what it has', async () => {
-    const containers = [
-      '    - &app',
-      '      name: app',
-      '      image: app',
-      '      lifecycle: &hooks {postStart: {exec: {command: [warm-up]}}}',
-      '      ports: [{name: web, containerPort: 80}] # for users',
-      '    - {name: metrics, image: app, lifecycle: *hooks, ports: [{containerPort: 81}]}',
-      '    - <<: *app',
-      '      name: second # a copy',
-      '      ports: [{name: other, containerPort: 82}]',
-    ];
-    const service = 'kind: Service\nspec: {selector: {a: b}, ports: [{port: 80, targetPort: web}, {port: 82}]}\n';
-    const text = `kind: Deployment\nmetadata: {name: p}\nspec:\n replicas: 2\n template:\n  metadata: {labels: {a: b}}\n  spec:\n    containers:\n${containers.join('\n')}\n---\n${service}`;
-    const { stdout } = await fix(scratchFile('alias.yaml', text), '-o', 'yaml');
-    const postStart = { exec: { command: ['warm-up'] } };
-    const both = { postStart, preStop: { sleep: { seconds: 10 } } };
-    const [found] = parseManifests(stdout, '').manifests;
-    expect(found?.object).toMatchObject({
-      spec: {
-        template: {
-          spec: {
-            containers: [
-              { name: 'app', lifecycle: both },
-              { name: 'metrics', lifecycle: { postStart } },
-              { name: 'second', lifecycle: both },
-            ],
-          },
-        },
-      },
-    });
-    for (const comment of ['# for users', '# a copy']) expect(stdout).toContain(comment);
-  });
 });
 
 it('prints all documents of all files, also of those that need no fix', async () => {

@@ -63,6 +63,7 @@ const cases: Case[] = [
     exits: [],
     code: 3,
     stderr: /was seen to terminate: deployment\/web is paused/,
+    answer: /was seen to terminate: deployment\/web is paused/,
   },
   {
     name: 'a rollout that is undone half-way ends when the pods of the new revision are gone',

@@ -11,7 +11,8 @@ const [first, second] = reports.map(({ timeline }) => timeline);
 const note = 'refused for 5.0s before by a PodDisruptionBudget';
 
 it('the card names the pod that waited, how long, and for whom', () => {
-  expect(manyPodsOutput(pods)?.replace(/\n {12}/g, ' ')).toContain(`deleted   ${second?.pod.metadata.name} ${note}\n`);
+  const [title] = manyPodsOutput(pods)?.split('\n\n').slice(1) ?? [];
+  expect(title?.replace(/\n */g, ' ')).toContain(`(Eviction API; ${second?.pod.metadata.name} ${note})`);
 });
 
 it('only the pod that was refused has waited', () => {

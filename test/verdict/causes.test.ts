@@ -71,7 +71,8 @@ const causes: readonly Cause[] = [
     sentence: 'a container runtime that was stopped, although the exit is not known',
     file: ownRecording('runtime-stopped'),
     says: /the end of app was not observed; the container runtime was unavailable \(FailedKillPod\)/,
-    owner: 'unexplained',
+    saysNot: /unexplained/,
+    owner: 'runtime',
   },
   {
     sentence: 'a container runtime that stood still as one of those that the kubelet may have waited for',
@@ -155,6 +156,24 @@ const causes: readonly Cause[] = [
     says: /still terminating after 12s: waiting for app to exit, whose preStop hook \(exec\) may still run/,
   },
   {
+    sentence: 'the time to live of a Job',
+    file: ownRecording('job-ttl'),
+    says: /gone after 0\.1s \(its Job, whose ttlSecondsAfterFinished of 9s was over\)/,
+    owner: 'api-server',
+  },
+  {
+    sentence: 'what keeps a replacement from starting',
+    file: ownRecording('image-not-pulled'),
+    says: / · replacement not ready, last reason: ImagePullBackOff$/,
+    owner: 'kubelet',
+  },
+  {
+    sentence: 'the quota that keeps a replacement from being created',
+    file: ownRecording('replacement-not-created'),
+    says: / · no replacement yet: failed quota: tight$/,
+    owner: 'kubelet',
+  },
+  {
     sentence: 'a finalizer, by name',
     file: recordingFile('finalizer'),
     says: /finalizer example\.com\/audit held the pod for 5\.6s/,
@@ -184,6 +203,11 @@ it.each([
     'replacement-not-started',
     'replacement ready after ≈45s: ≈44s until it was started',
   ],
+  [
+    'started, for a reason that only Events give,',
+    'replacement-without-volume',
+    'replacement ready after ≈17s: ≈17s until it was started (FailedMount)',
+  ],
 ])('names the step of a replacement that was late to be %s', async (_step, name, text) => {
   const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'lines']);
   expect(stdout).toContain(text);
@@ -194,6 +218,12 @@ it('names the step that the replacement did not take before --timeout', async ()
   expect(missingReplacementText(trace)).toMatch(
     / is gone, but its replacement "failing-pull-0" was not started by --timeout$/,
   );
+});
+
+it('a bound on an exit that is longer than the grace period is not printed as a part of it', async () => {
+  const text = renderText(await reportIn(ownRecording('api-server-stopped-longer')));
+  expect(text).toMatch(/after at most 21\.0s, grace\s+period 20s/);
+  expect(text).not.toMatch(/21\.0s of 20s/);
 });
 
 it('a deadline on another day is printed with its date', async () => {

@@ -4,7 +4,7 @@ import { parseAllDocuments, parseDocument } from 'yaml';
 import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
-import { aliasChanges, commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
+import { commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
 import { yamlStyleOf, type YamlSource } from './yaml-source.ts';
 
 /** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
@@ -47,15 +47,15 @@ function editedDocument(text: string, edits: readonly Edit[]): string | undefine
   const valueOf = (own: string): unknown => valueIn(sourceOf(own).document);
   const withEdit = (own: string, edit: Edit): string => {
     const source = sourceOf(own);
-    const after = editedValue(valueOf(own), [edit]);
-    const { path } = edit;
-    const changes = edit.kind === 'set' ? setChanges(source, path, after) : moveChanges(source, path, edit.to, after);
+    const changes =
+      edit.kind === 'set'
+        ? setChanges(source, edit.path, editedValue(valueOf(own), [edit]))
+        : moveChanges(source, edit.path, edit.to);
     const edited = changed(own, changes);
     return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), placeOf(edit), edit.why));
   };
   const wanted = editedValue(valueOf(`${body}\n`), edits);
-  const written = movesLast(edits).reduce(withEdit, `${body}\n`);
-  const edited = changed(written, aliasChanges(sourceOf(written), wanted));
+  const edited = movesLast(edits).reduce(withEdit, `${body}\n`);
   return isDeepStrictEqual(valueOf(edited), wanted) ? mark + edited.slice(0, -1) + end : undefined;
 }
 

@@ -92,10 +92,11 @@ function linesAbout({ object, remedies, edits, byHand }: Fixable): string[] {
   ];
 }
 
-type Plan = Pick<Fixable, 'remedies' | 'edits'>;
-
 /** What a patch of `fix` changes, and why. */
-export function planFor(situation: Situation, { allowed }: Pick<FixOptions, 'allowed'>): Plan {
+export function planFor(
+  situation: Situation,
+  { allowed }: Pick<FixOptions, 'allowed'>,
+): Pick<Fixable, 'remedies' | 'edits'> {
   const applied = remediesFor(situation, problemsOf(situation)).filter((one) => editsOf([one], allowed).length > 0);
   return { remedies: applied, edits: editsOf(applied, allowed) };
 }

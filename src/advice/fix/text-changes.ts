@@ -1,6 +1,6 @@
 /** The least changes of the text of a YAML document that set a field, or move an item to another list. Pure. */
 import { isDeepStrictEqual } from 'node:util';
-import { isAlias, isCollection, isMap, isScalar, Scalar, type Node } from 'yaml';
+import { isCollection, isMap, isScalar, Scalar, type Node } from 'yaml';
 import type { Path } from '../container-spec.ts';
 import { childOf } from './edit.ts';
 import {
@@ -35,43 +35,20 @@ export interface TextChange {
 export const setChanges = (source: YamlSource, path: Path, wanted: unknown): TextChange[] =>
   setBelow(source, rootOf(source), path, wanted);
 
-/** The item leaves its list with the comments above it, and becomes the last of the other, which may not exist yet. */
-export function moveChanges(source: YamlSource, path: Path, to: Path, wanted: unknown): TextChange[] {
+/** An item of a block leaves its list with the comments above it, and becomes the last of another block. Else none. */
+export function moveChanges(source: YamlSource, path: Path, to: Path): TextChange[] {
   const { text, style } = source;
-  const nodeAt = (place: Path): Node | null => entryAt(source, place)?.node ?? null;
-  const [list, target, map] = [nodeAt(path.slice(0, -1)), nodeAt(to), nodeAt(to.slice(0, -1))];
-  const item = entryAt(source, path);
-  if (!item || !isCollection(list)) return [];
-  const cut = removed(source, list, item);
-  const flow = `- ${text.slice(item.start, contentEnd(text, item))}`;
-  const own = item.inFlow ? flow.split(/\r?\n/) : dedented(text.slice(cut.start, cut.end));
-  if (isBlock(target)) return [cut, ...addLines(source, target, own)];
-  const place = entryAt(source, to);
-  if (place && isEmpty(place)) return [cut, ...replace(source, place, [item], own)];
-  if (place && isCollection(target) && !source.style.json) {
-    const start = lineStart(text, place.start);
-    const comments = linesText(commentsIn(text.slice(cut.start, cut.end), 0), indentAt(text, start), style);
-    const value = item.node?.toJS(source.document) as unknown;
-    return [cut, { start, end: start, text: comments }, ...addToFlow(source, target, '', value)];
-  }
-  if (target || !isBlock(map)) return [cut, ...setBelow(source, rootOf(source), to, wanted)];
+  const [item, target] = [entryAt(source, path), entryAt(source, to)];
+  if (!item || item.inFlow) return [];
+  const start = leadingComments(text, lineStart(text, item.start), columnOf(text, item.start));
+  const cut = { start, end: blockEnd(text, item), text: '' };
+  const own = dedented(text.slice(cut.start, cut.end));
+  if (target && isBlock(target.node)) return [cut, ...addLines(source, target.node, own)];
+  if (target && isEmpty(target)) return [cut, ...linesBelow(source, target, [item], own)];
+  const map = entryAt(source, to.slice(0, -1))?.node ?? null;
+  if (target || !isBlock(map)) return [];
   const lines = own.map((line) => ' '.repeat(style.dashIndent) + line);
   return [cut, ...addLines(source, map, [`${to.at(-1)}:`, ...lines])];
-}
-
-/** Aliases that no longer mean what they should, as an edit has changed their anchor, become values of their own. */
-export function aliasChanges(source: YamlSource, wanted: unknown): TextChange[] {
-  const below = ({ node }: Entry, value: unknown): TextChange[] =>
-    isCollection(node)
-      ? entriesOf(node).flatMap((entry, at) => {
-          const own = childOf(value, isMap(node) ? String(entry.key) : at);
-          if (typeof entry.key === 'symbol') return [];
-          if (!isAlias(entry.node)) return below(entry, own);
-          const anchor = entry.node.resolve(source.document);
-          return isDeepStrictEqual(anchor?.toJS(source.document), own) ? [] : replaceInline(source, entry, own);
-        })
-      : [];
-  return below(rootOf(source), wanted);
 }
 
 /** A comment above the line of the deepest existing part of the path, or of the braces that it is in. */
@@ -116,24 +93,27 @@ function setBelow(source: YamlSource, entry: Entry, [step, ...rest]: Path, wante
   return addLines(source, node, blockLines({ [step]: value }, source.style));
 }
 
-/** `own`: the lines of the value, if they are not those of YAML's own making. */
-function replace(source: YamlSource, entry: Entry, wanted: unknown, own?: readonly string[]): TextChange[] {
+function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[] {
   const { text, document, style } = source;
-  const { node, inFlow, key, valueStart } = entry;
+  const { node, inFlow, key } = entry;
   if (node && isDeepStrictEqual(node.toJS(document), wanted)) return [];
   const [first] = isBlock(node) && isFilled(wanted) ? entriesOf(node) : [];
   if (first) return replaceBlock(source, entry, lineStart(text, first.start), wanted);
-  const end = contentEnd(text, entry);
-  const isAlone = !inFlow && key !== undefined && (isEmpty(entry) || !text.slice(valueStart, end).includes('\n'));
+  const isAlone = !inFlow && key !== undefined && isEmpty(entry);
   if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
+  return linesBelow(source, entry, wanted, blockLines(wanted, style));
+}
+
+/** Instead of an empty value. */
+function linesBelow(source: YamlSource, entry: Entry, wanted: unknown, lines: readonly string[]): TextChange[] {
+  const { text, style } = source;
+  const end = contentEnd(text, entry);
   const at = nextLine(text, end);
-  const [head = '', ...others] = text.slice(valueStart, end).split(/\r?\n/);
-  const [beside = ''] = commentsIn(head, columnOf(text, valueStart));
-  const all = [...commentsIn(others.join('\n'), 0), ...(own ?? blockLines(wanted, style))];
-  const lines = linesText(all, indentBelow(source, entry, wanted), style);
+  const { valueStart } = entry;
+  const all = [...commentsIn(text.slice(valueStart, end), columnOf(text, valueStart)), ...lines];
   return [
-    { start: valueStart, end, text: beside && ` ${beside}` },
-    { start: at, end: at, text: lines },
+    { start: valueStart, end, text: '' },
+    { start: at, end: at, text: linesText(all, indentBelow(source, entry, wanted), style) },
   ];
 }
 
@@ -184,18 +164,6 @@ function addToFlow({ text, style }: YamlSource, node: Collection, key: string, v
   const [, rest = ''] = /^([ \t]*(?:#[^\r\n]*)?)\r?\n/.exec(text.slice(after)) ?? [];
   const at = after + rest.length;
   return [...(comma ? [] : [{ start: end, end, text: ',' }]), { start: at, end: at, text: style.eol + indent + own }];
-}
-
-/** Of a list that keeps other items. */
-function removed({ text }: YamlSource, list: Collection, item: Entry): TextChange {
-  const entries = entriesOf(list);
-  const at = entries.findIndex(({ start }) => start === item.start);
-  const [previous, next] = [entries[at - 1], entries[at + 1]];
-  if (item.inFlow && next) return { start: item.start, end: next.start, text: '' };
-  if (item.inFlow)
-    return { start: previous ? contentEnd(text, previous) : item.start, end: contentEnd(text, item), text: '' };
-  const start = leadingComments(text, lineStart(text, item.start), columnOf(text, item.start));
-  return { start, end: blockEnd(text, item), text: '' };
 }
 
 /** The lines of an item, with its dash in the first column. */

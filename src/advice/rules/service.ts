@@ -143,15 +143,13 @@ function budgets(spec: Situation): Problem[] {
       advice: `${remedy}: kubectl drain waits forever otherwise.`,
       path: [],
     });
-  const isSeveral = spec.budgets.length > 1;
-  const oneBudget = 'Let only one budget select the pod';
-  if (isSeveral && !spec.budgets.some(({ ruling }) => ruling)) {
-    const names = spec.budgets.map(({ name }) => name).join(', ');
-    return [finding(`the eviction API refuses a pod that several budgets cover (${names})`, oneBudget)];
+  if (spec.budgets.length > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
+    const message = `the eviction API refuses a pod that several budgets cover (${spec.budgets.map(({ name }) => name).join(', ')})`;
+    return [finding(message, 'Let only one budget select the pod')];
   }
   return spec.budgets.flatMap((budget) => {
     const message = blockedBy(budget, spec);
-    return message === undefined ? [] : [finding(message, isSeveral ? oneBudget : remedyFor(budget))];
+    return message === undefined ? [] : [finding(message, remedyFor(budget))];
   });
 }
 
@@ -167,10 +165,7 @@ function remedyFor(budget: BudgetSpec): string {
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
 function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: Situation): string | undefined {
   const { name, minAvailable, counts, ruling } = budget;
-  if (ruling)
-    return ruling.refused
-      ? `${ruling.text}${ruling.because === undefined ? '' : `; ${ruling.because}`}: an eviction (kubectl drain) would be refused`
-      : undefined;
+  if (ruling) return ruling.refused ? `${ruling.text}: an eviction (kubectl drain) would be refused` : undefined;
   const text = `PodDisruptionBudget ${name}`;
   if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;

@@ -23,6 +23,13 @@ function sharedGrace(spec: Situation): Problem[] {
   return [note('sidecar-killed', `${stop}, ${rest}`, { path: [...spec.podPath, 'initContainers'] })];
 }
 
+/** Where the pod may run, the node itself ends it earlier. */
+function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situation): Problem[] {
+  if (!limit || specGraceSeconds <= limit.seconds) return [];
+  const message = `${limit.by} gives a pod only ${limit.seconds}s: the rest of its ${specGraceSeconds}s grace period may never come`;
+  return [note('killed-at-grace', message, { path: [...podPath, 'terminationGracePeriodSeconds'] })];
+}
+
 /** The kubelet stops the liveness probes of main containers at a deletion, not those of sidecars (SIGNALS.md §2 S4). */
 const liveness = ofContainer((container) => {
   const { name, kind, hook, liveness: probe } = container;
@@ -70,4 +77,7 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { advice, path: [] })] : [];
 }
 
-export const surroundingRules = [classicSidecars, sharedGrace, liveness, restartsOfAll, finalizers, node, unmanaged];
+export const surroundingRules = [
+  ...[classicSidecars, sharedGrace, limitedGrace, liveness],
+  ...[restartsOfAll, finalizers, node, unmanaged],
+];

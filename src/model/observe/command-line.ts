@@ -25,6 +25,10 @@ export function trapOf(line: string, signal: string): 'ignored' | 'handled' | un
   return action === '' ? 'ignored' : 'handled';
 }
 
+/** A stop signal other than SIGTERM for which the line has a handler. */
+export const trappedOther = (line: string): string | undefined =>
+  ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((signal) => trapOf(line, signal) === 'handled');
+
 /** The trap runs when the signal comes: not only after a program in the foreground has ended (POSIX.1-2017, 2.11). */
 export function trapRuns(line: string): boolean {
   const { commands, isPlain } = commandsIn(line);

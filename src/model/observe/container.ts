@@ -2,7 +2,7 @@
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
 import { secondsOf } from '../../programs/shell-words.ts';
-import { trapOf, trapRuns } from './command-line.ts';
+import { trapOf, trappedOther, trapRuns } from './command-line.ts';
 import {
   asArray,
   asBoolean,
@@ -34,8 +34,7 @@ export interface Handler {
   tcpSocket?: Record<string, never>;
 }
 
-const portOf = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
-const portReader = maybe(shape({ port: portOf }));
+const portReader = maybe(shape({ port: (raw) => asNumber(raw) ?? asString(raw) }));
 
 export type Probe = ReturnType<typeof narrowProbe>;
 
@@ -63,6 +62,8 @@ export const narrowContainer = shape({
   ignoresTerm: noted((line) => trapOf(line, 'TERM') === 'ignored'),
   /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */
   handlesTerm: noted(trapRuns),
+  /** Computed here: that line handles stop signals with a trap, and SIGTERM is none of them. */
+  handlesOther: noted((line) => trapOf(line, 'TERM') === undefined && trappedOther(line) !== undefined),
   /** Computed here: the name of the program that its command starts, without folder and arguments. */
   program: (raw, { command }) => (asStrings(command)[0] ?? asString(raw))?.split('/').at(-1)?.slice(0, 64),
   ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowContainerPort)),
@@ -102,12 +103,10 @@ function noted(isSo: (line: string) => boolean) {
   return (result: unknown, container: JsonObject): true | undefined => {
     const line = lineOfShell([...asStrings(container['command']), ...asStrings(container['args'])]) ?? '';
     if (known.size > 256) known.clear();
-    if (!known.has(line)) known.set(line, line !== '' && line.length <= maxLineLength && isSo(line));
+    if (!known.has(line)) known.set(line, line !== '' && line.length <= 4096 && isSo(line));
     return result === true || known.get(line) || undefined;
   };
 }
-
-const maxLineLength = 4096;
 
 function narrowContainerPort(raw: unknown): { name?: string; containerPort: number }[] {
   const port = asObject(raw);

@@ -29,8 +29,6 @@ export const reasonsWithMessage: ReadonlySet<string> = new Set([
 
 export type Event = ReturnType<typeof narrowEvent>;
 
-const narrowReference = shape({ kind: asText, name: asText, uid: asString, fieldPath: asString });
-
 /** Reads an Event of core/v1 or events.k8s.io/v1 in the core form (SIGNALS.md §2.1: support both). */
 export const narrowEvent = shape({
   kind: constant('Event'),
@@ -41,7 +39,8 @@ export const narrowEvent = shape({
     asString(own) ?? asString(reportingController) ?? asString(asObject(source ?? deprecatedSource)['component']),
   /** Kept only for these reasons; for probes, only the words of `probeWords`. */
   message: (own, { reason, note }) => narrowMessage(asText(reason), asString(own) ?? asString(note)),
-  involvedObject: (own, { regarding }) => narrowReference(own ?? regarding),
+  involvedObject: (own, { regarding }) =>
+    shape({ kind: asText, name: asText, uid: asString, fieldPath: asString })(own ?? regarding),
   count: (own, { deprecatedCount, series }) =>
     asNumber(own) ?? asNumber(deprecatedCount) ?? asNumber(asObject(series)['count']) ?? 1,
   firstTimestamp: (own, { deprecatedFirstTimestamp }) => asString(own ?? deprecatedFirstTimestamp),

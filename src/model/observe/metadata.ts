@@ -21,9 +21,6 @@ const keptLabels = new Set([
   'batch.kubernetes.io/job-completion-index',
 ]);
 
-/** Annotations whose values are kept: what time triggered a slice's change (SIGNALS.md §3). */
-const keptAnnotations = new Set(['endpoints.kubernetes.io/last-change-trigger-time']);
-
 export const narrowMetadata = shape({
   name: asText,
   namespace: asString,
@@ -40,7 +37,7 @@ export const narrowMetadata = shape({
   ),
   /** Last changing write of each manager (API server's clock); no field sets. */
   managedFields: listOf(shape({ manager: asText, subresource: asString, time: asString }), 64),
-  /** Only keys; values are empty, with two exceptions. */
+  /** Only keys; of values, that of the time that triggered a slice's change (SIGNALS.md §3). */
   annotations: annotationKeys,
   /** Only labels that podexit reads. */
   labels: (raw) => stringMap(raw, (key) => keptLabels.has(key)),
@@ -50,6 +47,9 @@ function annotationKeys(raw: unknown): Record<string, string> | undefined {
   const annotations = Object.entries(asObject(raw)).slice(0, 256);
   if (annotations.length === 0) return undefined;
   return Object.fromEntries(
-    annotations.map(([key, value]) => [key.slice(0, 320), keptAnnotations.has(key) ? asText(value) : '']),
+    annotations.map(([key, value]) => [
+      key.slice(0, 320),
+      key === 'endpoints.kubernetes.io/last-change-trigger-time' ? asText(value) : '',
+    ]),
   );
 }

@@ -22,10 +22,8 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 
-type Arrival = 'listed' | 'changed' | 'deleted';
-
 /** Adds one object, by its kind. The caller handles what depends on the stream. */
-function foldObject(trace: Trace, object: ObservedObject, seen: Seen, how: Arrival): Trace {
+function foldObject(trace: Trace, object: ObservedObject, seen: Seen, how: 'listed' | 'changed' | 'deleted'): Trace {
   const deleted = how === 'deleted';
   switch (object.kind) {
     case 'Pod':

@@ -5,10 +5,7 @@ import { atMost, type Span } from '../span.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Seen, Trace } from '../trace.ts';
 import { clockReached } from './clocks.ts';
-import { factOf, addNote } from './notes.ts';
-
-/** Enough for any exit; the oldest probe failures are dropped first. */
-const maxEvents = 512;
+import { factOf, addNote, withEntry } from './notes.ts';
 
 /** Reasons that rules read whose message is not kept as it is. */
 const reasonsWithoutMessage = new Set(['Started', 'FailedPreStopHook', 'Unhealthy', 'Evicted', 'ExceededGracePeriod']);
@@ -25,7 +22,8 @@ const isKept = ({
   platformIn({ kind, reason, message, component }) !== undefined;
 
 /** `isOld`: the Event came in a list, so its arrival says little about when it happened. */
-export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
+export function foldEvent(before: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
+  const trace = foldHeld(before, event, seen);
   const stamped = foldKubeletStamps(trace, event, seen);
   if (!isKept(event) || !concerns(trace, event)) return stamped;
   const occurrence = occurrenceOf(event, seen, isOld);
@@ -36,6 +34,14 @@ export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean
   return addNote({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${times}`);
 }
 
+/** A volume or a network that another pod waits for: until it has them, none of its containers says why it waits. */
+function foldHeld(trace: Trace, { reason, involvedObject: { uid = '' } }: Event, seen: Seen): Trace {
+  const sibling = trace.siblings.get(uid);
+  if (!sibling || sibling.started || !/^Failed(Mount|AttachVolume|CreatePodSandBox)$/.test(reason)) return trace;
+  const held = sibling.held?.value === reason ? sibling.held : factOf(reason, seen);
+  return { ...trace, siblings: withEntry(trace.siblings, uid, { ...sibling, held }) };
+}
+
 /** For a probe that keeps failing, the first and the newest failure are kept; other Events are rare. */
 function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): readonly Occurrence[] {
   if (fresh.reason !== 'Unhealthy') return events;
@@ -43,8 +49,9 @@ function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): reado
   return same.length < 2 ? events : events.filter((one) => one !== same.at(-1));
 }
 
+/** Enough for any exit; the oldest probe failures are dropped first. */
 function dropOldest(events: readonly Occurrence[]): readonly Occurrence[] {
-  if (events.length <= maxEvents) return events;
+  if (events.length <= 512) return events;
   const failedProbe = events.findIndex((one) => one.reason === 'Unhealthy');
   const oldest = Math.max(0, failedProbe);
   return events.filter((_, index) => index !== oldest);

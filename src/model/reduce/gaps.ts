@@ -3,18 +3,11 @@ import type { Gap, ObservationOf, StreamName } from '../observation.ts';
 import type { Fact, Trace } from '../trace.ts';
 import { factOf, addNote } from './notes.ts';
 
-/** A server may lose its history again and again: the last gaps are kept. */
-const maxGaps = 1024;
-
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
   // A log stream that does not open is reported at once, and once more if the DELETE waits for it.
   if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isNotSynced(gap))) return trace;
-  return addNote(
-    { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-maxGaps) },
-    o,
-    `gap in ${o.stream}: ${o.cause}`,
-  );
+  return addNote({ ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-1024) }, o, `gap in ${o.stream}: ${o.cause}`);
 }
 
 /** A stream that was not in sync for the DELETE is in sync now: its list shows what came before. */
@@ -57,7 +50,7 @@ export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
     resumesAt(trace, 'pod', o.at).length > 0
   )
     return trace;
-  const behind = sameServerStreams.map((stream) => ({
+  const behind = (['pod', 'events', 'endpointslices', 'siblings'] as const).map((stream) => ({
     value: { stream, since: answer.at, until: o.at, late: true },
     seq: o.seq,
     at: answer.at,
@@ -71,9 +64,6 @@ export const resumesAt = ({ resumes }: Trace, stream: StreamName, at: number): T
     (one) =>
       one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + millisecondsOf('delivery-lag'),
   );
-
-/** All watches of a run are answered by one server. */
-const sameServerStreams = ['pod', 'events', 'endpointslices', 'siblings'] as const;
 
 /** A stream may be interrupted again and again: the last times are kept. */
 const maxResumes = 256;

@@ -16,12 +16,14 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   const wanted = desiredPods(owner);
   const isChanged = !stale && before !== wanted;
   const ended = known?.ended?.value ?? endConditionOf(owner);
+  const failure = owner.status.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
   const ending = deleted || owner.metadata.deletionTimestamp !== undefined;
   const facts: OwnerFacts = {
     first: known?.first ?? factOf(owner, seen),
     last: stale && known ? known.last : factOf(owner, seen),
-    wanted: [...(known?.wanted ?? []), ...(isChanged ? [factOf(wanted, seen)] : [])].slice(-maxChanges),
+    wanted: [...(known?.wanted ?? []), ...(isChanged ? [factOf(wanted, seen)] : [])].slice(-256),
     ended: known?.ended ?? (ended === undefined ? undefined : factOf(ended, seen)),
+    failed: failure ? factOf(failure.message ?? failure.reason ?? failure.type, seen) : known?.failed,
     gone: known?.gone ?? (ending ? factOf(true, seen) : undefined),
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
@@ -34,9 +36,6 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   const revision = updateRevision === '' ? '' : `, of revision ${updateRevision}`;
   return !known || isNews ? addNote(next, seen, `${name} wants ${wanted}${revision}`) : next;
 }
-
-/** A rollout of thousands of pods changes the number as often. */
-const maxChanges = 256;
 
 /** The desired number of pods; for a DaemonSet it depends on the nodes. */
 const desiredPods = ({ kind, spec, status }: Owner): number =>
@@ -103,15 +102,10 @@ export function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, i
     ...trace.nodeSigns,
     lease: lease ?? (written && factOf({ stamp, written }, seen)),
     listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf({ stamp, written }, seen)),
-    renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-maxRenewals) : renewals,
+    renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-16) : renewals,
   };
   return clockReached({ ...trace, nodeSigns }, 'node', stamp, seen);
 }
-
-/** Covers a few minutes; older renewals say less about a clock that drifts. */
-const maxRenewals = 16;
-
-const maxStates = 256;
 
 /** Adds one state of a slice; `absent`: the slice was deleted. */
 export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent = false): Trace {
@@ -124,7 +118,7 @@ export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent
   const facts: SliceFacts = {
     slice: { addressType: slice.addressType, metadata: slice.metadata },
     service: slice.metadata.labels?.['kubernetes.io/service-name'],
-    states: [...(known?.states ?? []), factOf(state, seen)].slice(-maxStates),
+    states: [...(known?.states ?? []), factOf(state, seen)].slice(-256),
   };
   const next = { ...trace, slices: withEntry(trace.slices, name, facts) };
   return writesReached(addNote(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);

@@ -1,10 +1,7 @@
 import type { Pod } from '../kube.ts';
-import { conditionOf, isReady } from '../pod.ts';
+import { conditionOf, isReady, statusesOf } from '../pod.ts';
 import type { Seen, SiblingFacts, Trace } from '../trace.ts';
 import { factOf, addNote } from './notes.ts';
-
-/** A replacement is among the first. Pods of the first list do not count: a DaemonSet may have 5000. */
-const maxNewSiblings = 4096;
 
 /**
  * How a sibling was first seen: created during the run (`created`; `took-name`: on the traced pod's stream, with the same
@@ -20,7 +17,8 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, arr
   for (const pod of pods) {
     const known = (siblings ?? trace.siblings).get(pod.metadata.uid);
     const isNewSibling = !known && arrival === 'created';
-    if (isNewSibling && newSiblingCount >= maxNewSiblings) continue;
+    // A replacement is among the first. Pods of the first list do not count: a DaemonSet may have 5000.
+    if (isNewSibling && newSiblingCount >= 4096) continue;
     const next = updateSibling(trace.uid, known, { pod, seen, arrival });
     if (!next) continue;
     if (isNewSibling) newSiblingCount += 1;
@@ -42,12 +40,15 @@ export function updateSibling(
   const { uid } = pod.metadata;
   if (uid === '' || uid === traced || known?.old) return undefined;
   const progress = progressOf(pod, seen);
-  if (known && !hasNews(known, pod, progress)) return undefined;
+  const held = holdOf(pod);
+  const isHeldAnew = held !== undefined && held !== known?.held?.value;
+  if (known && !isHeldAnew && !hasNews(known, pod, progress)) return undefined;
   const old = arrival === 'existed';
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: arrival === 'listed-late' };
   return {
     ...progress,
     ...facts,
+    held: isHeldAnew ? factOf(held, seen) : facts.held,
     node: facts.node ?? pod.spec.nodeName,
     onPodStream: arrival === 'took-name' ? [...(facts.onPodStream ?? []), seen.seq] : facts.onPodStream,
   };
@@ -72,6 +73,14 @@ function progressOf(pod: Pod, seen: Seen): Progress {
   };
 }
 
+/** What keeps it from being scheduled or started: reasons of the scheduler and the kubelet. */
+function holdOf(pod: Pod): string | undefined {
+  const scheduled = conditionOf(pod, 'PodScheduled');
+  if (scheduled?.status === 'False') return scheduled.reason;
+  const waiting = statusesOf(pod).flatMap(({ state }) => state.waiting?.reason ?? []);
+  return waiting.find((reason) => !['ContainerCreating', 'PodInitializing'].includes(reason));
+}
+
 /** When the last main container started. Undefined unless all run; without `at` if one does not say when. */
 function startOf({ spec, status: { containerStatuses = [] } }: Pod) {
   const running = containerStatuses.flatMap(({ state }) => state.running ?? []);
@@ -80,7 +89,8 @@ function startOf({ spec, status: { containerStatuses = [] } }: Pod) {
   return { at: starts.length === running.length ? starts.at(-1) : undefined, node: spec.nodeName };
 }
 
-function progressText({ scheduled, started, ready }: Progress): string {
+function progressText({ scheduled, started, ready, held }: SiblingFacts): string {
   if (ready) return 'is ready';
+  if (held && held.seq > (started?.seq ?? scheduled?.seq ?? 0)) return `waits: ${held.value}`;
   return started ? 'has started' : scheduled ? 'is scheduled' : 'is there';
 }

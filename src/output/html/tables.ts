@@ -9,8 +9,9 @@ export function foldedTable({ title, columns, rows }: ReportTable, notes?: Timel
   const listed = new Set(allNotes(notes).map(({ seq }) => seq));
   const numeric = columns.map((column) => column.startsWith('#') && markup` class="num"`);
   const head = columns.map((column, at) => markup`<th scope="col"${numeric[at]}>${column.replace(/^[#`]/, '')}</th>`);
+  const citation = (seq: number): Child => (listed.has(seq) ? markup`<a href="#o${seq}">${seq}</a>` : String(seq));
   const cellOf = (cell: Cell, at: number): Child => {
-    if (typeof cell !== 'string') return citations(cell, listed);
+    if (typeof cell !== 'string') return join(cell.map(citation), ' ');
     if (columns[at]?.startsWith('`')) return markup`<code>${cell}</code>`;
     return columns[at] === 'severity' ? markup`<span class="severity ${cell}">${cell}</span>` : cell;
   };
@@ -26,10 +27,3 @@ export function foldedTable({ title, columns, rows }: ReportTable, notes?: Timel
       </div>
     </details>`;
 }
-
-/** Links to the cited observations. */
-const citations = (evidence: readonly number[], listed: ReadonlySet<number>): Child =>
-  join(
-    evidence.map((seq) => (listed.has(seq) ? markup`<a href="#o${seq}">${seq}</a>` : String(seq))),
-    ' ',
-  );

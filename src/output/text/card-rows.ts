@@ -17,8 +17,6 @@ export interface CardRow {
   readonly command?: string | undefined;
 }
 
-const maxCardColumns = 80;
-
 export interface CardLayout {
   readonly pen: Pen;
   /** Columns of a line of prose. */
@@ -28,7 +26,7 @@ export interface CardLayout {
 }
 
 export function cardLayout(pen: Pen, columns: number, labels: readonly string[]): CardLayout {
-  const width = Math.max(20, Math.min(maxCardColumns, columns));
+  const width = Math.max(20, Math.min(80, columns));
   const longest = Math.max(8, ...labels.map((label) => textWidth(forTerminal(label))));
   return { pen, width, labelColumns: Math.min(longest, Math.max(8, Math.floor(width / 4))) };
 }
@@ -90,6 +88,8 @@ function usedText(container: ContainerTimeline, grace: number): string {
   const length = graceUsedLength(container);
   if (!length) return `grace period ${allowed}`;
   const used = lengthText(length);
+  // Only a bound, and longer than what it is compared with.
+  if (used.startsWith('≤') && length.max > grace) return `after at most ${used.slice(1)}, grace period ${allowed}`;
   // A bound that is longer than the whole would tell nothing.
   const isPart = preStop?.length && preStop.length.shown >= 50 && boundOf(preStop.length) <= length.shown;
   return isPart ? `${used} of ${allowed}, preStop ${lengthText(preStop.length)}` : `${used} of ${whole}`;
@@ -119,12 +119,10 @@ function limitExitRows(rows: readonly ExitRow[], maxRows: number): ExitRow[] {
   return [...rows.filter((row) => kept.has(row)), { label: `${left.length} more`, grace: 0, words }];
 }
 
-const maxBarCells = 30;
-
 /** The width of every bar in cells: what the widest words leave. */
 function barCells(rows: readonly ExitRow[], layout: CardLayout): number {
   const words = rows.filter(hasBar).map((row) => textWidth(row.words.map(({ text }) => text).join('')));
-  return Math.min(maxBarCells, textColumns(layout) - Math.max(36, ...words.map((width) => width + 1)));
+  return Math.min(30, textColumns(layout) - Math.max(36, ...words.map((width) => width + 1)));
 }
 
 const hasBar = ({ container }: ExitRow): boolean =>

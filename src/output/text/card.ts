@@ -118,9 +118,7 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
 }
 
 /** If there is no room, rows of the highest `rank` are left out first. */
-interface RankedRow extends CardRow {
-  readonly rank: number;
-}
+type RankedRow = CardRow & { readonly rank: number };
 
 /** `head`: before the sentence. */
 const rowOf = (label: string, rank: number, sentence: string, head?: Piece, command?: string): RankedRow => ({

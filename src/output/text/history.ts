@@ -10,7 +10,7 @@ import type { Pen } from '../palette.ts';
 import { podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
-import { clockColumn, dayText, exactly, offsetColumn, offsetText, type Timestamps } from '../time-text.ts';
+import { clockColumn, dayText, exactly, offsetColumn, offsetText, printedAt, type Timestamps } from '../time-text.ts';
 
 export interface HistoryOptions {
   readonly timestamps: Timestamps;
@@ -75,7 +75,7 @@ export type LoggedLine = Extract<Observation, { kind: 'line' }>;
 /** What is known at the end: each moment once, sorted, with the log lines between. */
 export function sortedLines(timeline: Timeline, log: readonly LoggedLine[], layout: LineLayout): string[] {
   const marks = worthPrinting(timeline.marks).map((mark) => ({
-    at: mark.at.shown,
+    at: printedAt(mark.at),
     lines: eventLines({ kind: 'mark', mark }, timeline, layout),
   }));
   // A Service with several slices is left once.
@@ -87,7 +87,8 @@ export function sortedLines(timeline: Timeline, log: readonly LoggedLine[], layo
 
 const loggedLines = (layout: LineLayout, { at, container, text, skipped }: LoggedLine): string[] => {
   const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
-  return texts.flatMap((line) => logLine(layout, at, container, line));
+  const bar = layout.pen.symbol('bar');
+  return texts.flatMap((one) => line(layout, exactly(at), container, [dim(`${bar} ${forTerminal(one, 4000)}`)]));
 };
 
 /** Which pod it is, its grace period, its containers with their hooks and probes. */
@@ -144,11 +145,6 @@ interface LineLayout {
   readonly zero: number | undefined;
 }
 
-/** `replacement`, the widest name that is not a container's. */
-const minNameColumns = 11;
-const maxNameColumns = 24;
-const maxKubernetesName = 63;
-
 /** The layout of lines about a pod, which is undefined until it has been seen. */
 export const lineLayout = (
   look: Pick<LineLayout, 'pen' | 'timestamps' | 'width'>,
@@ -156,10 +152,10 @@ export const lineLayout = (
   zero: number | undefined,
 ): LineLayout => ({ ...look, zero, who: whoColumns(look.width, timeline?.containers.map(({ name }) => name) ?? []) });
 
-/** The width of the names' column: up to a third of a narrow line. */
+/** The width of the names' column: at least that of `replacement`, and up to a third of a narrow line. */
 function whoColumns(width: number, containers: readonly string[]): number {
-  const limit = width === Infinity ? maxKubernetesName : maxNameColumns;
-  const wanted = Math.min(limit, Math.max(minNameColumns, ...containers.map((name) => textWidth(forTerminal(name)))));
+  const limit = width === Infinity ? 63 : 24;
+  const wanted = Math.min(limit, Math.max(11, ...containers.map((name) => textWidth(forTerminal(name)))));
   return Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4));
 }
 
@@ -195,12 +191,6 @@ function retractedText({ mark }: PrintEvent, { who, text }: MarkText): string {
     ? `${who} is still running (its log stream closed for another reason)`
     : `${who}: not confirmed: ${text}`;
 }
-
-/** A line of a container's log; `at`: ms. */
-const logLine = (layout: LineLayout, at: number, container: string, text: string): string[] =>
-  line(layout, exactly(at), container, [dim(`${layout.pen.symbol('bar')} ${forTerminal(text, maxLogLineLength)}`)]);
-
-const maxLogLineLength = 4000;
 
 /** If fewer columns are left beside the head, the words are printed below it. */
 const minTextColumns = 18;

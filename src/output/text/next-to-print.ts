@@ -5,6 +5,7 @@
  */
 import type { ContainerTimeline, Interval, Mark, Timeline } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
+import { isWide, printedAt } from '../time-text.ts';
 
 export type PrintEvent =
   | { readonly kind: 'mark'; readonly mark: Mark }
@@ -65,13 +66,14 @@ export const worthPrinting = (marks: readonly Mark[], printed?: ReadonlyMap<stri
 
 function eventOf(old: PrintedMark | undefined, mark: Mark, result: string): PrintEvent | undefined {
   if (!old) return { kind: 'mark', mark };
-  if (hasMoved(old.mark.at, mark.at)) return { kind: 'moved', mark, was: old.mark.at };
+  const isMoved = hasMoved(old.mark.at, mark.at) || (isWide(old.mark.at) && result !== old.result);
+  if (isMoved) return { kind: 'moved', mark, was: old.mark.at };
   return result === old.result ? undefined : { kind: 'mark', mark };
 }
 
 /** The printed time is no longer possible. */
 const hasMoved = (was: Interval, at: Interval): boolean =>
-  was.shown < at.earliest - maxWidthMs || was.shown > at.latest + maxWidthMs;
+  printedAt(was) < at.earliest - maxWidthMs || (!isWide(was) && was.shown > at.latest + maxWidthMs);
 
 /** Exit code and hook result: nothing else that is printed of a mark can change. */
 function resultOf(mark: Mark, { containers }: Timeline): string {

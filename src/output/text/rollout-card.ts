@@ -10,6 +10,7 @@ import { plural } from '../../verdict/words.ts';
 import type { RolloutResult } from '../rollout-report.ts';
 import { iconOf, lastLine, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
+import { triggerText } from '../mark-text.ts';
 import type { Pen } from '../palette.ts';
 import { heldText } from '../pod-facts.ts';
 import { flow, piece, plain } from '../prose.ts';
@@ -50,7 +51,8 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
   if (rowsOnly) return rows;
   const { symbol, ink } = rolloutIcon(numbers);
   const { target, sentence } = numbers;
-  const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${sentence}`)];
+  const text = `  ${sentence}${forTerminal(deletedByText(numbers), 1000)}`;
+  const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(text)];
   return [
     ...flow(pen, title, { width: layout.width, hang: 2 }),
     '',
@@ -62,7 +64,7 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, held, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
+  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
@@ -70,12 +72,8 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
-    ...row('rollout', numbers.incomplete),
+    ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · in ${secondsText(total)}`}`),
-    ...row(
-      'deleted',
-      held && `${held.pod} ${held.note}${held.pods > 1 ? `; ${held.pods} of ${pods} pods waited` : ''}`,
-    ),
     ...row('slowest', slowest && slowestText(slowest)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
@@ -92,6 +90,14 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
     ...row('fix', numbers.advice),
     ...row('fix', fix?.reason, fix && forTerminal(`${fix.command}${flags}`, 4000)),
   ];
+}
+
+/** ` (Eviction API; web-5qlrp refused for 15.1s before by a PodDisruptionBudget)`; empty for what a command of ours did. */
+function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): string {
+  const by = ['this-command', 'rollout', 'unknown'].includes(trigger) ? [] : [triggerText[trigger]];
+  const waited = held && held.pods > 1 ? [`${held.pods} of ${pods} pods waited`] : [];
+  const texts = [...by, ...(held ? [`${held.pod} ${held.note}`] : []), ...waited];
+  return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
 /** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; 2.0s from SIGTERM to exit` */

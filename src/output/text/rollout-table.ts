@@ -34,7 +34,10 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
     ...[...state.held].slice(0, maxHeld).map(([pod, why]) => [piece('warning', `  ${forTerminal(`${pod}: ${why}`)}`)]),
   ];
   const table = (titles: readonly string[], own: readonly TableRow[]): Piece[][] => liveTable(pen, titles, own, width);
-  const services = table(serviceTitles, state.services.slice(0, maxServices).map(serviceRow));
+  const services = table(
+    ['SERVICE', 'READY', 'FEWEST', 'WANTED'],
+    state.services.slice(0, maxServices).map(serviceRow),
+  );
   // Those that are not ready yet are worth a row most.
   const newPods = [...state.newPods].sort((a, b) => Number(a.isReady) - Number(b.isReady) || a.seenAt - b.seenAt);
   const space = Math.max(0, room - head.length - services.length);
@@ -51,7 +54,7 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
     ),
     ...old.rest,
     ...table(
-      newTitles,
+      ['NEW POD', 'AGE', 'STEP'],
       next.shown.map((pod) => newRow(pod, now)),
     ),
     ...next.rest,
@@ -103,8 +106,6 @@ function endedLine(ended: readonly Report[]): Piece[] {
 const narrowColumns = 90;
 const columnTitles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
 const narrowTitles = ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'];
-const newTitles = ['NEW POD', 'AGE', 'STEP'];
-const serviceTitles = ['SERVICE', 'READY', 'FEWEST', 'WANTED'];
 
 const newRow = ({ name, seenAt, step, ink }: NewPod, now: number): TableRow => ({
   cells: [forTerminal(name), durationText(now - seenAt), forTerminal(step)],

@@ -12,7 +12,7 @@ export function tableLines(pen: Pen, rows: readonly (readonly string[])[], colum
   }
   const widths = titles.map((_, at) => 2 + Math.max(...rows.map((row) => textWidth(row[at] ?? ''))));
   const whole = widths.reduce((sum, width) => sum + width + 1, 1);
-  const last = Math.max(minWidth, (widths.at(-1) ?? 0) - Math.max(0, whole - columns));
+  const last = Math.max(16, (widths.at(-1) ?? 0) - Math.max(0, whole - columns));
   const table = new Table({
     head: titles.map((title) => pen.paint('strong', title)),
     colWidths: [...widths.slice(0, -1), last],
@@ -24,9 +24,6 @@ export function tableLines(pen: Pen, rows: readonly (readonly string[])[], colum
   table.push(...body.map((row) => [...row]));
   return table.toString().split('\n');
 }
-
-/** Of the last column, which is wrapped. */
-const minWidth = 16;
 
 const corners = ['top-mid', 'top-left', 'top-right', 'bottom-mid', 'bottom-left', 'bottom-right'] as const;
 const joints = ['left-mid', 'mid-mid', 'right-mid'] as const;

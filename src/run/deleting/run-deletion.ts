@@ -14,8 +14,6 @@ import type { LiveOptions, Run } from '../streams/live-run.ts';
 import { createSharedStreams, deliverNamespace } from '../streams/shared-streams.ts';
 import { eventTargets, isTerminatingPod, nameOf, namespaceOf, podEventsTarget, uidOf } from '../streams/watched.ts';
 
-/** How long the DELETE waits for the streams (docs/architecture.md "What is watched"). */
-const syncTimeoutMs = 3000;
 /** How long after an accepted DELETE the deletionTimestamp may appear: some webhooks delay it. */
 const terminatingTimeoutMs = 30_000;
 
@@ -133,9 +131,9 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
     : `${text}: ${instead}, no ${verb} is sent`;
 }
 
-/** Waits for the streams for a limited time; late ones are reported as gaps. */
+/** Waits at most 3 s for the streams (docs/architecture.md "What is watched"); late ones are reported as gaps. */
 async function waitForSync({ options, signal, deliver }: Run, gate: StreamGate): Promise<void> {
-  await within(options.cluster.env, gate.allOpen(), syncTimeoutMs, signal);
+  await within(options.cluster.env, gate.allOpen(), 3000, signal);
   const at = options.clock.now();
   for (const late of gate.shut()) deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });
 }

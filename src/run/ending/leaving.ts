@@ -64,16 +64,13 @@ export type DeletionProgress =
   | 'under-way'
   | 'gone';
 
-/** Too Many Requests: flow control rejects a request before it is executed. */
-const tooManyRequests = 429;
-
-/** `requested`: a request was sent, even if the trace does not show it yet. */
+/** `requested`: a request was sent, even if the trace does not show it yet. Flow control (429) rejects before it executes. */
 export function deletionProgress(trace: Trace | undefined, requested: boolean): DeletionProgress {
   if (trace?.gone) return 'gone';
   const answers = trace?.requests.map(({ answer }) => answer?.value.status) ?? [];
   if (trace?.deletion || answers.some((status) => status !== undefined && status < 300)) return 'under-way';
   if (!requested) return 'not-asked';
-  return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
+  return answers.length > 0 && answers.every((status) => status === 429) ? 'turned-away' : 'asked';
 }
 
 type PodOfCluster = Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: string };

@@ -108,9 +108,6 @@ function causeAwaitedUntil(trace: Trace): number {
 /** Forced deletion: no status will report the exits, so only time limits them. */
 const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !trace.terminal;
 
-/** ms for the streams to confirm that they have delivered everything. */
-const confirmationTimeoutMs = 2000;
-
 /** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
 export const reconnectTimeoutMs = 10_000;
 
@@ -133,6 +130,7 @@ export function endOf(trace: Trace, { areComplete, isComingBack }: StreamState, 
   if (factsAt === undefined) return undefined;
   const endedAt = trace.gone?.at ?? trace.now;
   if (factsAt === 0 && areComplete) return { name: 'over', at: endedAt + quietMs };
-  const streamsAt = areComplete ? 0 : endedAt + (isComingBack ? reconnectTimeoutMs : confirmationTimeoutMs);
+  // The streams have 2 s to confirm that they have delivered everything.
+  const streamsAt = areComplete ? 0 : endedAt + (isComingBack ? reconnectTimeoutMs : 2000);
   return { name: 'settled', at: Math.max(factsAt, streamsAt, endedAt + quietMs) };
 }

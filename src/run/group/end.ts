@@ -49,8 +49,8 @@ export const progressMessages = ({ write }: Output) => ({
 });
 
 /**
- * What the run could not complete; without a `code` it is only a message. `isIncomplete`: owners are known not to have
- * rolled out. Undefined if the run completed, or a signal ended it.
+ * What the run could not complete; without a `code` it is only a message. `isIncomplete`: owners have not rolled out, or
+ * something blocks them. Undefined if the run completed, or a signal ended it.
  */
 export function shortcomingOf(
   rollout: Rollout,
@@ -70,6 +70,7 @@ export function shortcomingOf(
     return {
       words: `no pod of ${what} was seen to terminate${within}: ${obstacles.text() ?? `${first}wait longer (--timeout)`}`,
       code: exitCodes['not-started'],
+      isIncomplete: obstacles.text() !== undefined,
     };
   }
   if (gaveUp !== undefined && progress.pending().length > 0) {

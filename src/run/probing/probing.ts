@@ -53,7 +53,8 @@ export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promi
   return {
     ready,
     open(one) {
-      if (!pod && ofPods.length > 0 && !probesOfPods.has(one.uid) && probesOfPods.size < maxProbedPods)
+      // At most 20 at the same time: each request goes through the API server.
+      if (!pod && ofPods.length > 0 && !probesOfPods.has(one.uid) && probesOfPods.size < 20)
         probesOfPods.set(one.uid, start(ofPods, one));
     },
     close,
@@ -80,9 +81,6 @@ function withRole(error: Error, { options: { probes = [], cluster } }: Run): Err
 }
 
 const proxies: Readonly<Record<string, string>> = { service: 'services/proxy', pod: 'pods/proxy' };
-
-/** Pods that are probed at the same time; limited because each request goes through the API server. */
-const maxProbedPods = 20;
 
 /** A run over several pods has no trace to wait for: it calls this when its rollout is done. */
 async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: ProxiedPod | undefined): Promise<void> {

@@ -190,10 +190,7 @@ const lossWithout: Partial<Record<StreamName, string>> = {
   pods: 'the replacement is not observable',
 };
 
-/** ms until the first message; the time until each further message doubles. */
-const firstMessageMs = 3000;
-
-/** Says from time to time that the first list of the pods has not arrived, and why. */
+/** Says after 3 s, and again after twice the time each, that the first list of the pods has not arrived, and why. */
 function announceWaiting({ group, options: { clock, warn } }: Run) {
   const since = clock.now();
   let why = `${group.isOne ? 'its' : 'their'} list has not been answered`;
@@ -205,7 +202,7 @@ function announceWaiting({ group, options: { clock, warn } }: Run) {
     };
     cancel = clock.setTimeout(announce, Math.max(0, since + after - clock.now()));
   };
-  arm(firstMessageMs);
+  arm(3000);
   return {
     /** Why it has not arrived yet, in words. */
     because: (newer: string): void => void (why = newer),

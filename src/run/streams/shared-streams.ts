@@ -21,6 +21,7 @@ import {
   ownerOf,
   ownersTarget,
   ownerTargets,
+  podEventsTarget,
   runningContainers,
   siblingTarget,
   servicesTarget,
@@ -177,10 +178,11 @@ interface OwnerOptions {
 }
 
 /** Watches the owner, the owner's owner, and in a group of one the pods that the topmost owner selects. */
-function createOwners({ options: { cluster }, group, listener }: Run, watch: Watch) {
+function createOwners(run: Run, watch: Watch) {
+  const { options, group, listener } = run;
   const known = new Set<string>();
-  const open = (namespace: string, owner: OwnerName, options: OwnerOptions = {}): void => {
-    const { below, since, isOwn = false, otherwise } = options;
+  const open = (namespace: string, owner: OwnerName, how: OwnerOptions = {}): void => {
+    const { below, since, isOwn = false, otherwise } = how;
     const key = `${namespace}/${owner.kind}/${owner.name}`;
     const [byName, events] = ownerTargets(namespace, owner);
     if (known.has(key) || !byName) return openSiblings(below, since);
@@ -209,7 +211,7 @@ function createOwners({ options: { cluster }, group, listener }: Run, watch: Wat
   };
   const openSiblings = (owner: JsonObject | undefined, since?: Since): void => {
     const target = owner && group.isOne ? siblingTarget(group.namespace, owner) : undefined;
-    if (target) watch(target, { since });
+    if (target) watch(target, { since, onObservation: (one) => openEventsIfHeld(run, one, watch) });
   };
   return {
     /** An owner that is known before its pods. */
@@ -220,9 +222,27 @@ function createOwners({ options: { cluster }, group, listener }: Run, watch: Wat
       if (!owner) return;
       const name = isOwn ? deploymentOf(pod) : undefined;
       const guessed = name === undefined ? undefined : { kind: 'Deployment', name };
-      open(namespaceOf(pod) ?? cluster.namespace, guessed ?? owner, { since, isOwn, otherwise: guessed && owner });
+      open(namespaceOf(pod) ?? options.cluster.namespace, guessed ?? owner, {
+        since,
+        isOwn,
+        otherwise: guessed && owner,
+      });
     },
   };
+}
+
+/** Watches the Events about a new pod that has not started after 2 s, as no state says that a volume is missing. */
+function openEventsIfHeld({ options, traceOf, timers }: Run, one: RawObservation, watch: Watch): void {
+  if (one.kind !== 'changed' || one.change !== 'ADDED' || timers.has('replacement')) return;
+  const pod = asObject(one.object);
+  const check = (): void => {
+    const { siblings, pod: own } = traceOf('') ?? {};
+    const { old = true, started, held } = siblings?.get(uidOf(pod)) ?? {};
+    if (old || started || held || nameOf(pod) === own?.value.metadata.name) return;
+    const events = podEventsTarget(namespaceOf(pod) ?? options.cluster.namespace, nameOf(pod));
+    watch({ ...events, stream: 'owner-events' });
+  };
+  timers.set('replacement', options.clock.setTimeout(check, 2000));
 }
 
 /** ms in which a kubelet posts its first Killing, unless the namespace is terminating and takes no Events. */

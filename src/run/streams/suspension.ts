@@ -10,8 +10,6 @@ const tickMs = 1000;
  */
 const tolerableDelayMs = 1000;
 
-const catchUpMs = 5000;
-
 export type Suspension = ReturnType<typeof watchSuspension>;
 
 /** `streams`: those whose changes may have had to wait. */
@@ -46,6 +44,6 @@ export function watchSuspension(
    * ms during which data that arrived while this process was suspended may still be unread, so that nothing must time
    * out: after waking, timers fire first, and a broken connection has to be reopened.
    */
-  const unreadMs = (): number => Math.max(0, (last?.at ?? -Infinity) + catchUpMs - clock.now());
+  const unreadMs = (): number => Math.max(0, (last?.at ?? -Infinity) + 5000 - clock.now());
   return { before, notice, unreadMs, cancel: (): void => cancel() };
 }

@@ -74,16 +74,13 @@ export const podEventsTarget = (namespace: string, name: string): Watched => ({
   ...aboutObject('Pod', name),
 });
 
-/** More names make a URL that servers and proxies reject; only Services without a selector can be so many. */
-const maxServices = 200;
-
-/** The slices of these Services; undefined if there are none. */
+/** The slices of these Services (servers and proxies reject a URL with more names); undefined if there are none. */
 export function sliceTarget(namespace: string, services: readonly string[]): Watched | undefined {
   if (services.length === 0) return undefined;
   return {
     ...slicesTarget(namespace),
     labelSelector: {
-      matchExpressions: [{ key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, maxServices) }],
+      matchExpressions: [{ key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, 200) }],
     },
   };
 }

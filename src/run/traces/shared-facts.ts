@@ -84,9 +84,6 @@ const maxChanges: Partial<Record<string, number>> = {
   owner: 16,
   endpointslices: 32,
 };
-const maxOtherChanges = 8;
-/** Gaps, resumed streams and other observations about whole streams. */
-const maxStreamObservations = 512;
 
 /**
  * What a run remembers for pods that are not traced yet. A pod may begin to terminate after hours of watching: then its
@@ -126,8 +123,8 @@ function ringOf(o: Observation): { key: string; most: number } {
   const [first] = o.kind === 'listed' ? o.objects : [];
   const kind = first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '');
   if (o.kind === 'listed') return { key: `list/${o.stream}/${o.name ?? ''}/${kind}`, most: 1 };
-  if (o.kind !== 'changed') return { key: 'streams', most: maxStreamObservations };
-  return { key: rememberedKey(o.object), most: maxChanges[o.stream] ?? maxOtherChanges };
+  if (o.kind !== 'changed') return { key: 'streams', most: 512 };
+  return { key: rememberedKey(o.object), most: maxChanges[o.stream] ?? 8 };
 }
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */

@@ -140,9 +140,11 @@ function cutText({ pod }: Timeline, container: ContainerTimeline, code: number):
 /** What the container's command does with signals, if that explains a SIGKILL. */
 function shellText(timeline: Timeline, container: ContainerTimeline): string | undefined {
   if (ignoresItsSignal(timeline, container)) return 'its command ignores SIGTERM (`trap "" TERM`)';
-  return containerSpec(timeline.pod, container.name)?.shell
-    ? 'its PID 1 is a shell, which rarely forwards signals'
-    : undefined;
+  const { shell, handlesTerm, handlesOther } = containerSpec(timeline.pod, container.name) ?? {};
+  if (handlesTerm && container.stopSignal?.isPerhapsOther)
+    return 'its command handles SIGTERM, and nothing shows that it came: its image may set another STOPSIGNAL';
+  if (handlesOther) return 'its command handles other signals, not SIGTERM: its image decides which one comes';
+  return shell ? 'its PID 1 is a shell, which rarely forwards signals' : undefined;
 }
 
 /**

@@ -7,7 +7,6 @@ import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
-import { isKubeletStart } from '../../infer/stop.ts';
 import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { lostSince, mayMiss, type Occurrence } from '../../model/trace.ts';
@@ -83,10 +82,10 @@ export const nodeRules: Rules = {
   },
 
   /** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
-  'kubelet-restarted': ({ trace, timeline, deletion: { accepted } }) => {
-    const started = trace.events.find((one) => isKubeletStart(one) && !one.isOld && one.at >= accepted.client.lo);
+  'kubelet-restarted': ({ timeline }) => {
+    const started = markOf(timeline, 'kubelet-started')?.at.estimate;
     if (!started) return undefined;
-    const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.time.lo));
+    const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.node.lo));
     const [first, last] = again && again.killings.length > 1 ? [again.killings[0], again.killings.at(-1)] : [];
     const clause = `the kubelet restarted${first ? ' and began the grace period again' : ' meanwhile'}`;
     return {
@@ -95,7 +94,7 @@ export const nodeRules: Rules = {
       clause,
       advice: 'Find out why the kubelet restarted.',
       delayMs: first && last && last.time.lo - first.time.lo,
-      evidence: [first?.seq, started.seq, last?.seq],
+      evidence: [first?.seq, started.evidence, last?.seq],
     };
   },
 
@@ -111,7 +110,7 @@ export const nodeRules: Rules = {
     const times = count > 1 ? `, ${count} times` : '';
     const again = timeline.containers.flatMap(({ killings }) => killings.slice(1)).sort((a, b) => a.seq - b.seq)[0];
     const isReported = ranContainers(timeline).every(reportedExit);
-    if (!again && isReported && trace.gone && trace.gone.at - first.at < minRetryDelayMs) return undefined;
+    if (!again && isReported && trace.gone && trace.gone.at - first.at < 5 * second) return undefined;
     const later = again && secondsText(again.at - first.at);
     // Any other error may come from a runtime that is well: a network plugin, or a process that does not die.
     const isSilent = failures.some(({ message }) => /code = (Unavailable|DeadlineExceeded)/.test(message));
@@ -215,6 +214,3 @@ function probeRestart({ trace, deletion: { facts, grace } }: RuleInput): Occurre
     time.hi + grace * second >= deletionRequestedAt(trace);
   return trace.events.findLast(isUnderWay);
 }
-
-/** Less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */
-const minRetryDelayMs = 5 * second;

@@ -95,10 +95,21 @@ export function capacityOf(
     [devices, 'device'],
     [ports, 'host ports'],
   ];
+  const isDaemonSet = object.kind === 'DaemonSet';
+  const inPlace: [boolean, InPlaceReason['why'], InPlaceReason['answer']][] = [
+    [object.kind === 'StatefulSet', 'StatefulSet', 'yes'],
+    [rollout?.isRecreate === true, 'Recreate', 'yes'],
+    [isDaemonSet && rollout?.maxSurge === 0, 'DaemonSet', 'yes'],
+    // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
+    [volumes.some(({ isShared }) => !isShared), 'volume', 'unknown'],
+    // There may be no other one left.
+    [devices, 'device', 'unknown'],
+    [ports, 'host ports', isDaemonSet ? 'yes' : 'unknown'],
+  ];
   return {
     ...replicasOf(object, neighbours),
     rollout,
-    inPlace: inPlaceReasons(object, rollout, volumes, { devices, ports }),
+    inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     ownData: isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no',
   };
@@ -157,25 +168,6 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
 
 const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined =>
   modes && modes.length > 0 ? modes.some((mode) => /Many$/.test(mode)) : undefined;
-
-function inPlaceReasons(
-  { kind }: KubernetesObject,
-  rollout: RolloutStrategy | undefined,
-  volumes: readonly Volume[],
-  { devices, ports }: Record<'devices' | 'ports', boolean>,
-): InPlaceReason[] {
-  const reasons: [boolean, InPlaceReason][] = [
-    [kind === 'StatefulSet', { why: 'StatefulSet', answer: 'yes' }],
-    [rollout?.isRecreate === true, { why: 'Recreate', answer: 'yes' }],
-    [kind === 'DaemonSet' && rollout?.maxSurge === 0, { why: 'DaemonSet', answer: 'yes' }],
-    // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
-    [volumes.some(({ isShared }) => !isShared), { why: 'volume', answer: 'unknown' }],
-    // There may be no other one left.
-    [devices, { why: 'device', answer: 'unknown' }],
-    [ports, { why: 'host ports', answer: kind === 'DaemonSet' ? 'yes' : 'unknown' }],
-  ];
-  return reasons.flatMap(([applies, reason]) => (applies ? [reason] : []));
-}
 
 /** Images whose pods keep data that other pods do not have. By the last part of the repository. */
 const stores =

@@ -3,7 +3,7 @@ import { severities, type Gate, type Severity } from '../model/report.ts';
 import { failOnGate } from '../verdict/gates.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
-import { isProblem, signalled, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
+import { isProblem, signalled, type Problem, type FailOn, type Rule } from './problem.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
 import { adviceFor, remediesFor } from './remedies.ts';
@@ -123,7 +123,7 @@ export function judge({ situation, manifest }: CheckedSpec) {
 /** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */
 function answerOf(
   findings: readonly Problem[],
-  unknowns: readonly WeighedUnknown[],
+  unknowns: readonly Unknown[],
 ): { judgement: Judgement; sentence: string } {
   const problems = findings.filter(isProblem).length;
   if (problems > 0) return { judgement: 'problems', sentence: plural(problems, 'problem') };
@@ -134,18 +134,24 @@ function answerOf(
 
 const rankOf = ({ severity }: Problem): number => severities.indexOf(severity);
 
-/** `isDecisive`: while this is unknown, the check may not say "no problem found". */
-type WeighedUnknown = Unknown & { isDecisive?: boolean };
+/** Something that the spec cannot show, and why not. `what` completes "cannot tell …". */
+interface Unknown {
+  container?: string;
+  what: string;
+  because: string;
+  /** While this is unknown, the check may not say "no problem found". */
+  isDecisive?: boolean;
+}
 
-function unknownsOf(spec: Situation): WeighedUnknown[] {
-  const unread = spec.unread.map((unknown): WeighedUnknown => ({ ...unknown, isDecisive: true }));
+function unknownsOf(spec: Situation): Unknown[] {
+  const unread = spec.unread.map((unknown): Unknown => ({ ...unknown, isDecisive: true }));
   if (spec.isFinished) return unread;
   const because =
     'a container has no image, as in a patch: build the manifest first, for example with kubectl kustomize';
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
   const { containers, services, notRunningNow = false, isFromFiles, isCustom = false, subject } = spec;
   const mayHaveClients = isFromFiles && services.length === 0 && !isJob(spec);
-  const when = (applies: boolean, unknown: WeighedUnknown): WeighedUnknown[] => (applies ? [unknown] : []);
+  const when = (applies: boolean, unknown: Unknown): Unknown[] => (applies ? [unknown] : []);
   return [
     ...when(notRunningNow, {
       what: 'what a deletion now would stop',
@@ -166,14 +172,14 @@ function unknownsOf(spec: Situation): WeighedUnknown[] {
   ];
 }
 
-function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
+function signalUnknown(spec: Situation, one: ContainerSpec): Unknown[] {
   const handling = handlingOf(spec, one);
   const { name: container, inspection } = one;
   const signal = `SIG${stopSignalOf(one)}`;
   const what = `whether ${container} handles ${signal}`;
   // Reported whatever the command shows: the user asked for an inspection, and it failed.
   const isDecisive = handling.kind === 'depends' || handling.kind === 'unknown';
-  const unread: WeighedUnknown[] =
+  const unread: Unknown[] =
     inspection?.kind === 'unreadable' ? [{ container, what, because: inspection.because, isDecisive }] : [];
   if (handling.kind === 'handles')
     return [...unread, { container, what: `how long ${container} takes after ${signal}`, because: handling.how }];
@@ -186,7 +192,7 @@ function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
   return [{ container, what, because: `${program}; check --inspect or one deletion shows it` }];
 }
 
-function hookUnknown({ name, hook }: ContainerSpec): WeighedUnknown[] {
+function hookUnknown({ name, hook }: ContainerSpec): Unknown[] {
   if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket' || hook.neverRuns) return [];
   const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
   return [

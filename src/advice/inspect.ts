@@ -19,14 +19,15 @@ export async function inspected(cluster: Cluster, spec: Situation): Promise<Situ
     const status = await cat('/proc/1/status');
     const cmdline = status.kind === 'done' ? await cat('/proc/1/cmdline') : status;
     const inspection = inspectionOf(status, cmdline, stopSignalOf(container), spec.sharesProcesses);
-    const isShell = inspection.kind === 'read' && inspection.handling.kind === 'shell';
-    found.set(container.name, isShell ? withChild(inspection, await childOfPid1(cat)) : inspection);
+    found.set(container.name, await withChild(inspection, cat));
   }
   return { ...spec, containers: spec.containers.map((one) => ({ ...one, inspection: found.get(one.name) })) };
 }
 
+type Cat = (file: string) => Promise<ExecResult>;
+
 /** The name of the process that PID 1 started first. Undefined: there is none, or the kernel does not list children. */
-async function childOfPid1(cat: (file: string) => Promise<ExecResult>): Promise<string | undefined> {
+async function childOfPid1(cat: Cat): Promise<string | undefined> {
   const children = await cat('/proc/1/task/1/children');
   const [, pid] = /^(\d+)\b/.exec(children.kind === 'done' ? children.stdout.toString('utf8') : '') ?? [];
   const cmdline = pid === undefined ? children : await cat(`/proc/${pid}/cmdline`);
@@ -35,14 +36,13 @@ async function childOfPid1(cat: (file: string) => Promise<ExecResult>): Promise<
 }
 
 /** Says that the child of a shell that is PID 1 does not get the signal, which the shell drops. */
-function withChild(inspection: Inspection, child: string | undefined): Inspection {
-  if (inspection.kind !== 'read' || inspection.handling.kind !== 'shell' || child === undefined) return inspection;
+async function withChild(inspection: Inspection, cat: Cat): Promise<Inspection> {
+  if (inspection.kind !== 'read' || inspection.handling.kind !== 'shell') return inspection;
   const { handling, command } = inspection;
-  if (handling.because !== pid1Text(command)) return inspection;
-  return {
-    ...inspection,
-    handling: { ...handling, because: `${handling.because}, ${child} is its child and gets nothing` },
-  };
+  const child = handling.because === pid1Text(command) ? await childOfPid1(cat) : undefined;
+  if (child === undefined) return inspection;
+  const because = `${handling.because}, ${child} is its child and gets nothing`;
+  return { ...inspection, handling: { ...handling, because } };
 }
 
 const pid1Text = (command: string): string => `PID 1 is \`${command}\``;

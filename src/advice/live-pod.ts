@@ -5,7 +5,15 @@ import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kub
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
-import { readyIn, serviceNameOf, serviceOf, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
+import {
+  readyBehind,
+  readyIn,
+  serviceNameOf,
+  serviceOf,
+  type BudgetSpec,
+  type Neighbours,
+  type ServiceSpec,
+} from './neighbours.ts';
 import { situationOf, type Situation } from './situation.ts';
 
 export function situationOfLivePod(
@@ -59,20 +67,9 @@ function servicesBehind(
     const known = services.find((one) => one.name === name) ?? serviceOf({ metadata: { name } });
     // If the Service does not select the pod, its slices are managed elsewhere and its ports say nothing about the pod.
     const service = selecting.find((one) => one.name === name) ?? { ...known, targetPorts: [] };
-    const ownSlices = slices.filter((slice) => serviceNameOf(slice) === name);
-    return { ...service, otherReady: otherReady(ownSlices, uid) };
+    const others = [...readyBehind(name, slices)].filter((other) => other !== uid);
+    return { ...service, otherReady: others.length };
   });
-}
-
-/** For the address type with the fewest, which limits clients. A pod may be in two slices during an update. */
-function otherReady(slices: readonly EndpointSlice[], uid: string): number {
-  const addressTypes = new Set(slices.filter(hasReady(uid)).map(({ addressType }) => addressType));
-  const counts = [...addressTypes].map((type) => {
-    const ready = slices.filter(({ addressType }) => addressType === type).flatMap(readyIn);
-    const others = ready.map((endpoint) => endpoint.targetRef?.uid ?? endpoint).filter((other) => other !== uid);
-    return new Set(others).size;
-  });
-  return counts.length > 0 ? Math.min(...counts) : 0;
 }
 
 /**
@@ -89,7 +86,6 @@ function rulingOf({ name, evictsUnready, counts }: BudgetSpec, pod: Pod, isSever
   const mayGoUnready = !isReady(pod) && (evictsUnready || (healthy >= desired && desired > 0));
   return {
     refused: !isExempt && (isSeveral || (allowed < 1 && !mayGoUnready)),
-    because: isSeveral ? 'the eviction API refuses a pod that several budgets cover' : undefined,
     text: `PodDisruptionBudget ${name} allows ${now}`,
   };
 }

@@ -30,15 +30,17 @@ export function mountedScripts(
     const mount = asObject(raw);
     return { mount, at: posix.resolve('/', asText(mount['mountPath'])) };
   });
-  const dataOf = (name: unknown) => dataNamed(asText(name), namespace, configMaps);
   const texts = new Map<string, string>();
   for (const { mount, at } of mounts) {
-    const files = filesOf(volumes.get(asText(mount['name'])) ?? {}, dataOf);
-    for (const [file, text] of files) {
-      const path = pathIn(mount, at, file);
+    const { name, items } = asObject(volumes.get(asText(mount['name']))?.['configMap']);
+    // Items give files other paths, and a subPathExpr depends on variables.
+    if (isPresent(items) || isPresent(mount['subPathExpr'])) continue;
+    const only = asText(mount['subPath']);
+    for (const [file, text] of Object.entries(dataNamed(asText(name), namespace, configMaps) ?? {})) {
+      const path = only === '' ? posix.join(at, file) : at;
       // A mount below hides what the volume has there.
-      const isHidden = mounts.some((other) => other.at.length > at.length && isBelow(path ?? '', other.at));
-      if (path !== undefined && !isHidden) texts.set(path, text);
+      const isHidden = mounts.some((other) => other.at.length > at.length && other.at === path);
+      if (!isHidden && ['', file].includes(only)) texts.set(path, text);
     }
   }
   return texts;
@@ -48,44 +50,9 @@ export function mountedScripts(
 function dataNamed(name: string, namespace: string | undefined, configMaps: readonly ConfigMapTexts[]) {
   const [first, ...others] = configMaps.filter(
     (one) =>
-      one.name === name && (namespace === undefined || one.namespace === undefined || one.namespace === namespace),
+      one.name === name &&
+      name !== '' &&
+      (namespace === undefined || one.namespace === undefined || one.namespace === namespace),
   );
   return others.some(({ data }) => JSON.stringify(data) !== JSON.stringify(first?.data)) ? undefined : first?.data;
 }
-
-type Data = ConfigMapTexts['data'] | undefined;
-
-/** The files of a volume by their path in it: of a configMap volume, or of the ConfigMaps among projected sources. */
-function filesOf(volume: JsonObject, dataOf: (name: unknown) => Data): Map<string, string> {
-  const { configMap, projected } = volume;
-  if (isPresent(configMap)) return new Map(filesOfSource(asObject(configMap), dataOf));
-  const sources = asArray(asObject(projected)['sources'], 256).map(asObject);
-  // A source that is not visible, such as a Secret without items, may have a file of the same path.
-  if (!sources.every((source) => isPresent(source['configMap']) && dataOf(asObject(source['configMap'])['name'])))
-    return new Map();
-  return new Map(sources.flatMap((source) => filesOfSource(asObject(source['configMap']), dataOf)));
-}
-
-/** With `items` only those keys, each under its own path. */
-function filesOfSource({ name, items }: JsonObject, dataOf: (name: unknown) => Data): [string, string][] {
-  const data = dataOf(name) ?? {};
-  if (asArray(items).length === 0) return Object.entries(data);
-  return asArray(items)
-    .map(asObject)
-    .flatMap(({ key, path }): [string, string][] => {
-      const text = Object.hasOwn(data, asText(key)) ? data[asText(key)] : undefined;
-      return text === undefined ? [] : [[posix.normalize(asText(path)), text]];
-    });
-}
-
-/** With `subPath` the mount is one file or one folder of the volume. A subPathExpr depends on variables. */
-function pathIn({ subPath, subPathExpr }: JsonObject, at: string, file: string): string | undefined {
-  if (isPresent(subPathExpr)) return undefined;
-  const part = asText(subPath) === '' ? '.' : posix.normalize(asText(subPath)).replace(/\/$/, '');
-  if (part === '.') return posix.join(at, file);
-  if (part === file) return at;
-  return isBelow(file, part) ? posix.join(at, file.slice(part.length)) : undefined;
-}
-
-const isBelow = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);

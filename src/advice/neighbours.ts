@@ -49,7 +49,7 @@ export interface BudgetSpec extends ReturnType<typeof budgetOf> {
   /** It also selects pods of other workloads. */
   isShared?: boolean;
   /** What the API server would answer to an eviction of the live pod. */
-  ruling?: { refused: boolean; because?: string; text: string };
+  ruling?: { refused: boolean; text: string };
 }
 
 /** Who sends requests to a Service. `metrics-only`: a monitoring system, which tries again by itself. */
@@ -124,6 +124,15 @@ export const readyIn = ({ endpoints }: EndpointSlice) =>
 
 export const serviceNameOf = ({ metadata }: EndpointSlice): string =>
   metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name;
+
+/** Its ready endpoints, by the uid of their pod if they have one: a pod may be in several slices. */
+export const readyBehind = (service: string, slices: readonly EndpointSlice[]): ReadonlySet<unknown> =>
+  new Set(
+    slices
+      .filter((slice) => serviceNameOf(slice) === service)
+      .flatMap(readyIn)
+      .map((endpoint) => endpoint.targetRef?.uid ?? endpoint),
+  );
 
 export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);

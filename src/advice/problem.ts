@@ -32,14 +32,6 @@ export interface Problem {
   path: Path;
 }
 
-/** Something that the spec cannot show, and why not. */
-export interface Unknown {
-  container?: string;
-  /** Completes "cannot tell …". */
-  what: string;
-  because: string;
-}
-
 type Details = Omit<Problem, 'code' | 'severity' | 'message'>;
 const findingOf =
   (severity: Severity) =>

@@ -265,7 +265,7 @@ function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Ed
 
 function probeGrace({ path }: ContainerSpec, hookSeconds: number): Edit {
   const drainSeconds = drainToday({ graceSeconds: 0, hookSeconds: 0 }, hookSeconds);
-  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop (assumed)' }], 'assumed');
+  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop (assumed)' }]);
   const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
   return set([...path, 'livenessProbe', graceField], size?.seconds, why);
 }
@@ -283,23 +283,15 @@ const graceCodes: readonly CheckCode[] = [
 
 /** All containers share one grace period: the one that needs the most decides. */
 function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Size | undefined {
-  const { limits } = situation;
   const today = situation.specGraceSeconds || defaultGraceSeconds;
-  let from: Size['from'] = 'assumed';
   const needs = signalled(situation).map((container) => {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const hookSeconds = added.get(container.name) ?? Math.max(hookToday, measured?.hookSeconds ?? 0);
     const drain = drainToday({ graceSeconds: today, hookSeconds: hookToday }, hookSeconds);
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
-    if ((measured?.drainSeconds ?? 0) > drain) {
-      from = 'measured';
-      return {
-        hookSeconds,
-        drainSeconds: measured?.drainSeconds ?? 0,
-        drainWords: measured?.wasKilled ? 'drain at least' : 'drain',
-      };
-    }
+    const { drainSeconds = 0, wasKilled = false } = measured ?? {};
+    if (drainSeconds > drain) return { hookSeconds, drainSeconds, drainWords: wasKilled ? 'drain at least' : 'drain' };
     const own = ownTimeout && ownTimeout.seconds > drain ? ownTimeout : undefined;
     const isToday = situation.specGraceSeconds !== 0 && drain === today - hookToday;
     return {
@@ -308,7 +300,7 @@ function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Siz
       drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (the time it has today)' : 'to stop (assumed)',
     };
   });
-  return graceSize(needs, from, limits);
+  return graceSize(needs, situation.limits);
 }
 
 /** More replicas: only for a Deployment, only with consent, and never against a reason to have one. */

@@ -7,14 +7,11 @@ import { stopBehaviour } from '../programs/stop-behaviour.ts';
 export type SignalHandling =
   /** It has a handler, which may take any time unless `endsAtOnce`; `how` is a clause. */
   | { kind: 'handles'; how: string; endsAtOnce?: boolean }
-  /** The stop signal has no effect; `because` says why, without its subject. */
-  | { kind: 'ignores'; because: string; advice?: string }
-  /** A shell or wrapper that does not forward signals to its child. `advice` if its row has one. */
-  | { kind: 'shell'; because: string; advice?: string }
-  /** It ends at once and takes the application with it. */
-  | { kind: 'cuts'; because: string; advice?: string }
-  /** Not visible here: it depends on the shell, a script or the image's ENTRYPOINT. `advice`: what makes it sure. */
-  | { kind: 'depends'; because: string; advice?: string }
+  /**
+   * `ignores`: the stop signal has no effect. `shell`: it does not reach the child of a shell or wrapper. `cuts`: it ends
+   * at once, and takes the application with it. `depends`: on the shell, a script or the image's ENTRYPOINT.
+   */
+  | { kind: 'ignores' | 'shell' | 'cuts' | 'depends'; because: string; advice?: string }
   /** The program decides, and a spec does not show how. */
   | { kind: 'unknown'; program?: string };
 

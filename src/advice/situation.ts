@@ -17,14 +17,7 @@ import { containerSpecsOf, type ContainerSpec, type Path } from './container-spe
 import { limitsOf, type Limit } from './limits.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
-import {
-  neighboursIn,
-  readyIn,
-  serviceNameOf,
-  type BudgetSpec,
-  type Neighbours,
-  type ServiceSpec,
-} from './neighbours.ts';
+import { neighboursIn, readyBehind, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
 import { defaultGraceSeconds } from './sizes.ts';
 
 export interface Situation {
@@ -172,9 +165,7 @@ export function situationOf(
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */
 function withSharing(service: ServiceSpec, replicas: number | undefined, { slices }: Neighbours): ServiceSpec {
   if (!slices || replicas === undefined) return service;
-  const endpoints = slices.filter((slice) => serviceNameOf(slice) === service.name).flatMap(readyIn);
-  const pods = new Set(endpoints.map((endpoint) => endpoint.targetRef?.uid ?? endpoint));
-  return { ...service, isShared: pods.size > replicas };
+  return { ...service, isShared: readyBehind(service.name, slices).size > replicas };
 }
 
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */

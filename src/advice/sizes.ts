@@ -16,7 +16,6 @@ export interface GraceNeed {
 
 export interface Size {
   readonly seconds: number;
-  readonly from: 'measured' | 'assumed';
   /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (the time it has today) + 25%`. */
   readonly sum: string;
   /** A limit that ends the pod earlier than the sum asks for. */
@@ -24,17 +23,13 @@ export interface Size {
 }
 
 /** The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. */
-export function graceSize(
-  needs: readonly GraceNeed[],
-  from: Size['from'],
-  limits: readonly Limit[] = [],
-): Size | undefined {
+export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] = []): Size | undefined {
   const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords }) => {
     const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
     const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
     const parts = [...(hook > 0 ? [`${hook}s preStop`] : []), `${drain}s ${drainWords}`];
     const rounded = seconds > (hook + drain) * 1.25 ? ', rounded up' : '';
-    return { seconds, from, sum: `${parts.join(' + ')} + 25%${rounded}` };
+    return { seconds, sum: `${parts.join(' + ')} + 25%${rounded}` };
   });
   const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
   const [limit] = limits;

@@ -24,20 +24,9 @@ function pathsOf(volumes: object[], volumeMounts: object[], configMaps = [script
 it.each<[string, object, object[], string[]]>([
   ['every key below the mount', volume(), [mount()], ['/scripts/lib.sh', '/scripts/run.sh']],
   ['a mount path with a slash at its end', volume(), [mount({ mountPath: '/a/' })], ['/a/lib.sh', '/a/run.sh']],
-  [
-    'items under their own paths',
-    volume({ items: [{ key: 'run.sh', path: 'bin/go' }] }),
-    [mount()],
-    ['/scripts/bin/go'],
-  ],
-  ['no item whose key is absent', volume({ items: [{ key: 'toString', path: 'go' }] }), [mount()], []],
+  ['no items under their own paths', volume({ items: [{ key: 'run.sh', path: 'bin/go' }] }), [mount()], []],
+  ['no other file than the subPath', volume(), [mount({ mountPath: '/go', subPath: 'bin' })], []],
   ['one file as subPath', volume(), [mount({ mountPath: '/go', subPath: 'run.sh' })], ['/go']],
-  [
-    'a folder as subPath',
-    volume({ items: [{ key: 'run.sh', path: 'bin/go' }] }),
-    [mount({ mountPath: '/opt', subPath: 'bin' })],
-    ['/opt/go'],
-  ],
   ['no subPath that depends on variables', volume(), [mount({ subPathExpr: '$(NAME)' })], []],
   [
     'no file that a mount below hides',
@@ -52,14 +41,8 @@ it.each<[string, object, object[], string[]]>([
     ['/scripts/lib.sh', '/scripts/run.sh'],
   ],
   [
-    'the ConfigMaps among projected sources',
+    'nothing of a projection',
     { name: 'scripts', projected: { sources: [{ configMap: { name: 'scripts' } }] } },
-    [mount()],
-    ['/scripts/lib.sh', '/scripts/run.sh'],
-  ],
-  [
-    'nothing of a projection with a Secret, which may hold the same file',
-    { name: 'scripts', projected: { sources: [{ configMap: { name: 'scripts' } }, { secret: { name: 'other' } }] } },
     [mount()],
     [],
   ],

@@ -27,7 +27,7 @@ function applied(value: unknown, edit: Edit): unknown {
   return changedAt(without, edit.to, (list) => [...(Array.isArray(list) ? (list as unknown[]) : []), item]);
 }
 
-/** The value with another part at the path; `undefined` removes it. What has no fields on the way becomes a map. */
+/** The value with another part at the path; `undefined` removes an item. What has no fields on the way becomes a map. */
 function changedAt(value: unknown, path: Path, change: (old: unknown) => unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return change(value);
@@ -38,9 +38,7 @@ function changedAt(value: unknown, path: Path, change: (old: unknown) => unknown
     const index = indexIn(value, step);
     return index < 0 ? value : value.toSpliced(index, 1, ...(child === undefined ? [] : [child as unknown]));
   }
-  if (child !== undefined) return { ...asObject(value), [step]: child };
-  const { [step]: _, ...others } = asObject(value);
-  return others;
+  return { ...asObject(value), [step]: child };
 }
 
 /** The field, or the list item with this index or name. */

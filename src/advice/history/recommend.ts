@@ -104,7 +104,7 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     killed.length > 0
       ? { hookSeconds: Math.max(0, ...hooks), drainSeconds: cutSeconds }
       : { hookSeconds: 0, drainSeconds: Math.max(...used) };
-  const { seconds = now } = graceSize([{ ...need, drainWords: 'drain' }], 'measured') ?? {};
+  const { seconds = now } = graceSize([{ ...need, drainWords: 'drain' }]) ?? {};
   // A hook that is proposed without a longer grace period needs all that there is today.
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];

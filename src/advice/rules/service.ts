@@ -121,20 +121,14 @@ function outageByRollout(spec: Situation): Problem[] {
 }
 
 /** The rollout starts a pod that cannot run as long as the old one holds what it needs. */
-function blockedRollout(spec: Situation): Problem[] {
-  const { subject, capacity } = spec;
-  const { rollout, inPlace, replicas } = capacity;
+function blockedRollout({ subject, capacity: { rollout, inPlace, replicas } }: Situation): Problem[] {
   if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
-  const path = ['spec', subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy'];
-  if (subject.kind === 'DaemonSet' && spec.capacity.single.includes('host ports')) {
-    const message =
-      'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin';
-    return [warning('rollout-blocked', message, { path })];
-  }
-  if (subject.kind !== 'Deployment' || !inPlace.some(({ why }) => why === 'volume')) return [];
-  const message =
-    'a rollout starts the next pod while the old one holds its volume: if that is ReadWriteOnce, the pod on another node waits (Multi-Attach), and the rollout with it';
-  return [warning('rollout-blocked', message, { path })];
+  const isDaemonSet = subject.kind === 'DaemonSet';
+  if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
+  const message = isDaemonSet
+    ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
+    : 'a rollout starts the next pod while the old one holds its volume: if that is ReadWriteOnce, the pod on another node waits (Multi-Attach), and the rollout with it';
+  return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 
 function budgets(spec: Situation): Problem[] {
@@ -143,15 +137,13 @@ function budgets(spec: Situation): Problem[] {
       advice: `${remedy}: kubectl drain waits forever otherwise.`,
       path: [],
     });
-  const isSeveral = spec.budgets.length > 1;
-  const oneBudget = 'Let only one budget select the pod';
-  if (isSeveral && !spec.budgets.some(({ ruling }) => ruling)) {
-    const names = spec.budgets.map(({ name }) => name).join(', ');
-    return [finding(`the eviction API refuses a pod that several budgets cover (${names})`, oneBudget)];
+  if (spec.budgets.length > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
+    const message = `the eviction API refuses a pod that several budgets cover (${spec.budgets.map(({ name }) => name).join(', ')})`;
+    return [finding(message, 'Let only one budget select the pod')];
   }
   return spec.budgets.flatMap((budget) => {
     const message = blockedBy(budget, spec);
-    return message === undefined ? [] : [finding(message, isSeveral ? oneBudget : remedyFor(budget))];
+    return message === undefined ? [] : [finding(message, remedyFor(budget))];
   });
 }
 
@@ -167,10 +159,7 @@ function remedyFor(budget: BudgetSpec): string {
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
 function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: Situation): string | undefined {
   const { name, minAvailable, counts, ruling } = budget;
-  if (ruling)
-    return ruling.refused
-      ? `${ruling.text}${ruling.because === undefined ? '' : `; ${ruling.because}`}: an eviction (kubectl drain) would be refused`
-      : undefined;
+  if (ruling) return ruling.refused ? `${ruling.text}: an eviction (kubectl drain) would be refused` : undefined;
   const text = `PodDisruptionBudget ${name}`;
   if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;

@@ -1,7 +1,7 @@
-/** A file of any layout → the texts that name a pod: lines, records of CSV, or JSON documents. Searched as bytes. */
+/** A file of any layout → the texts that name a pod: lines, or JSON documents. Searched as bytes. */
 import { PodexitError } from '../../errors.ts';
 import { createSplitter } from '../../kube/lines.ts';
-import { textIn, type OnRead } from './audit-bytes.ts';
+import { textIn } from './audit-bytes.ts';
 
 /** No line is as long. An export of that many events is one only if it is a single JSON document. */
 const maxBytes = 256 * 1024 * 1024;
@@ -14,12 +14,11 @@ export async function* recordsWith(
   file: string,
   wanted: readonly string[],
   onProblem: (problem: ReadProblem) => void = () => undefined,
-  onRead?: OnRead,
 ): AsyncGenerator<string> {
   const texts = wanted.map((text) => Buffer.from(text));
   let hasRead = false;
   try {
-    for await (const record of recordsIn(textIn(file, onRead), onProblem)) {
+    for await (const record of recordsIn(textIn(file), onProblem)) {
       hasRead = true;
       if (texts.some((text) => record.includes(text))) yield record.toString('utf8');
       // An event that breaks off before it names a pod may have been about any.
@@ -67,7 +66,7 @@ const sampleBytes = 256 * 1024;
 
 /** Told by the beginning of the text. `isWhole`: the sample is all there is. */
 function layoutOf(sample: string, isWhole: boolean): Layout {
-  if (!/^\s*[[{]/.test(sample)) return /"\s*[{[]\s*""/.test(sample) ? csvRecords : lines;
+  if (!/^\s*[[{]/.test(sample)) return lines;
   const [first = '', second = '', ...more] = sample.split('\n', 20).slice(0, isWhole ? undefined : -1);
   // A document does not begin again in its second line.
   const areBroken = first.startsWith('{') && second.startsWith('{');
@@ -94,55 +93,31 @@ const lines: Layout = (onProblem) => {
     });
 };
 
-/** Joins lines to texts. `createIsOpen`: makes a function that gets each line, and says whether its text goes on after it. */
-const joined =
-  (createIsOpen: () => (line: Buffer) => boolean): Layout =>
-  (onProblem) => {
-    const split = lines(onProblem);
-    let isOpen = createIsOpen();
-    let text: Buffer[] = [];
-    let length = 0;
-    return (chunk) => {
-      const texts: Buffer[] = [];
-      for (const line of split(chunk)) {
-        if (isOpen(line) && length <= maxBytes) {
-          text.push(line, Buffer.from('\n'));
-          length += line.length;
-          continue;
-        }
-        if (length > maxBytes) onProblem('too-long');
-        else texts.push(text.length === 0 ? line : Buffer.concat([...text, line]));
-        [isOpen, text, length] = [createIsOpen(), [], 0];
-      }
-      if (!chunk && length > 0) onProblem('cut');
-      return texts;
-    };
-  };
-
-/** A document in several lines ends with a line that begins with the bracket that closes it. */
-const documents = joined(() => {
-  let isFirst = true;
+/** Joins lines: a document in several of them ends with one that begins with the bracket that closes it. */
+const documents: Layout = (onProblem) => {
+  const split = lines(onProblem);
+  let text: Buffer[] = [];
+  let length = 0;
   let closing = '';
-  return (line) => {
-    const text = (isFirst ? line : line.subarray(0, 16)).toString('latin1');
-    if (isFirst) closing = text.trimStart().startsWith('[') ? ']' : '}';
-    const isLast = isFirst ? !/^\s*[[{]/.test(text) || text.trimEnd().endsWith(closing) : text.trimEnd() === closing;
-    isFirst = false;
-    return !isLast;
+  const isLast = (line: Buffer): boolean => {
+    if (text.length > 0) return line.toString('latin1', 0, 16).trimEnd() === closing;
+    const first = line.toString('latin1').trim();
+    closing = first.startsWith('[') ? ']' : '}';
+    return !/^[[{]/.test(first) || first.endsWith(closing);
   };
-});
-
-/** A quoted field can contain line feeds. */
-const csvRecords = joined(() => {
-  let isQuoted = false;
-  return (line) => {
-    if (quotesIn(line) % 2 === 1) isQuoted = !isQuoted;
-    return isQuoted;
+  return (chunk) => {
+    const texts: Buffer[] = [];
+    for (const line of split(chunk)) {
+      if (!isLast(line) && length <= maxBytes) {
+        text.push(line, Buffer.from('\n'));
+        length += line.length;
+        continue;
+      }
+      if (length > maxBytes) onProblem('too-long');
+      else texts.push(text.length === 0 ? line : Buffer.concat([...text, line]));
+      [text, length] = [[], 0];
+    }
+    if (!chunk && length > 0) onProblem('cut');
+    return texts;
   };
-});
-
-function quotesIn(line: Buffer): number {
-  let count = 0;
-  for (let at = line.indexOf(0x22); at >= 0; at = line.indexOf(0x22, at + 1)) count += 1;
-  return count;
-}
+};

@@ -15,10 +15,6 @@ const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (valu
     eventOf: (event) => event,
   },
   { matches: ({ protoPayload }) => /AuditLog$/.test(asText(asObject(protoPayload)['@type'])), eventOf: ofGoogleCloud },
-  {
-    matches: ({ AuditId, Stage, Verb }) => [AuditId, Stage, Verb].every((one) => typeof one === 'string'),
-    eventOf: ofAzureTable,
-  },
 ];
 
 /** Undefined if the text holds no JSON, or JSON of which the beginning or the end is missing. */
@@ -108,22 +104,5 @@ function ofGoogleCloud({ timestamp, protoPayload, operation }: JsonObject): Json
     responseStatus: { code: asNumber(asObject(status)['code']) ? 500 : 200 },
     requestObject: request,
     responseObject: response,
-  };
-}
-
-/** A row of the tables AKSAudit and AKSAuditAdmin of Azure Monitor. An export may hold their dynamic columns as text. */
-function ofAzureTable(row: JsonObject): JsonObject {
-  const columns = Object.entries(row).map(([name, value]) => [
-    `${name.charAt(0).toLowerCase()}${name.slice(1)}`,
-    typeof value === 'string' && /^[[{]/.test(value) ? parsed(value) : value,
-  ]);
-  const fields = asObject(Object.fromEntries(columns));
-  return {
-    ...fields,
-    auditID: fields['auditId'],
-    requestURI: fields['requestUri'],
-    sourceIPs: fields['sourceIps'],
-    requestReceivedTimestamp: fields['requestReceivedTime'],
-    stageTimestamp: fields['stageReceivedTime'],
   };
 }

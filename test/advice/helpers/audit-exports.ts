@@ -25,23 +25,6 @@ function zstd(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]), ...blocks]);
 }
 
-/** The columns of the tables AKSAudit and AKSAuditAdmin. */
-function azureRow(event: string, isText: boolean): object {
-  const { auditID, requestURI, sourceIPs, requestReceivedTimestamp, stageTimestamp, ...rest } = json(event) as Record<
-    string,
-    unknown
-  >;
-  const columns = Object.entries({ ...rest, sourceIps: sourceIPs }).map(([name, value]) => [
-    `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    isText && typeof value === 'object' ? JSON.stringify(value) : value,
-  ]);
-  return {
-    ...(Object.fromEntries(columns) as object),
-    ...{ AuditId: auditID ?? 'a', RequestUri: requestURI ?? '/', RequestReceivedTime: requestReceivedTimestamp },
-    ...{ StageReceivedTime: stageTimestamp, PodName: 'kube-apiserver-1' },
-  };
-}
-
 export const auditExports: Record<string, Export> = {
   'CRLF, with a byte order mark': (events) => `\ufeff${events.join('\r\n')}`,
   v1beta1: perLine((event) => event.replace('audit.k8s.io/v1', 'audit.k8s.io/v1beta1')),
@@ -67,8 +50,6 @@ export const auditExports: Record<string, Export> = {
   'EKS, tail': perLine((event) => `2026-11-28T02:27:10+00:00 kube-apiserver-audit-1 ${event}`),
   'EKS, Insights as CSV': (events) =>
     `@timestamp,@message\r\n${events.map((one) => `2026-11-28 02:27:10.000,${quoted(one)}`).join('\r\n')}`,
-  'EKS, Insights as CSV of pretty-printed JSON': (events) =>
-    `@timestamp,@message\n${events.map((one) => `2026-11-28 02:27:10.000,${quoted(pretty(json(one)))}`).join('\n')}`,
   'EKS, Insights as JSON': (events) =>
     pretty({
       results: events.map((value) => [
@@ -94,8 +75,6 @@ export const auditExports: Record<string, Export> = {
     JSON.stringify({ records: events.map((log) => ({ properties: { log } })) }).replaceAll('\\"', '\\u0022'),
   'AKS, AzureDiagnostics as CSV': (events) =>
     `TimeGenerated,Category,log_s,stream_s\n${events.map((one) => `"11/28/2026, 2:27:10.000 AM","kube-audit",${quoted(one)},stdout`).join('\n')}`,
-  'AKS, rows of AKSAudit': (events) => pretty(events.map((event) => azureRow(event, false))),
-  'AKS, rows of AKSAudit with columns as text': perLine((event) => JSON.stringify(azureRow(event, true))),
   'OpenShift, node-logs': perLine((event) => `ip-10-0-1-5.ec2.internal ${event}`),
   'OpenShift, forwarded': perLine((event) =>
     JSON.stringify({

@@ -1,5 +1,5 @@
 /** Selectors for a Pod: its containers, their states, its owner. Pure. */
-import type { ContainerKind, ContainerStatus, Owner, Pod } from './kube.ts';
+import type { ContainerKind, ContainerStatus, ObservedObject, Pod } from './kube.ts';
 import type { Container, ContainerState, Handler, HookKind } from './observe/container.ts';
 
 export interface PodContainer {
@@ -67,7 +67,7 @@ export const conditionOf = (pod: Pod, type: string) => pod.status.conditions?.fi
 
 export const isReady = (pod: Pod): boolean => conditionOf(pod, 'Ready')?.status === 'True';
 
-export const controllerOf = ({ metadata: { ownerReferences: owners = [] } }: Pod | Owner) =>
+export const controllerOf = ({ metadata: { ownerReferences: owners = [] } }: Pick<ObservedObject, 'metadata'>) =>
   owners.find((owner) => owner.controller === true) ?? owners[0];
 
 export function hookOf(container: Container): { kind: HookKind; handler: Handler } | undefined {

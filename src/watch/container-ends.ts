@@ -5,11 +5,14 @@
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Event } from '../model/observe/event.ts';
-import { containersOf, isFinished, isTerminating, statusesOf } from '../model/pod.ts';
+import { containersOf, isFinished, isTerminating, statusesOf, statusOf } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
+import { parseTime } from '../model/stamps.ts';
+import { objectsOf } from '../model/select.ts';
+import { forgetOldest, goneIn } from './memory.ts';
 
-/** Why it ended. `restart`: by itself, and the kubelet starts it again; `finished`: the pod has finished. */
-export type EndTrigger = 'liveness-probe' | 'startup-probe' | 'restart' | 'finished' | 'kubelet-eviction';
+/** Why it ended. `restart`: by itself, and the kubelet starts it again; `finished`: nothing starts it again. */
+export type EndTrigger = 'liveness-probe' | 'startup-probe' | 'restart' | 'finished' | 'kubelet-eviction' | 'deadline';
 
 export interface ContainerEnd {
   readonly pod: Pod;
@@ -25,57 +28,63 @@ export interface ContainerEnd {
   readonly at: number;
 }
 
-/** Killing Events of probes that are remembered until their container ends. */
-const mostKillings = 2000;
+/** Killing Events of probes, and pods, that are remembered. */
+const [mostKillings, mostPods] = [2000, 100_000];
+
+const noEnds: ReadonlyMap<string, number> = new Map();
 
 export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
-  /** How many ends of each container were counted, by the pod's uid; pods without any have no entry. */
+  /** How many ends of each container were counted, by the pod's uid; also of pods that a selector matches no longer. */
   const counted = new Map<string, ReadonlyMap<string, number>>();
   const killings = new Map<string, EndTrigger>();
-  let isListed = false;
-  const take = (pod: Pod, at: number, isBaseline: boolean): void => {
-    const { uid } = pod.metadata;
-    const before = counted.get(uid);
+  /** When the watch began: by the newest `Date` of the API server, ms. */
+  let since = Infinity;
+  let serverDate: number | undefined;
+  const take = (pod: Pod, at: number): void => {
+    const { uid, creationTimestamp } = pod.metadata;
+    const isNew = (parseTime(creationTimestamp) ?? 0) > since;
+    const before = counted.get(uid) ?? (isNew ? noEnds : undefined);
     const now = endsOf(pod);
-    if (now.size > 0) counted.set(uid, now);
-    // The ends of a terminating pod belong to its trace. Those from before the watch were counted by an earlier one.
-    if (isBaseline || isTerminating(pod)) return;
+    // The ends of a terminating pod belong to its trace.
+    if (isTerminating(pod)) return void counted.delete(uid);
+    counted.set(uid, now);
+    forgetOldest(counted, mostPods);
+    // An older pod that comes into view brings ends that an earlier watch counted, or that were none of this selection's.
+    if (!before) return;
     for (const status of statusesOf(pod)) {
-      const isNew = (now.get(status.name) ?? 0) - (before?.get(status.name) ?? 0);
-      if (isNew > 0 && matters(pod, status)) newEnds(pod, status, isNew, at).forEach(onEnd);
+      const count = (now.get(status.name) ?? 0) - (before.get(status.name) ?? 0);
+      if (count > 0) newEnds(pod, status, count, at).forEach(onEnd);
     }
   };
   const newEnds = (pod: Pod, status: ContainerStatus, count: number, at: number): ContainerEnd[] => {
     const key = `${pod.metadata.uid}/${status.name}`;
-    const trigger = killings.get(key) ?? triggerOf(pod);
+    const probe = killings.get(key);
     killings.delete(key);
+    const kind = specOf(pod, status.name)?.kind;
     const seen = [status.state.terminated, status.lastState?.terminated].filter((one) => one !== undefined);
-    return Array.from({ length: count }, (_, index): ContainerEnd => {
+    const ends = Array.from({ length: count }, (_, index): ContainerEnd => {
       const end = seen[index];
       const about = { pod, container: status.name, restarts: status.restartCount, at };
       if (!end) return { ...about, outcome: 'unknown', trigger: 'restart' };
       const { exitCode, reason } = end;
-      return { ...about, outcome: outcomeOf(exitCode, reason, trigger), trigger, exitCode, ...(reason && { reason }) };
+      const trigger = index > 0 ? 'restart' : (probe ?? triggerOf(pod, status.name, exitCode));
+      const outcome = outcomeOf(exitCode, reason, trigger, kind === 'sidecar');
+      return { ...about, outcome, trigger, exitCode, ...(reason && { reason }) };
     });
+    // Init containers are meant to end, and ephemeral ones belong to a person.
+    return kind === 'ephemeral' ? [] : ends.filter(({ exitCode }) => kind !== 'init' || exitCode !== 0);
   };
   return {
     take(o: Observation): void {
+      if (o.kind === 'dated') serverDate = o.date;
       if (o.kind === 'changed' && o.object.kind === 'Event') {
         const found = killingOf(o.object);
         if (found) killings.set(...found);
-        const oldest = killings.keys().next().value;
-        if (killings.size > mostKillings && oldest !== undefined) killings.delete(oldest);
+        forgetOldest(killings, mostKillings);
       }
-      if (o.kind === 'changed' && o.object.kind === 'Pod') {
-        if (o.change !== 'DELETED') take(o.object, o.at, false);
-        else counted.delete(o.object.metadata.uid);
-      }
-      if (o.kind !== 'listed' || o.stream !== 'pods') return;
-      const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
-      const there = new Set(pods.map(({ metadata }) => metadata.uid));
-      for (const uid of counted.keys()) if (!there.has(uid)) counted.delete(uid);
-      for (const pod of pods) take(pod, o.at, !isListed);
-      isListed = true;
+      if (o.kind === 'listed') for (const uid of goneIn(o, counted.keys())) counted.delete(uid);
+      for (const object of objectsOf(o)) if (object.kind === 'Pod') take(object, o.at);
+      if (o.kind === 'listed' && o.stream === 'pods') since = Math.min(since, serverDate ?? o.at);
     },
   };
 }
@@ -88,28 +97,41 @@ function endsOf(pod: Pod): ReadonlyMap<string, number> {
     const count = restartCount + (isEnded ? 1 : 0);
     if (count > 0) ends.set(name, count);
   }
-  return ends;
+  return ends.size > 0 ? ends : noEnds;
 }
 
-/** Init containers are meant to end, and ephemeral ones belong to a person. */
-function matters(pod: Pod, { name, state }: ContainerStatus): boolean {
-  const kind = containersOf(pod).find((one) => one.name === name)?.kind;
-  return kind === 'init' ? (state.terminated?.exitCode ?? 1) !== 0 : kind !== 'ephemeral';
+const specOf = (pod: Pod, name: string) => containersOf(pod).find((one) => one.name === name);
+
+function triggerOf(pod: Pod, name: string, exitCode: number): EndTrigger {
+  const { phase, reason } = pod.status;
+  if (phase === 'Failed' && reason !== undefined)
+    return reason === 'DeadlineExceeded' ? 'deadline' : 'kubelet-eviction';
+  // The kubelet stops sidecars after the last main container (SIGNALS.md §2.2).
+  const isStopped = specOf(pod, name)?.kind === 'sidecar' && haveMainsEnded(pod);
+  return isStopped || !isRestarted(pod, name, exitCode) ? 'finished' : 'restart';
 }
 
-function triggerOf(pod: Pod): EndTrigger {
-  if (pod.status.reason !== undefined && pod.status.phase === 'Failed') return 'kubelet-eviction';
-  return isFinished(pod) || pod.spec.restartPolicy === 'Never' ? 'finished' : 'restart';
+/** A container may have a restart policy of its own: sidecars do, and others since 1.35. */
+function isRestarted(pod: Pod, name: string, exitCode: number): boolean {
+  const policy = specOf(pod, name)?.container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
+  return !isFinished(pod) && (policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0));
 }
 
-/** 137 alone does not say who sent SIGKILL; after a failed probe it was the kubelet, at the end of the grace period. */
-function outcomeOf(exitCode: number, reason: string | undefined, trigger: EndTrigger): ContainerOutcome {
+const haveMainsEnded = (pod: Pod): boolean =>
+  containersOf(pod).every(({ name, kind }) => {
+    const { exitCode } = statusOf(pod, name)?.state.terminated ?? {};
+    return kind !== 'container' || (exitCode !== undefined && !isRestarted(pod, name, exitCode));
+  });
+
+/** 137 alone does not say who sent SIGKILL; where the kubelet stopped the container, it was the kubelet. */
+function outcomeOf(exitCode: number, reason: string | undefined, trigger: EndTrigger, isSidecar: boolean) {
   if (reason === 'OOMKilled') return 'oom';
   if (reason === 'ContainerStatusUnknown') return 'unknown';
   if (exitCode === 0) return 'completed';
-  const isByProbe = trigger === 'liveness-probe' || trigger === 'startup-probe';
-  if (exitCode === 137 && isByProbe) return 'killed';
-  return exitCode === 143 && isByProbe ? 'signalled' : 'failed';
+  if (trigger === 'restart' || (trigger === 'finished' && !isSidecar)) return 'failed';
+  // SIGKILL of a sidecar loses nothing of a pod whose main containers have ended.
+  if (exitCode === 137) return trigger === 'finished' ? 'signalled' : 'killed';
+  return exitCode === 143 ? 'signalled' : 'failed';
 }
 
 /** The kubelet says which probe made it restart a container (SIGNALS.md §2.2 "Killing"). */

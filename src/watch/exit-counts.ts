@@ -3,34 +3,31 @@ import type { Pod } from '../model/kube.ts';
 import { familyOf } from '../output/pod-facts.ts';
 import type { Workload } from '../infer/timeline.ts';
 import { plural } from '../verdict/words.ts';
-import type { ContainerEnd } from './container-ends.ts';
 
 /** Workloads that are counted apart; all others together. */
 const mostWorkloads = 2000;
-const otherWorkloads = 'other';
 
-export interface WorkloadCounts {
+export interface PlaceOfExit {
   readonly namespace: string;
   /** `deployment/checkout`. */
   readonly workload: string;
+}
+
+export interface WorkloadCounts extends PlaceOfExit {
   exits: number;
   /** Exits that were not graceful, and ends of containers that were not wanted. */
   bad: number;
   readonly outcomes: Map<string, number>;
 }
 
-export interface PlaceOfExit {
-  readonly namespace: string;
-  readonly workload: string;
-}
-
-/** Where a pod belongs: its Deployment rather than its ReplicaSet. `known`: as the trace of its exit says. */
-export function workloadOfPod(pod: Pod, known?: Workload): PlaceOfExit {
-  const [namespace = '', kind = '', name = ''] = familyOf(pod).split('/');
-  const workload = known ?? { kind, name: kind === 'Pod' ? '' : name };
-  // Pods without a controller have names of their own: each would be a label of its own.
-  const text = workload.name === '' ? 'pod' : `${workload.kind.toLowerCase()}/${workload.name}`;
-  return { namespace, workload: text };
+/** Where a pod belongs: its Deployment rather than its ReplicaSet. `known`: what its owners say. */
+export function workloadOfPod(pod: Pod, known?: Pick<Workload, 'kind' | 'name'>): PlaceOfExit {
+  const [, ownKind = '', ownName = ''] = familyOf(pod).split('/');
+  const { kind, name } = known ?? { kind: ownKind, name: ownName };
+  // Each run of a Job, and each pod without a controller, has a name of its own, and would be a label of its own.
+  const parts = kind === 'Job' || kind === 'Pod' ? [kind] : [kind, name];
+  const [word = '', ...names] = parts.map((part) => part.replace(/[^\w.:-]/g, '-').slice(0, 253));
+  return { namespace: pod.metadata.namespace ?? '', workload: [word.toLowerCase(), ...names].join('/') };
 }
 
 /** Ends that nobody needs to look at. */
@@ -39,43 +36,34 @@ export const isFine = (outcome: string): boolean => ['graceful', 'removed', 'com
 export function createExitCounts() {
   const workloads = new Map<string, WorkloadCounts>();
   const outcomes = new Map<string, number>();
-  let [exits, ends, gaps, dropped, unseen] = [0, 0, 0, 0, 0];
+  const totals = { exits: 0, containerEnds: 0, unseen: 0, gaps: 0, dropped: 0 };
   const countsOf = ({ namespace, workload }: PlaceOfExit): WorkloadCounts => {
     const isKnown = workloads.has(`${namespace}/${workload}`) || workloads.size < mostWorkloads;
-    const place = isKnown ? { namespace, workload } : { namespace: '', workload: otherWorkloads };
+    const place = isKnown ? { namespace, workload } : { namespace: '', workload: 'other' };
     const key = `${place.namespace}/${place.workload}`;
     const known = workloads.get(key) ?? { ...place, exits: 0, bad: 0, outcomes: new Map<string, number>() };
     workloads.set(key, known);
     return known;
   };
-  const count = (place: PlaceOfExit, outcome: string): void => {
-    const own = countsOf(place);
-    own.exits += 1;
-    if (!isFine(outcome)) own.bad += 1;
-    own.outcomes.set(outcome, (own.outcomes.get(outcome) ?? 0) + 1);
-    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-  };
   return {
-    exit: (place: PlaceOfExit, outcome: string): void => void ((exits += 1), count(place, outcome)),
-    end: (place: PlaceOfExit, { outcome }: ContainerEnd): void => void ((ends += 1), count(place, outcome)),
-    gap: (): void => void (gaps += 1),
-    dropped: (): void => void (dropped += 1),
-    /** A pod is gone, and its termination was not observed. */
-    unseen: (place: PlaceOfExit): void => void ((unseen += 1), count(place, 'unknown')),
-    /** The workloads with the most bad exits. */
+    /** `unseen`: a pod is gone, and its termination was not observed. */
+    exit(what: 'exits' | 'containerEnds' | 'unseen', place: PlaceOfExit, outcome: string): void {
+      const own = countsOf(place);
+      totals[what] += 1;
+      own.exits += 1;
+      if (!isFine(outcome)) own.bad += 1;
+      for (const counts of [own.outcomes, outcomes]) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    },
+    add: (what: 'gaps' | 'dropped'): void => void (totals[what] += 1),
     worst: (most: number): WorkloadCounts[] =>
       [...workloads.values()]
         .filter(({ bad }) => bad > 0)
         .sort((a, b) => b.bad - a.bad || b.exits - a.exits)
         .slice(0, most),
     numbers: () => ({
-      exits,
-      containerEnds: ends,
+      ...totals,
       workloads: workloads.size,
       outcomes: Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])),
-      unseen,
-      gaps,
-      dropped,
     }),
   };
 }

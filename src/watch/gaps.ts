@@ -3,10 +3,9 @@ import type { Observation } from '../model/observation.ts';
 import type { Clock } from '../output/ports.ts';
 import type { WatchGap } from './lines.ts';
 
-/** ms in which the gaps of several streams belong together: an API server's restart ends all of them. */
+/** ms by which gaps of several streams may differ and are told as one: an API server's restart begins and ends all of them. */
 const togetherMs = 2000;
 
-/** Names of the streams for people. */
 const names: Readonly<Record<string, string>> = {
   pods: 'pods',
   events: 'Events',
@@ -19,13 +18,13 @@ const names: Readonly<Record<string, string>> = {
 };
 
 export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
-  let waiting: WatchGap | undefined;
+  let waiting: WatchGap[] = [];
   let cancel = (): void => {};
   const flush = (): void => {
     cancel();
-    const gap = waiting;
-    waiting = undefined;
-    if (gap) onGap(gap);
+    const gaps = waiting;
+    waiting = [];
+    gaps.forEach(onGap);
   };
   return {
     take(o: Observation): void {
@@ -35,16 +34,15 @@ export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
       if (name === undefined) return;
       // A stream that is still lost when the watch ends has missed what happened until then.
       const { from, to = o.at } = o;
-      const known = waiting ?? { streams: [], from, to };
-      waiting = {
-        streams: [...new Set([...known.streams, name])],
-        from: Math.min(known.from, from),
-        to: Math.max(known.to, to),
-      };
+      const isNear = (gap: WatchGap): boolean =>
+        Math.max(Math.abs(gap.from - from), Math.abs(gap.to - to)) <= togetherMs;
+      const known = waiting.find(isNear) ?? { streams: [], from, to };
+      const streams = [...new Set([...known.streams, name])];
+      const joined = { streams, from: Math.min(known.from, from), to: Math.max(known.to, to) };
+      waiting = [...waiting.filter((gap) => gap !== known), joined];
       cancel();
       cancel = clock.setTimeout(flush, togetherMs);
     },
-    /** Passes on what is still waiting. */
     flush,
   };
 }

@@ -35,7 +35,7 @@ async function unsharded(session: Session, { target, allNamespaces }: WatchOptio
 }
 
 /** FNV-1a: the same namespace is in the same shard everywhere, and all shards get about as many. */
-function isInShard(namespace: string, { index, count }: Shard): boolean {
+export function isInShard(namespace: string, { index, count }: Shard): boolean {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(namespace)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash % count === index - 1;

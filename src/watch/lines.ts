@@ -8,12 +8,18 @@ import { iconOf } from '../output/text/card.ts';
 import { clockText, type Timestamps } from '../output/time-text.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
-import type { ContainerEnd } from './container-ends.ts';
-import { isFine, workloadOfPod } from './exit-counts.ts';
+import type { ContainerEnd, EndTrigger } from './container-ends.ts';
+import { isFine, workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
 
 /** What a watch tells as it goes on. */
 export type WatchedExit =
-  { readonly kind: 'pod'; readonly report: Report } | { readonly kind: 'container'; readonly end: ContainerEnd };
+  ReturnType<typeof exitOfPod> | ({ readonly kind: 'container'; readonly place: PlaceOfExit } & ContainerEnd);
+
+export function exitOfPod(report: Report) {
+  const { pod, workload, now: at, trigger } = report.timeline;
+  const { outcome } = report.verdict;
+  return { kind: 'pod', at, pod, report, outcome, trigger: trigger.kind, place: workloadOfPod(pod, workload) } as const;
+}
 
 /** A stretch of client time (ms) in which something was not observed. */
 export interface WatchGap {
@@ -24,12 +30,11 @@ export interface WatchGap {
 
 /** `23:04:31.2  shop/checkout-258qr  ✖ SIGKILLed: …`; `columns`: the line is broken there. */
 export function exitLines(pen: Pen, exit: WatchedExit, timestamps: Timestamps, columns = Infinity): string[] {
-  const { at, pod } = exit.kind === 'pod' ? { ...exit.report.timeline, at: exit.report.timeline.now } : exit.end;
-  const words = exit.kind === 'pod' ? exit.report.answer.summary : endText(exit.end);
-  const icon = exit.kind === 'pod' ? iconOf(exit.report) : iconOfEnd(exit.end);
-  const { namespace = '', name } = pod.metadata;
+  const words = exit.kind === 'pod' ? exit.report.answer.summary : endText(exit);
+  const icon = exit.kind === 'pod' ? iconOf(exit.report) : iconOfEnd(exit);
+  const { namespace = '', name } = exit.pod.metadata;
   const pieces: Piece[] = [
-    piece('dim', `${clockText(at, 1, timestamps === 'relative' ? 'utc' : timestamps)}  `),
+    piece('dim', `${clockText(exit.at, 1, timestamps === 'relative' ? 'utc' : timestamps)}  `),
     piece('accent', forTerminal(`${namespace}/${name}`)),
     plain('  '),
     piece(icon.ink, pen.symbol(icon.symbol)),
@@ -48,16 +53,15 @@ function endText({ container, outcome, trigger, exitCode, reason, restarts }: Co
   const how = { oom: 'OOMKilled', killed: 'SIGKILLed', unknown: 'its exit was not seen' } as const;
   const words = outcome in how ? how[outcome as keyof typeof how] : exitCode === 0 ? 'completed' : 'exited';
   const code = exitCode === undefined ? '' : ` (exit ${exitCode})`;
-  const why = {
+  const why: Partial<Record<EndTrigger, string>> = {
     'liveness-probe': ' after its liveness probe failed',
     'startup-probe': ' after its startup probe failed',
     'kubelet-eviction': ': the kubelet ended its pod',
-    restart: '',
-    finished: '',
-  }[trigger];
-  const again = trigger === 'finished' || trigger === 'kubelet-eviction' ? '' : `, ${restarts} restarts so far`;
+    deadline: ': its pod had run for its activeDeadlineSeconds',
+  };
+  const again = ['finished', 'kubelet-eviction', 'deadline'].includes(trigger) ? '' : `, ${restarts} restarts so far`;
   const other = reason === undefined || ['OOMKilled', 'Error', 'Completed'].includes(reason) ? '' : `, ${reason}`;
-  return `Container ${container} ${words}${code}${why}${other}${again}`;
+  return `Container ${container} ${words}${code}${why[trigger] ?? ''}${other}${again}`;
 }
 
 /** A line of `-o ndjson`. */
@@ -70,31 +74,22 @@ export const jsonDocument = (kind: string, about: object): string =>
 export const exitLine = (exit: WatchedExit): string =>
   exit.kind === 'pod'
     ? jsonLine('report', { report: exitReportOf(exit.report) })
-    : jsonLine('container-end', endOf(exit.end));
+    : jsonLine('container-end', endOf(exit));
 
 export const exitDocument = (exit: WatchedExit): string =>
-  exit.kind === 'pod' ? renderJson(exitReportOf(exit.report)) : jsonDocument('ContainerEnd', endOf(exit.end));
+  exit.kind === 'pod' ? renderJson(exitReportOf(exit.report)) : jsonDocument('ContainerEnd', endOf(exit));
 
-function endOf({ pod, at, container, outcome, trigger, exitCode, reason, restarts }: ContainerEnd): object {
-  const { namespace = '', name, uid } = pod.metadata;
-  const { workload } = workloadOfPod(pod);
-  return {
-    at: printTime(at, 'earlier'),
-    pod: { namespace, name, uid },
-    workload,
-    container,
-    outcome,
-    trigger,
-    exitCode,
-    reason,
-    restarts,
-  };
+function endOf({ pod, at, place, ...end }: ContainerEnd & Pick<WatchedExit, 'place'>): object {
+  const { namespace, workload } = place;
+  const { name, uid } = pod.metadata;
+  const { container, outcome, trigger, exitCode, reason, restarts } = end;
+  const about = { container, outcome, trigger, exitCode, reason, restarts };
+  return { at: printTime(at, 'earlier'), pod: { namespace, name, uid }, workload, ...about };
 }
 
 export const gapLine = ({ streams, from, to }: WatchGap): string =>
   jsonLine('watch-gap', { streams, from: printTime(from, 'earlier'), to: printTime(to, 'later') });
 
-/** For stderr. */
 export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps): string {
   const [since, until] = [from, to].map((at) => clockText(at, 0, timestamps === 'relative' ? 'utc' : timestamps));
   const lost = streams.includes('pods')

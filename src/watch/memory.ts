@@ -54,7 +54,6 @@ function createRings() {
     recalled: (key: string): readonly Observation[] => rings.get(key)?.seen ?? [],
     lists: (): Iterable<Observation> => lists.values(),
     beside: (namespace: string): Iterable<string> => beside.get(namespace) ?? [],
-    /** Forgets what passed long ago. */
     sweep(now: number): void {
       if (now - sweptAt < sweepMs) return;
       sweptAt = now;
@@ -75,14 +74,9 @@ function createPods() {
   return {
     put(o: PodSeen, pod: Pod): void {
       const { uid, namespace = '' } = pod.metadata;
-      if (o.kind === 'changed' && o.change === 'DELETED') pods.delete(uid);
-      else pods.set(uid, packer.pack(o, controllerOf(pod)?.uid ?? namespace));
+      pods.set(uid, packer.pack(o, controllerOf(pod)?.uid ?? namespace));
     },
     forget: (uid: string): void => void pods.delete(uid),
-    forgetUnlisted(o: ObservationOf<'listed'>): void {
-      const there = new Set(o.objects.map(({ metadata }) => metadata.uid));
-      for (const uid of pods.keys()) if (!there.has(uid)) pods.delete(uid);
-    },
     recalled(uid: string): readonly Observation[] {
       const packed = pods.get(uid);
       return packed ? [packer.unpack(packed)] : [];
@@ -90,6 +84,7 @@ function createPods() {
     /** The Event is about a pod that is not among them, after their list has come. */
     lack: ({ involvedObject: { kind, uid } }: Event): boolean =>
       kind === 'Pod' && pods.size > 0 && !pods.has(uid ?? ''),
+    uids: () => pods.keys(),
     size: (): number => pods.size,
   };
 }
@@ -119,7 +114,7 @@ export function createMemory() {
     const { namespace = '', name } = object.metadata;
     // Its trace has its Events; those of the next pod of this name are still to come.
     if (object.kind === 'Pod' && isRemoved) rings.forget(aboutKey(namespace, 'Pod', name));
-    if (object.kind === 'Pod') return pods.put(o, object);
+    if (object.kind === 'Pod') return isRemoved ? undefined : pods.put(o, object);
     const key = rememberedKey(object);
     if (object.kind === 'Event') {
       const forMs = pods.lack(object) ? newPodMs : rememberedMs;
@@ -133,9 +128,9 @@ export function createMemory() {
   return {
     take(o: Observation): void {
       rings.sweep(o.at);
+      goneIn(o, pods.uids()).forEach(pods.forget);
       if (o.kind === 'changed') return putObject(o, o.object);
       if (o.kind === 'listed') {
-        if (o.stream === 'pods') pods.forgetUnlisted(o);
         // The Lease of a node is listed each time that a pod terminates there.
         if (o.name === undefined) rings.putList(o);
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
@@ -159,15 +154,14 @@ export function createMemory() {
       }
       const node = subject.node ?? '';
       const keys = [
-        'streams',
-        aboutKey(namespace, 'Pod', name),
-        aboutKey(namespace, 'HorizontalPodAutoscaler', ''),
-        ...[`Node/${node}`, `Lease/${node}`, aboutKey('', 'Node', node)],
+        ...['streams', `Node/${node}`, `Lease/${node}`, aboutKey('', 'Node', node)],
+        ...[aboutKey(namespace, 'Pod', name), aboutKey(namespace, 'HorizontalPodAutoscaler', '')],
         ...rings.beside(namespace),
       ];
       return joined([...found, ...keys.flatMap(rings.recalled)]);
     },
-    /** How much is kept, for the watch's own health. */
+    stateOf: pods.recalled,
+    statesOf: rings.recalled,
     sizes: () => ({ pods: pods.size(), objects: rings.size() }),
   };
 }
@@ -191,4 +185,18 @@ function joined(found: readonly Observation[]): Observation[] {
     bySeq.set(one.seq, both ? { ...known, objects: [...known.objects, ...one.objects] } : one);
   }
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** Those of `uids` whose pods are gone, as the observation shows. */
+export function goneIn(o: Observation, uids: Iterable<string>): string[] {
+  if (o.kind === 'changed') return o.object.kind === 'Pod' && o.change === 'DELETED' ? [o.object.metadata.uid] : [];
+  if (o.kind !== 'listed' || o.stream !== 'pods') return [];
+  const there = new Set(o.objects.map(({ metadata }) => metadata.uid));
+  return [...uids].filter((uid) => !there.has(uid));
+}
+
+/** Keeps `kept` within `most` entries. */
+export function forgetOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
+  const [oldest = ''] = kept.keys();
+  if (kept.size > most) kept.delete(oldest);
 }

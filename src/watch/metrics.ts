@@ -8,10 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { PodexitError } from '../errors.ts';
 import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
-import { workloadOfPod } from './exit-counts.ts';
 import type { WatchedExit, WatchGap } from './lines.ts';
 
-/** Where to listen. */
 export interface MetricsAddress {
   /** Absent: every address. */
   readonly host?: string | undefined;
@@ -24,7 +22,6 @@ const most = { exits: 1200, services: 300, namespaces: 15 } as const;
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 const shareBuckets = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1, 1.1, 1.5, 2, 5];
 
-/** What is read at each scrape. */
 export interface WatchHealth {
   readonly open: number;
   readonly pods: number;
@@ -34,7 +31,6 @@ export interface WatchHealth {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What is counted as it happens. */
 function instruments(registers: Registry[]) {
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name, help, labelNames, registers });
@@ -44,27 +40,17 @@ function instruments(registers: Registry[]) {
   const serviceLabels = ['namespace', 'service'] as const;
   return {
     exits: counter('podexit_exits_total', 'Exits of pods, and of containers whose pod stayed.', exitLabels),
-    noReady: counter(
-      'podexit_no_ready_endpoint_seconds_total',
-      'For how long a Service that had ready endpoints had none.',
-      serviceLabels,
-    ),
+    noReady: counter('podexit_no_ready_endpoint_seconds_total', 'How long a Service had no ready one.', serviceLabels),
     unseen: counter('podexit_unseen_exits_total', 'Pods that disappeared while nothing could be observed.'),
     dropped: counter('podexit_dropped_total', 'What was left out within bounds.', ['what'] as const),
     gaps: counter('podexit_watch_gaps_total', 'Stretches that were not observed.'),
     gapSeconds: counter('podexit_watch_gap_seconds_total', 'For how long something could not be observed.'),
     phases: histogram('podexit_phase_seconds', 'Phases of exits.', ['phase'] as const, secondsBuckets),
     total: histogram('podexit_exit_seconds', 'From the request until the pod was gone.', [], secondsBuckets),
-    used: histogram(
-      'podexit_grace_used_ratio',
-      'Share of the grace period that the slowest container of an exit used.',
-      ['namespace'] as const,
-      shareBuckets,
-    ),
+    used: histogram('podexit_grace_used_ratio', 'Share of the grace period used.', ['namespace'], shareBuckets),
   };
 }
 
-/** What is read at each scrape. */
 function addGauges(registers: Registry[], version: string, health: () => WatchHealth): void {
   const gauge = (name: string, help: string, read: (health: WatchHealth) => number): void =>
     void new Gauge({
@@ -87,29 +73,24 @@ export function createMetrics(version: string, health: () => WatchHealth) {
   collectDefaultMetrics({ register: registry });
   const { exits, noReady, unseen, dropped, gaps, gapSeconds, phases, total, used } = instruments([registry]);
   addGauges([registry], version, health);
-  const exitLabels = bounded(most.exits);
-  const serviceLabels = bounded(most.services);
-  const namespaceLabels = bounded(most.namespaces);
+  const exitLabels = bounded(most.exits, ['workload', 'namespace']);
+  const serviceLabels = bounded(most.services, ['service', 'namespace']);
+  const namespaceLabels = bounded(most.namespaces, ['namespace']);
   return {
     exit(exit: WatchedExit): void {
-      if (exit.kind === 'container') {
-        const { pod, outcome, trigger } = exit.end;
-        return exits.inc(exitLabels({ ...workloadOfPod(pod), outcome, trigger }, ['workload', 'namespace']));
-      }
-      const { timeline, verdict } = exit.report;
-      const { namespace, workload } = workloadOfPod(timeline.pod, timeline.workload);
-      const { outcome } = verdict;
-      const trigger = timeline.trigger.kind;
-      exits.inc(exitLabels({ namespace, workload, outcome, trigger }, ['workload', 'namespace']));
+      const { place, outcome, trigger } = exit;
+      exits.inc(exitLabels({ ...place, outcome, trigger }));
+      if (exit.kind === 'container') return;
+      const { timeline } = exit.report;
       if (timeline.total) total.observe(timeline.total.shown / 1000);
       for (const { name, length } of timeline.phases) phases.observe({ phase: name }, length.shown / 1000);
       const shares = timeline.containers.flatMap(({ graceUsed }) =>
         graceUsed && graceMs(timeline) > 0 ? shareOfGrace(timeline, graceUsed).shown : [],
       );
-      if (shares.length > 0) used.observe(namespaceLabels({ namespace }, ['namespace']), Math.max(...shares));
+      if (shares.length > 0) used.observe(namespaceLabels({ namespace: place.namespace }), Math.max(...shares));
     },
     noReady: (namespace: string, service: string, ms: number): void =>
-      noReady.inc(serviceLabels({ namespace, service }, ['service', 'namespace']), ms / 1000),
+      noReady.inc(serviceLabels({ namespace, service }), ms / 1000),
     gap({ from, to }: WatchGap): void {
       gaps.inc();
       gapSeconds.inc((to - from) / 1000);
@@ -122,9 +103,9 @@ export function createMetrics(version: string, health: () => WatchHealth) {
 }
 
 /** Returns labels as they are while there are at most `size` combinations; after that these names become `other`. */
-function bounded(size: number) {
+function bounded<N extends string>(size: number, names: readonly N[]) {
   const known = new Set<string>();
-  return <T extends Record<string, string>>(labels: T, names: readonly (keyof T)[]): T => {
+  return <T extends Record<N, string>>(labels: T): T => {
     const key = JSON.stringify(labels);
     if (known.size < size) known.add(key);
     return known.has(key) ? labels : { ...labels, ...Object.fromEntries(names.map((name) => [name, 'other'])) };

@@ -17,7 +17,6 @@ export interface RecordingFolder {
 /** ms without a try after a failed write, for example to a full disk. */
 const pauseMs = 60_000;
 
-/** The names begin with the time, so that they sort by age. */
 const ownName = /^\d{8}T\d{6}\.\d{3}Z_.*\.ndjson$/;
 
 /** Throws `record.unwritable` if the folder cannot be read or made. `onDropped`: an exit was not recorded. */
@@ -28,6 +27,7 @@ export function createRecordings(
 ) {
   const kept = recordingsIn(folder);
   let pausedUntil = -Infinity;
+  let isFailing = false;
   const rotate = (): void => {
     let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
     for (let oldest = kept[0]; oldest && total > maxBytes && kept.length > 1; oldest = kept[0]) {
@@ -37,7 +37,7 @@ export function createRecordings(
     }
   };
   return {
-    /** Writes the log of an exit; a failure is said once, and costs only recordings. */
+    /** Writes the log of an exit. A failure is said once, as is its end, and costs only recordings. */
     save(pod: Pod, log: readonly Observation[]): void {
       const now = clock.now();
       if (now < pausedUntil) return onDropped();
@@ -54,10 +54,12 @@ export function createRecordings(
       } catch (error) {
         failure = error as Error;
       }
+      if (failure && !isFailing) warn(`exits are not recorded: ${failure.message}; watching goes on`);
+      if (!failure && isFailing) warn('exits are recorded again');
+      isFailing = failure !== undefined;
       if (!failure) return rotate();
       remove(file);
       pausedUntil = now + pauseMs;
-      warn(`no exit is recorded for ${pauseMs / 1000} s: ${failure.message}; watching goes on`);
       onDropped();
     },
   };

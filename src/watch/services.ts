@@ -7,9 +7,7 @@ const scaledToZeroMs = 60_000;
 
 type Endpoint = EndpointSlice['endpoints'][number];
 
-interface ServiceState {
-  readonly namespace: string;
-  readonly service: string;
+interface ServiceState extends Pick<ServiceReady, 'namespace' | 'service'> {
   readonly slices: Map<string, readonly Endpoint[]>;
   /** Client ms since which time without a ready endpoint is not counted yet; undefined: it has one, or never had one. */
   uncountedSince?: number | undefined;
@@ -23,8 +21,11 @@ export interface ServiceReady {
   readonly ready: number;
 }
 
-/** `onNoReady`: this Service had no ready endpoint for so many further ms. */
-export function createServices(onNoReady: (namespace: string, service: string, ms: number) => void) {
+/** `onNoReady`: this Service had no ready endpoint for so many further ms. `owns`: whether a namespace is this process's. */
+export function createServices(
+  onNoReady: (namespace: string, service: string, ms: number) => void,
+  owns: (namespace: string) => boolean = () => true,
+) {
   const services = new Map<string, ServiceState>();
   const count = (state: ServiceState, at: number): void => {
     const { namespace, service, uncountedSince, emptySince } = state;
@@ -39,8 +40,8 @@ export function createServices(onNoReady: (namespace: string, service: string, m
   };
   const take = ({ metadata, endpoints }: EndpointSlice, at: number, { isGone = false, isListed = false }): void => {
     const service = metadata.labels?.['kubernetes.io/service-name'];
-    if (service === undefined) return;
     const { namespace = '' } = metadata;
+    if (service === undefined || !owns(namespace)) return;
     const key = `${namespace}/${service}`;
     const state: ServiceState = services.get(key) ?? { namespace, service, slices: new Map(), hadReady: false };
     if (isGone) state.slices.delete(metadata.name);
@@ -71,7 +72,6 @@ export function createServices(onNoReady: (namespace: string, service: string, m
     },
     /** Counts up to now, client ms: for a scrape. */
     countTo: (now: number): void => services.forEach((state) => count(state, now)),
-    /** The Services with the fewest ready endpoints. */
     fewestReady: (most: number): ServiceReady[] =>
       [...services.values()]
         .filter(({ hadReady }) => hadReady)

@@ -2,6 +2,7 @@
 import { penFor, type Pen } from '../output/palette.ts';
 import { clipPieces, dim, liveTable, piece, plain, type Piece, type TableRow } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
+import type { Timestamps } from '../output/time-text.ts';
 import { createPainting, type TerminalOptions } from '../output/text/live.ts';
 import type { Line } from '../output/text/screen.ts';
 import { durationText } from '../output/text/status.ts';
@@ -10,7 +11,6 @@ import { exitLines, type WatchedExit } from './lines.ts';
 import type { ServiceReady } from './services.ts';
 import type { WorkloadCounts } from './exit-counts.ts';
 
-/** What the table is drawn from. */
 export interface WatchState {
   /** `namespace/shop`. */
   readonly target: string;
@@ -48,22 +48,20 @@ export function createWatchTable(options: TerminalOptions, state: () => WatchSta
   };
 }
 
-interface TableWindow extends Pick<TerminalOptions, 'timestamps'> {
-  readonly pen: Pen;
-  readonly columns: number;
-  readonly rows: number;
-}
-
 /** At most `rows` - 1 lines, each narrower than `columns`. */
-function watchFrame(state: WatchState, now: number, { pen, columns, rows, timestamps }: TableWindow): Line[] {
+function watchFrame(
+  state: WatchState,
+  now: number,
+  { pen, columns, rows, timestamps }: { pen: Pen; columns: number; rows: number; timestamps: Timestamps },
+): Line[] {
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
   const { target, since, exits, terminating, worst, services, last } = state;
   const facts = [plural(exits, 'exit'), `${terminating} terminating`, durationText(now - since)];
   const lines: Piece[][] = [
     [piece('strong', forTerminal(target)), ...facts.map((fact) => plain(` · ${fact}`))],
-    ...liveTable(pen, ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'], worst.map(workloadRow), width),
-    ...liveTable(pen, ['SERVICE', 'READY'], services.map(serviceRow), width),
+    ...liveTable(pen, ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'], worst.map(workloadCells).map(rowOf), width),
+    ...liveTable(pen, ['SERVICE', 'READY'], services.map(serviceCells).map(rowOf), width),
     [dim(last.length > 0 ? 'LAST EXITS' : 'no pod has terminated yet')],
   ];
   const free = Math.max(0, room - lines.length);
@@ -74,15 +72,14 @@ function watchFrame(state: WatchState, now: number, { pen, columns, rows, timest
 /** A line that is clipped must not contain escape sequences. */
 const plainPen = (pen: Pen): Pen => penFor({ ...pen.style, color: false });
 
-const workloadRow = (one: WorkloadCounts): TableRow => ({
-  cells: [forTerminal(`${one.namespace}/${one.workload}`), String(one.bad), String(one.exits), outcomesText(one)],
-  ink: 'plain',
-});
+const rowOf = (cells: string[]): TableRow => ({ cells, ink: 'plain' });
 
-const serviceRow = ({ namespace, service, ready }: ServiceReady): TableRow => ({
-  cells: [forTerminal(`${namespace}/${service}`), String(ready)],
-  ink: 'plain',
-});
+function workloadCells({ namespace, workload, bad, exits, outcomes }: WorkloadCounts): string[] {
+  const counts = [...outcomes].map(([outcome, count]) => `${count} ${outcome}`);
+  return [forTerminal(`${namespace}/${workload}`), String(bad), String(exits), counts.join(', ')];
+}
 
-const outcomesText = ({ outcomes }: WorkloadCounts): string =>
-  [...outcomes].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+const serviceCells = ({ namespace, service, ready }: ServiceReady): string[] => [
+  forTerminal(`${namespace}/${service}`),
+  String(ready),
+];

@@ -4,17 +4,19 @@
  */
 import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
+import { controllerOf } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
 import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { terminatingPodsIn } from '../run/traces/traces-of-log.ts';
-import { createMemory } from './memory.ts';
+import { workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
+import { createMemory, forgetOldest, goneIn } from './memory.ts';
 import { createRecentPods } from './recent-pods.ts';
 
 /** Pods that terminate at the same time, beyond which further ones are counted as dropped. */
 const mostOpen = 5000;
-/** Ended pods that are remembered, so that a server that is behind does not open them again. */
-const mostClosed = 10_000;
+/** Pods that are gone and are remembered, so that a server that is behind does not open them again. */
+const mostGone = 10_000;
 /** Observations of one pod that are kept for its recording. */
 const mostLogged = 2000;
 
@@ -27,19 +29,12 @@ interface Traced {
   trace: Trace;
 }
 
-interface Listener {
-  /** Each observation, before the traces take it. */
-  seen(this: void, o: Observation): void;
-  /** A pod terminates while too many others do: it is not traced. */
-  dropped(this: void, pod: Pod): void;
-}
-
-/** `keepsLog`: what concerns a pod is kept until its trace is closed. */
-export function watchedTraces(keepsLog: boolean, listener: Listener) {
+/** `keepsLog`: what concerns a pod is kept until its trace is closed. `seen`: before the traces. `dropped`: too many pods. */
+export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void, dropped: () => void) {
   const traced = new Map<string, Traced>();
   /** Uids of the traced pods by the pods' names, to which Events refer. */
   const byName = new Map<string, Set<string>>();
-  const closed = new Set<string>();
+  const ended = createEnded();
   const memory = createMemory();
   const recent = createRecentPods();
   const begin = (pod: Pod): void => {
@@ -57,20 +52,26 @@ export function watchedTraces(keepsLog: boolean, listener: Listener) {
   };
   return {
     add(o: Observation): readonly string[] {
-      listener.seen(o);
+      seen(o);
       recent.take(o);
       if (o.kind === 'dated' && !memory.date(o)) return [];
       for (const pod of terminatingPodsIn(o)) {
         const { uid } = pod.metadata;
-        if (traced.has(uid) || closed.has(uid)) continue;
+        if (traced.has(uid) || ended.has(uid)) continue;
         if (traced.size < mostOpen) begin(pod);
-        else listener.dropped(pod);
+        else {
+          ended.add(uid, false);
+          dropped();
+        }
       }
+      ended.take(o);
       const keys = [...concerned(o, traced, byName)].filter((uid) => {
         const one = traced.get(uid);
         return one !== undefined && addTo(one, o);
       });
-      if (!isOnlyOfTraced(o, traced)) memory.take(o);
+      // The state of a pod is remembered only until its trace begins.
+      const isState = o.kind === 'changed' && o.object.kind === 'Pod' && o.change !== 'DELETED';
+      if (!isState || !traced.has(o.object.metadata.uid)) memory.take(o);
       return keys;
     },
     get(uid: string): Trace | undefined {
@@ -81,17 +82,42 @@ export function watchedTraces(keepsLog: boolean, listener: Listener) {
     probes: () => emptyTrace.probes,
     close(uid: string, replacement?: string): void {
       if (replacement !== undefined) recent.name(replacement);
-      const name = traced.get(uid)?.subject.name ?? '';
+      const { subject: { name } = { name: '' }, trace } = traced.get(uid) ?? {};
       traced.delete(uid);
       byName.get(name)?.delete(uid);
       if (byName.get(name)?.size === 0) byName.delete(name);
-      closed.add(uid);
-      const [oldest = ''] = closed;
-      if (closed.size > mostClosed) closed.delete(oldest);
+      ended.add(uid, trace?.gone !== undefined);
     },
     /** What concerned the pod so far, as the log of a run about this pod. */
     logOf: (uid: string): readonly Observation[] => traced.get(uid)?.log ?? [],
+    placeOf: (pod: Pod): PlaceOfExit => placeIn(memory, pod),
     sizes: memory.sizes,
+  };
+}
+
+/** Where a pod belongs, as those of its owners say that are known. */
+function placeIn({ stateOf, statesOf }: ReturnType<typeof createMemory>, pod: Pod): PlaceOfExit {
+  const newest =
+    stateOf(pod.metadata.uid)
+      .flatMap(objectsOf)
+      .find((one) => one.kind === 'Pod') ?? pod;
+  const owners = statesOf(`uid/${controllerOf(newest)?.uid}`).flatMap(objectsOf);
+  return workloadOfPod(newest, owners.flatMap((owner) => controllerOf(owner) ?? []).at(-1));
+}
+
+/** Pods that are not traced, or not again: those that are gone, and while they exist those that were stuck or dropped. */
+function createEnded() {
+  const [gone, staying] = [new Set<string>(), new Set<string>()];
+  const add = (uid: string, isGone: boolean): void => {
+    (isGone ? gone : staying).add(uid);
+    forgetOldest(gone, mostGone);
+  };
+  return {
+    add,
+    has: (uid: string): boolean => gone.has(uid) || staying.has(uid),
+    take: (o: Observation): void => {
+      for (const uid of goneIn(o, staying)) if (staying.delete(uid)) add(uid, true);
+    },
   };
 }
 
@@ -104,11 +130,6 @@ function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: 
   return about?.kind === 'Pod' ? (byName.get(about.name) ?? []) : traced.keys();
 }
 
-/** The state of a pod is remembered only until its trace begins. */
-const isOnlyOfTraced = (o: Observation, traced: ReadonlyMap<string, Traced>): boolean =>
-  (o.kind === 'changed' && o.object.kind === 'Pod' && o.change !== 'DELETED' && traced.has(o.object.metadata.uid)) ||
-  ('pod' in o && o.pod !== undefined);
-
 /** Whether the observation concerns the pod. */
 function addTo(one: Traced, observation: Observation): boolean {
   if (observation.kind === 'synced' && one.trace.gaps.length === 0) return false;
@@ -119,33 +140,28 @@ function addTo(one: Traced, observation: Observation): boolean {
   for (const part of parts) {
     const before = one.trace;
     one.trace = reduce(before, part);
-    if (one.log && one.log.length < mostLogged && isNews(part, before, one.trace)) one.log.push(ofOnePod(part));
+    // A large Service changes all the time, and most of its changes say nothing about the pod.
+    const isNews = part.kind !== 'changed' || part.stream !== 'endpointslices' || before.slices !== one.trace.slices;
+    // As in the log of a run about this pod alone.
+    const logged = part.kind === 'began' ? { ...part, target: undefined } : part;
+    if (isNews && (one.log?.length ?? Infinity) < mostLogged) one.log?.push(logged);
   }
   return true;
 }
 
-/** A large Service changes all the time, and most of its changes say nothing about the pod. */
-const isNews = (o: Observation, before: Trace, after: Trace): boolean =>
-  o.kind !== 'changed' || o.stream !== 'endpointslices' || before.slices !== after.slices;
-
-/** As in the log of a run about this pod alone. */
-const ofOnePod = (o: Observation): Observation => (o.kind === 'began' ? { ...o, target: undefined } : o);
-
 /** The observation without slices and Services that never routed to the pod; undefined if nothing is left. */
-function ofRoutes({ subject, routes }: Pick<Traced, 'subject' | 'routes'>, o: Observation): Observation | undefined {
+function ofRoutes(one: Traced, o: Observation): Observation | undefined {
+  const { subject, routes } = one;
   if (o.kind !== 'changed' && o.kind !== 'listed') return o;
   if (o.stream !== 'endpointslices' && o.stream !== 'services') return o;
-  learnRoutes({ subject, routes }, o);
+  learnRoutes(one, o);
   const isOwn = ({ kind, metadata }: ObservedObject): boolean =>
     metadata.namespace === subject.namespace && routes.has(`${kind}/${metadata.name}`);
   if (o.kind === 'changed') return isOwn(o.object) ? o : undefined;
   return { ...o, objects: o.objects.filter(isOwn) };
 }
 
-function learnRoutes(
-  { subject: { uid, namespace }, routes }: Pick<Traced, 'subject' | 'routes'>,
-  o: Observation,
-): void {
+function learnRoutes({ subject: { uid, namespace }, routes }: Traced, o: Observation): void {
   for (const object of objectsOf(o)) {
     if (object.kind !== 'EndpointSlice' || object.metadata.namespace !== namespace) continue;
     if (!object.endpoints.some(({ targetRef }) => targetRef?.uid === uid)) continue;

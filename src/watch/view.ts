@@ -17,11 +17,9 @@ export interface WatchView {
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say?(text: string): boolean;
   end(numbers: ExitNumbers, stillTerminating: number): void;
-  /** Restores the terminal, whatever happened. */
   close?(): void;
 }
 
-/** `state`: what a table shows. */
 export function watchView(
   format: WatchFormat,
   look: LookOptions,

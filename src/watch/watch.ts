@@ -11,19 +11,19 @@ import { inSession, type Session } from '../run/session.ts';
 import { missedText } from '../run/streams/pod-observer.ts';
 import { isTerminatingPod, type Watched } from '../run/streams/watched.ts';
 import { createTraceReports } from '../run/traces/traces.ts';
-import { narrowPod, type Pod } from '../model/kube.ts';
+import { narrowPod } from '../model/kube.ts';
 import type { Trace } from '../model/trace.ts';
 import { createContainerEnds } from './container-ends.ts';
 import { createGaps } from './gaps.ts';
-import { watchedGroup } from './group.ts';
-import { gapText, type WatchedExit, type WatchGap } from './lines.ts';
+import { isInShard, watchedGroup } from './group.ts';
+import { exitOfPod, gapText, type WatchedExit, type WatchGap } from './lines.ts';
 import type { WatchHealth, Metrics, MetricsAddress } from './metrics.ts';
 import type { WatchOptions } from './options.ts';
 import { createRecordings } from './recordings.ts';
 import { createTraceSender } from './send-traces.ts';
 import { createServices } from './services.ts';
 import { mostRows, type WatchState } from './table.ts';
-import { createExitCounts, workloadOfPod } from './exit-counts.ts';
+import { createExitCounts, type PlaceOfExit } from './exit-counts.ts';
 import { watchedTraces } from './traces.ts';
 import { watchView, type WatchView } from './view.ts';
 
@@ -46,22 +46,14 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   }
 }
 
-/** A watch deletes nothing. */
-const attaching = {
-  mode: 'attach',
-  graceSeconds: null,
-  insist: false,
-  waitReplacement: false,
-  logText: false,
-} as const;
-
 type Watch = Awaited<ReturnType<typeof createWatch>>;
 
 /** Everything but stdout that is told about exits: counts, metrics, recordings, traces. */
 function createOutputs(options: WatchOptions, ports: Ports) {
   const counts = createExitCounts();
   let metrics: Metrics | undefined;
-  const services = createServices((...noReady) => metrics?.noReady(...noReady));
+  const owns = (namespace: string): boolean => !options.shard || isInShard(namespace, options.shard);
+  const services = createServices((...noReady) => metrics?.noReady(...noReady), owns);
   const to = (what: Parameters<Metrics['dropped']>[0]) => ({
     warn: warnOn(ports),
     onDropped: (): void => metrics?.dropped(what),
@@ -80,29 +72,25 @@ function createOutputs(options: WatchOptions, ports: Ports) {
       return serveMetrics(address, metrics, { isReady: () => health().isReady, beforeScrape });
     },
     exit(exit: WatchedExit): void {
-      if (exit.kind === 'pod') {
-        const { timeline, verdict } = exit.report;
-        counts.exit(workloadOfPod(timeline.pod, timeline.workload), verdict.outcome);
-        sendTrace?.(exit.report);
-      } else counts.end(workloadOfPod(exit.end.pod), exit.end);
+      if (exit.kind === 'pod') sendTrace?.(exit.report);
+      counts.exit(exit.kind === 'pod' ? 'exits' : 'containerEnds', exit.place, exit.outcome);
       metrics?.exit(exit);
     },
-    unseen(pod: Pod): void {
-      counts.unseen(workloadOfPod(pod));
+    unseen(place: PlaceOfExit): void {
+      counts.exit('unseen', place, 'unknown');
       metrics?.unseen();
     },
     gap(gap: WatchGap): void {
-      counts.gap();
+      counts.add('gaps');
       metrics?.gap(gap);
     },
     dropped(): void {
-      counts.dropped();
+      counts.add('dropped');
       metrics?.dropped('exits');
     },
   };
 }
 
-/** What a watch knows while it runs. */
 function createWatch(options: WatchOptions, ports: Ports) {
   const since = ports.clock.now();
   const outputs = createOutputs(options, ports);
@@ -110,10 +98,8 @@ function createWatch(options: WatchOptions, ports: Ports) {
   const streams = createConnections();
   const last: WatchedExit[] = [];
   const observers: { take(o: Observation): void }[] = [services];
-  const traces = watchedTraces(recordings !== undefined, {
-    seen: (o) => observers.forEach((one) => one.take(o)),
-    dropped: outputs.dropped,
-  });
+  const see = (o: Observation): void => observers.forEach((one) => one.take(o));
+  const traces = watchedTraces(recordings !== undefined, see, outputs.dropped);
   const health = (): WatchHealth => ({
     open: traces.keys().length,
     pods: traces.sizes().pods,
@@ -158,66 +144,75 @@ function createConnections() {
     },
     arePodsWatched: (): boolean => up.get('pods') === true,
     counts() {
-      const all = [...up.values()];
-      const connected = all.filter(Boolean).length;
-      return { up: connected, lost: all.length - connected };
+      const connected = [...up.values()].filter(Boolean).length;
+      return { up: connected, lost: up.size - connected };
     },
   };
 }
 
-function follow(
+async function follow(
   session: Session,
   options: WatchOptions,
   { group, watch, view }: { group: Group; watch: Watch; view: WatchView },
 ): Promise<number> {
-  const { ports } = session;
   const { counts, traces } = watch;
-  const warn = warnOn(ports);
+  const warn = warnOn(session.ports);
   const take = (exit: WatchedExit): void => {
     watch.take(exit);
     view.exit(exit);
   };
-  const gaps = createGaps(ports.clock, (gap) => {
+  const gaps = createGaps(session.ports.clock, (gap) => {
     watch.gap(gap);
     view.gap?.(gap);
     warn(gapText(gap, options.look.timestamps));
   });
+  let hasBegun = false;
   watch.observers.push(
     gaps,
-    createContainerEnds((end) => take({ kind: 'container', end })),
+    createContainerEnds((end) => take({ kind: 'container', ...end, place: traces.placeOf(end.pod) })),
+    { take: (o) => void (hasBegun ||= o.kind === 'listed' && o.stream === 'pods') },
   );
-  const reports = createTraceReports(traces, watch.reportOf, (report) => take({ kind: 'pod', report }));
+  const reports = createTraceReports(traces, watch.reportOf, (report) => take(exitOfPod(report)));
   const listener: GroupListener = {
     alive: watch.alive,
     // A pod that was removed at once has a trace: its removal shows how.
     missed(pod, why) {
       if (isTerminatingPod(pod)) return;
-      watch.unseen(narrowPod(pod));
+      watch.unseen(traces.placeOf(narrowPod(pod)));
       warn(missedText(pod, why));
     },
   };
   warn(`watching the pods of ${group.target}; Ctrl-C prints a summary`);
-  const end = (interruptedBy: Interrupted['signal'] | undefined): number => {
-    gaps.flush();
-    view.end(counts.numbers(), traces.keys().length);
-    if (interruptedBy === 'SIGPIPE') return signalCodes.SIGPIPE;
-    if (interruptedBy) return 0;
-    throw new PodexitError(
-      'watch.ended',
-      `the pods of ${group.target} can no longer be watched`,
-      'What was counted until now is above. Start it again once the pods may be watched.',
+  const deletesNothing = { mode: 'attach', graceSeconds: null, insist: false, waitReplacement: false } as const;
+  try {
+    return await runLive(
+      session,
+      { ...options, ...deletesNothing, logText: false },
+      {
+        group,
+        listener,
+        traces,
+        logText: false,
+        audience: { step: (_trace, observation, key) => reports.step(observation, key) },
+        end: async ({ interruptedBy }) => Promise.resolve(endedBy(interruptedBy, group)),
+      },
     );
-  };
-  return runLive(
-    session,
-    { ...options, ...attaching },
-    {
-      group,
-      listener,
-      traces,
-      logText: false,
-      audience: { step: (_trace, observation, key) => reports.step(observation, key) },
-      end: async ({ interruptedBy }) => Promise.resolve(end(interruptedBy)),
-    },
+  } finally {
+    // Also if the permission was taken away, or the token has expired.
+    if (hasBegun) {
+      gaps.flush();
+      view.end(counts.numbers(), traces.keys().length);
+    }
+  }
+}
+
+/** The exit code. Throws `watch.ended`. */
+function endedBy(signal: Interrupted['signal'] | undefined, { target }: Group): number {
+  if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (signal) return 0;
+  throw new PodexitError(
+    'watch.ended',
+    `the pods of ${target} can no longer be watched`,
+    'What was counted until now is above. Start it again once the pods may be watched.',
   );
 }

@@ -39,6 +39,9 @@ function watching() {
   return { ends, list, change, event };
 }
 
+/** It was created after the watch began. */
+const newPod = { uid: 'u2', name: 'web-1', creationTimestamp: '2026-11-28T10:00:00Z' };
+
 const facts = (ends: readonly ContainerEnd[]) =>
   ends.map(({ outcome, trigger, exitCode, restarts }) => ({ outcome, trigger, exitCode, restarts }));
 
@@ -105,8 +108,87 @@ it('counts nothing from before the watch, and the ends of a pod that it saw begi
   const { ends, list, change } = watching();
   list(podOf(running(7, terminated(1))));
   expect(ends).toEqual([]);
-  change(podOf(running(2, terminated(1)), { metadata: { uid: 'u2', name: 'web-1' } }), 'ADDED');
+  change(podOf(running(2, terminated(1)), { metadata: newPod }), 'ADDED');
   expect(ends).toHaveLength(2);
+});
+
+it('does not charge a pod that comes into view of a selector with its past, also not each time', () => {
+  const { ends, list, change } = watching();
+  list();
+  for (let times = 0; times < 3; times++) {
+    change(podOf(running(3, terminated(1))), 'ADDED');
+    change(podOf(running(3, terminated(1))), 'DELETED');
+    change(podOf(running(2, terminated(1)), { metadata: newPod }), 'ADDED');
+    change(podOf(running(2, terminated(1)), { metadata: newPod }), 'DELETED');
+  }
+  expect(ends.map(({ pod }) => pod.metadata.uid)).toEqual(['u2', 'u2']);
+  change(podOf(running(3, terminated(1))), 'ADDED');
+  change(podOf(running(4, terminated(1))));
+  expect(ends).toHaveLength(3);
+});
+
+/** A pod, of which `app` is a main container, with a container more. */
+const twoOf = (
+  app: Status,
+  { name, status, spec = {} }: { name: string; status: Status; spec?: object },
+  others: { phase?: string; spec?: object } = {},
+) => {
+  const pod = podOf(app, { ...others, spec: { initContainers: [{ name, ...spec }], ...others.spec } });
+  return { ...pod, status: { ...pod.status, initContainerStatuses: [{ restartCount: 0, ...status, name }] } };
+};
+
+const sidecar = (status: Status) => ({ name: 'proxy', status, spec: { restartPolicy: 'Always' } });
+const never = { restartPolicy: 'Never' };
+const ended = { name: 'app', restartCount: 0, state: terminated(0) };
+
+it.each([
+  ['with SIGTERM', 143],
+  ['with SIGKILL', 137],
+])('counts a sidecar that the kubelet stops %s after the main containers as no failure', (_how, code) => {
+  const { ends, list, change } = watching();
+  list(twoOf(running(), sidecar(running()), { spec: never }));
+  change(twoOf(ended, sidecar(running()), { spec: never }));
+  change(twoOf(ended, sidecar({ state: terminated(code) }), { spec: never, phase: 'Succeeded' }));
+  expect(facts(ends).map(({ outcome, trigger }) => [outcome, trigger])).toEqual([
+    ['completed', 'finished'],
+    ['signalled', 'finished'],
+  ]);
+});
+
+it('counts a sidecar that crashes in a pod whose containers never restart as a restart', () => {
+  const { ends, list, change } = watching();
+  list(twoOf(running(), sidecar(running()), { spec: never }));
+  change(twoOf(running(), sidecar({ state: terminated(1) }), { spec: never }));
+  expect(facts(ends)).toEqual([{ outcome: 'failed', trigger: 'restart', exitCode: 1, restarts: 0 }]);
+});
+
+it('says that a container finished if OnFailure does not start it again', () => {
+  const { ends, list, change } = watching();
+  const spec = { restartPolicy: 'OnFailure' };
+  list(podOf(running(), { spec }));
+  change(podOf(ended, { spec }));
+  expect(facts(ends)).toMatchObject([{ outcome: 'completed', trigger: 'finished' }]);
+});
+
+it.each([
+  ['DeadlineExceeded', 143, 'deadline', 'signalled'],
+  ['DeadlineExceeded', 137, 'deadline', 'killed'],
+  ['Evicted', 137, 'kubelet-eviction', 'killed'],
+])('names what the kubelet ends a pod for: %s, exit %d', (reason, code, trigger, outcome) => {
+  const { ends, list, change } = watching();
+  list(podOf(running()));
+  const pod = podOf({ name: 'app', restartCount: 0, state: terminated(code) }, { phase: 'Failed' });
+  change({ ...pod, status: { ...pod.status, reason } });
+  expect(facts(ends)).toMatchObject([{ outcome, trigger }]);
+});
+
+it('counts the failures of an init container, also if one change shows its success too', () => {
+  const { ends, list } = watching();
+  const waiting = { name: 'app', restartCount: 0, state: { waiting: { reason: 'PodInitializing' } } };
+  list(twoOf(waiting, { name: 'migrate', status: running() }));
+  const status = { restartCount: 2, state: terminated(0), lastState: terminated(1) };
+  list(twoOf(waiting, { name: 'migrate', status }));
+  expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'unknown']);
 });
 
 it('counts the end of a Job that finishes', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/model/kube.ts';
+import { workloadOfPod } from '../../src/watch/exit-counts.ts';
 import { createMetrics } from '../../src/watch/metrics.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { alertRules, deployed, panels } from './helpers/deployed.ts';
@@ -129,7 +130,7 @@ it('the metrics stay within 2,000 series, whatever the cluster contains', async 
     const metadata = { name: `web-${index}`, namespace: `ns-${index}`, uid: `u${index}` };
     const pod: Pod = { kind: 'Pod', metadata, spec: { containers: [] }, status: {} };
     const end = { pod, container: 'app', outcome: 'failed', trigger: 'restart', restarts: 1, at: index } as const;
-    metrics.exit({ kind: 'container', end });
+    metrics.exit({ kind: 'container', ...end, place: workloadOfPod(pod) });
     metrics.noReady(`ns-${index}`, `web-${index}`, 1000);
   }
   const series = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));

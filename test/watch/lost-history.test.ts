@@ -18,13 +18,13 @@ async function startServer() {
   const text = readFileSync(scenarioFile('rollout-25'), 'utf8');
   const { kind, status, ...template } = podOf(text);
   const streams = new Set<Stream>();
-  let isRefusing = false;
+  let refusal: HttpError | undefined;
   const server = await startLoopback({
     scenario: parseScenario(text),
     attachDelayMs: 2 ** 30,
     interfere: () => ({
       async around({ request }, serve) {
-        if (isRefusing && request.kind?.plural === 'pods') throw new HttpError(failure(500, '', 'the disk is full'));
+        if (refusal && request.kind?.plural === 'pods') throw refusal;
         return serve();
       },
       opened: (stream) => void streams.add(stream),
@@ -51,15 +51,15 @@ async function startServer() {
     terminate: (name: string, uid = name) => write('MODIFIED', name, uid, deleted()),
     remove: (name: string, uid = name) => write('DELETED', name, uid, deleted(), ended),
     /** The pods' watch breaks, and cannot come back. */
-    lose() {
-      isRefusing = true;
+    lose(why = failure(500, '', 'the disk is full')) {
+      refusal = new HttpError(why);
       for (const { exchange } of streams) if (exchange.request.kind?.plural === 'pods') exchange.cut();
     },
     /** It can come back, but the history is gone. */
     restore() {
       write('ADDED', 'later', 'later', {});
       server.compact();
-      isRefusing = false;
+      refusal = undefined;
     },
   };
 }
@@ -77,6 +77,36 @@ function podOf(text: string): RunningPod {
   const { deletionTimestamp: _, deletionGracePeriodSeconds: _seconds, ...metadata } = pod.metadata;
   return { ...pod, metadata };
 }
+
+const forbidden =
+  'pods is forbidden: User "watcher" cannot watch resource "pods" in API group "" in the namespace "shop"';
+
+it.each([
+  ['the permission is taken away', failure(403, 'Forbidden', forbidden), 'you may not watch pods'],
+  ['the token expires', failure(401, 'Unauthorized', 'Unauthorized'), 'does not accept the credentials'],
+])('prints its summary and ends with 1 when %s', async (_name, why, message) => {
+  const server = await startServer();
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, server.kubeconfig());
+  server.create('ends');
+  let begun = (): void => {};
+  const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+  void hasBegun
+    .then(() => sleep(1500))
+    .then(() => server.terminate('ends'))
+    .then(() => sleep(500))
+    .then(() => server.remove('ends'))
+    .then(() => sleep(4000))
+    .then(() => server.lose(why));
+  const words = ['-n', server.namespace, '--kubeconfig', kubeconfig, '-o', 'ndjson', '--no-logs'];
+  const { code, stdout, stderr } = await watchUntil(words, () => false, { onStderr: begun });
+  await server.close();
+  rmSync(folder, { recursive: true });
+  expect(code).toBe(1);
+  expect(linesOf(stdout, 'watch-summary')).toMatchObject([{ exits: 1, stillTerminating: 0 }]);
+  expect(stderr).toContain(message);
+});
 
 it('counts each pod that it knew once: with a line, as unseen, or within a gap that is named', async () => {
   const server = await startServer();

@@ -38,7 +38,11 @@ it('a packed pod takes at most 400 bytes, and loses nothing', () => {
 });
 
 it('keeps nothing of hundreds of pods that came, terminated and went', () => {
-  const traces = watchedTraces(false, { seen: () => {}, dropped: () => {} });
+  const traces = watchedTraces(
+    false,
+    () => {},
+    () => {},
+  );
   const [template] = recorded();
   let seq = 0;
   const take = (raw: Omit<RawObservation, 'at'>): void => {
@@ -72,7 +76,11 @@ it('keeps nothing of hundreds of pods that came, terminated and went', () => {
 });
 
 it('does not open a trace again for a pod that has ended, even if a server that is behind shows it', () => {
-  const traces = watchedTraces(false, { seen: () => {}, dropped: () => {} });
+  const traces = watchedTraces(
+    false,
+    () => {},
+    () => {},
+  );
   const [pod] = recorded();
   const metadata = { ...pod?.metadata, deletionTimestamp: '2026-11-28T10:00:00Z' };
   const take = (seq: number) =>
@@ -80,6 +88,50 @@ it('does not open a trace again for a pod that has ended, even if a server that 
   expect(take(1)).toHaveLength(1);
   traces.close(metadata.uid ?? '');
   expect(take(2)).toEqual([]);
+});
+
+/** Traces of terminating pods that `change` and then go, and how many were dropped. */
+function terminating() {
+  let [seq, dropped] = [0, 0];
+  const traces = watchedTraces(
+    false,
+    () => {},
+    () => (dropped += 1),
+  );
+  const [pod] = recorded();
+  const take = (uid: string, change: 'MODIFIED' | 'DELETED' = 'MODIFIED'): void => {
+    seq += 1;
+    const metadata = { ...pod?.metadata, name: uid, uid, deletionTimestamp: '2026-11-28T10:00:00Z' };
+    const one = { ...seen({ ...pod, metadata } as Pod, seq), change } as RawObservation;
+    traces.add(observe(one, seq, { logText: false }));
+  };
+  return { traces, take, dropped: () => dropped };
+}
+
+it('does not open the trace of a stuck pod again, however many others end before it is gone', () => {
+  const { traces, take } = terminating();
+  take('stuck');
+  traces.close('stuck');
+  for (let count = 0; count < 10_001; count++) {
+    take(`web-${count}`);
+    take(`web-${count}`, 'DELETED');
+    traces.close(`web-${count}`);
+  }
+  take('stuck', 'DELETED');
+  take('stuck', 'DELETED');
+  expect(traces.keys()).toEqual([]);
+});
+
+it('counts a pod beyond the bound as dropped once, and does not trace it later', () => {
+  const { traces, take, dropped } = terminating();
+  for (let count = 0; count < 5000; count++) take(`web-${count}`);
+  take('beyond');
+  take('beyond');
+  traces.close('web-0');
+  take('beyond');
+  take('beyond', 'DELETED');
+  expect(dropped()).toBe(1);
+  expect(traces.keys()).toHaveLength(4999);
 });
 
 it('keeps an Event once, however often the server lists it, and not if it is old', () => {

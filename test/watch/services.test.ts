@@ -46,3 +46,22 @@ it.each<[string, Happening[], number]>([
   services.countTo(1_000_000);
   expect(counted).toBe(seconds);
 });
+
+it('counts only the Services of the namespaces that are this process’s', () => {
+  const counted: string[] = [];
+  const services = createServices(
+    (namespace) => counted.push(namespace),
+    (namespace) => namespace === 'shop',
+  );
+  const at = [0, 10_000];
+  for (const namespace of ['shop', 'other'])
+    at.forEach((ms, seq) => {
+      const metadata = { name: 'web-1', namespace, labels: { 'kubernetes.io/service-name': 'web' } };
+      const endpoints = [{ addresses: ['10.0.0.1'], conditions: seq === 0 ? ready : starting }];
+      const object = { kind: 'EndpointSlice', metadata, endpoints };
+      const change = { kind: 'changed', stream: 'endpointslices', change: 'MODIFIED' } as const;
+      services.take(observe({ ...change, at: ms, object }, seq, { logText: false }));
+    });
+  services.countTo(20_000);
+  expect(counted).toEqual(['shop']);
+});

@@ -121,20 +121,14 @@ function outageByRollout(spec: Situation): Problem[] {
 }
 
 /** The rollout starts a pod that cannot run as long as the old one holds what it needs. */
-function blockedRollout(spec: Situation): Problem[] {
-  const { subject, capacity } = spec;
-  const { rollout, inPlace, replicas } = capacity;
+function blockedRollout({ subject, capacity: { rollout, inPlace, replicas } }: Situation): Problem[] {
   if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
-  const path = ['spec', subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy'];
-  if (subject.kind === 'DaemonSet' && spec.capacity.single.includes('host ports')) {
-    const message =
-      'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin';
-    return [warning('rollout-blocked', message, { path })];
-  }
-  if (subject.kind !== 'Deployment' || !inPlace.some(({ why }) => why === 'volume')) return [];
-  const message =
-    'a rollout starts the next pod while the old one holds its volume: if that is ReadWriteOnce, the pod on another node waits (Multi-Attach), and the rollout with it';
-  return [warning('rollout-blocked', message, { path })];
+  const isDaemonSet = subject.kind === 'DaemonSet';
+  if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
+  const message = isDaemonSet
+    ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
+    : 'a rollout starts the next pod while the old one holds its volume: if that is ReadWriteOnce, the pod on another node waits (Multi-Attach), and the rollout with it';
+  return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 
 function budgets(spec: Situation): Problem[] {

@@ -3,29 +3,18 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** Gets the number of bytes read so far, before unpacking. */
-export type OnRead = (bytes: number) => void;
-
 type Bytes = AsyncIterable<Buffer>;
 
 /** File `-`: standard input. Throws if the file cannot be read, and where packed data breaks off. */
-export async function* textIn(file: string, onRead: OnRead = () => undefined): AsyncGenerator<Buffer> {
+export async function* textIn(file: string): AsyncGenerator<Buffer> {
   const source =
     file === '-'
       ? createReadStream('', { fd: 0, autoClose: false, highWaterMark: chunkSize })
       : createReadStream(file, { highWaterMark: chunkSize });
-  yield* unpacked(counted(source, onRead));
+  yield* unpacked(source);
 }
 
 const chunkSize = 1024 * 1024;
-
-async function* counted(source: Bytes, onRead: OnRead): AsyncGenerator<Buffer> {
-  let read = 0;
-  for await (const chunk of source) {
-    onRead((read += chunk.length));
-    yield chunk;
-  }
-}
 
 /** By the bytes at the start, whatever the file is called. */
 const formats: readonly { magic: readonly number[]; unpack: (packed: Bytes) => Bytes }[] = [

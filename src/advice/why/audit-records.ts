@@ -1,7 +1,7 @@
 /** A file of any layout → the texts that name a pod: lines, or JSON documents. Searched as bytes. */
 import { PodexitError } from '../../errors.ts';
 import { createSplitter } from '../../kube/lines.ts';
-import { textIn, type OnRead } from './audit-bytes.ts';
+import { textIn } from './audit-bytes.ts';
 
 /** No line is as long. An export of that many events is one only if it is a single JSON document. */
 const maxBytes = 256 * 1024 * 1024;
@@ -14,12 +14,11 @@ export async function* recordsWith(
   file: string,
   wanted: readonly string[],
   onProblem: (problem: ReadProblem) => void = () => undefined,
-  onRead?: OnRead,
 ): AsyncGenerator<string> {
   const texts = wanted.map((text) => Buffer.from(text));
   let hasRead = false;
   try {
-    for await (const record of recordsIn(textIn(file, onRead), onProblem)) {
+    for await (const record of recordsIn(textIn(file), onProblem)) {
       hasRead = true;
       if (texts.some((text) => record.includes(text))) yield record.toString('utf8');
       // An event that breaks off before it names a pod may have been about any.

@@ -1,6 +1,6 @@
 /** Reconstructs a pod that is gone from Events and objects around it; no Event says how its containers exited. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asObject, asSeconds, asText } from '../../model/observe/read.ts';
+import { asObject, asSeconds } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import {
   isStop,
@@ -35,7 +35,6 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     ...read.map(({ moment }) => moment),
     ...(deleted ? [deletionBy(deleted)] : []),
     ...(stop ? nodeMoments(nodeFacts, stop) : []),
-    ...(deleted ? changeBefore(deleted, traces) : []),
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
   const cause = read.findLast((one) => one.cause && (!stop || one.moment.earliest <= stop.at))?.cause;
@@ -104,21 +103,6 @@ const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[
   facts
     .filter(({ at }) => at > stop.at - 120_000 && at < stop.at + 60_000)
     .flatMap((fact) => readEvent({ ...fact, kind: 'Node' })?.moment ?? []);
-
-/** Which program changed the workload before its controller deleted the pod; managedFields names no users. */
-function changeBefore({ at: before }: EventFacts, { owners, workloads }: Traces): WhyMoment[] {
-  const owner = owners.at(-1);
-  const last = asArray(asObject(objectOf(owner, workloads)?.metadata)['managedFields'])
-    .map(asObject)
-    .filter((entry) => entry['subresource'] !== 'status')
-    .map((entry) => ({ by: asText(entry['manager']), at: timeIn(entry['time']) }))
-    .filter(({ by, at }) => !by.startsWith('kube-controller') && at > before - 600_000 && at <= before + uncertaintyMs)
-    .sort((a, b) => a.at - b.at)
-    .at(-1);
-  if (!last || !owner) return [];
-  const what = `${owner.kind.toLowerCase()}/${owner.name} was changed by the program ${last.by}`;
-  return [{ name: 'workload-changed', what, earliest: last.at, latest: last.at + 1000, source: 'managedFields' }];
-}
 
 /** The pod that replaced it. */
 type Successor = NonNullable<ReturnType<typeof successorOf>>;

@@ -43,17 +43,13 @@ export function ownersOf(name: string, history: NamespaceHistory): PastOwner[] {
 export const deploymentNameIn = (replicaSet: string): string | undefined =>
   new RegExp(`^(.+)-${generatedCharacter}{5,10}$`).exec(replicaSet)?.[1];
 
-/** From the owner reference, the Event of the Deployment that scaled it, or the name without its hash. */
-function parentOf(replicaSet: PastOwner, { facts, workloads }: NamespaceHistory): PastOwner | undefined {
+/** From the owner reference, or the name without its hash. */
+function parentOf(replicaSet: PastOwner, { workloads }: NamespaceHistory): PastOwner | undefined {
   const object = objectOf(replicaSet, workloads);
   const reference = object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
   if (reference)
     return { kind: reference.kind, name: reference.name, uid: reference.uid, isInferred: replicaSet.isInferred };
   if (object) return undefined;
-  const scaled = facts.findLast(
-    (fact) => fact.kind === 'Deployment' && fact.reason === 'ScalingReplicaSet' && hasWord(fact, replicaSet.name),
-  );
-  if (scaled) return { kind: 'Deployment', name: scaled.name, uid: scaled.uid, isInferred: replicaSet.isInferred };
   const name = deploymentNameIn(replicaSet.name);
   return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
 }

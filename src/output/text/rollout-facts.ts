@@ -161,7 +161,7 @@ function createEndpoints() {
 }
 
 const isTopOwner = (object: ObservedObject): object is Owner =>
-  ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].includes(object.kind) && !controllerOf(object as Owner);
+  ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].includes(object.kind) && !controllerOf(object);
 
 const revisionOf = ({ metadata: { labels } }: Pod): string =>
   labels?.['pod-template-hash'] ?? labels?.['controller-revision-hash'] ?? '';

@@ -83,7 +83,6 @@ const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
 
-/** For a person. */
 const inWords = (solves: readonly Problem[], text: string): Remedy[] => [{ solves, text, edits: [] }];
 
 const graceField = 'terminationGracePeriodSeconds';

@@ -18,7 +18,6 @@ function drainRace(spec: Situation): Problem[] {
     const { name, hook } = container;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
-    // One that cannot run is reported as such.
     if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
     const what = hook?.stopsServer

@@ -110,7 +110,6 @@ function budgetOf(budget: V1PodDisruptionBudget) {
   };
 }
 
-/** A number, a percentage or a name. */
 export const amountOf = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
 
 const selectorOf = shape({

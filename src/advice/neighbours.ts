@@ -46,7 +46,6 @@ export interface ServiceSpec extends ReturnType<typeof serviceOf> {
 }
 
 export interface BudgetSpec extends ReturnType<typeof budgetOf> {
-  /** It also selects pods of other workloads. */
   isShared?: boolean;
   /** What the API server would answer to an eviction of the live pod. */
   ruling?: { refused: boolean; text: string };

@@ -154,7 +154,6 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
     : undefined;
 }
 
-/** ` (on nginx and php)`, if several containers get one. */
 function hookWords(added: ReadonlyMap<string, number>): string[] {
   return [...new Set(added.values())].map((seconds) => {
     const names = [...added].flatMap(([name, one]) => (one === seconds ? [name] : []));
@@ -206,7 +205,6 @@ function hooksFor(plan: Plan): Hooks {
   return { seconds: new Map(), solves: [], sentences: [...sentences, { solves, text, edits: [] }] };
 }
 
-/** The longest deregistration delay of the load balancers that are known here. */
 const deregistrationIn = (situation: Situation): number | undefined =>
   servicesOfClients(situation)
     .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
@@ -254,7 +252,6 @@ function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Ed
   });
 }
 
-/** Problems that a longer grace period solves. */
 const graceCodes: readonly CheckCode[] = [
   'force-deleted',
   'killed-at-grace',

@@ -201,7 +201,6 @@ export function situationsOf(
   for (const { services, budgets, subject } of found.map(({ situation }) => situation).filter(isLasting))
     for (const one of [...services, ...budgets])
       owners.set(one, (owners.get(one) ?? new Set()).add(subject.kind + subject.name));
-  /** Marks a Service or a budget with lasting pods of several workloads. */
   const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => ({
     ...one,
     isShared: (owners.get(one)?.size ?? 0) > 1,

@@ -38,7 +38,6 @@ export interface ContainerSpec extends ReturnType<typeof containerOf> {
   isOver?: boolean;
   /** `lifecycle.stopSignal` of a manifest, which most clusters drop; then `stopSignal` is absent. */
   declaredStopSignal?: string;
-  /** What an exit showed. */
   measured?: MeasuredContainer;
 }
 
@@ -60,7 +59,6 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   const { livenessProbe } = container;
   return {
     name: asText(container['name']),
-    /** A sidecar is an init container with restartPolicy Always. */
     kind: isInit ? initKind : ('main' as const),
     path,
     image: asText(container['image']),
@@ -90,7 +88,6 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }
       : undefined,
     ports: asArray(container['ports'], 256).map(asObject).flatMap(portOf),
-    /** `lifecycle.stopSignal`, by name; needs a cluster with that feature. */
     stopSignal: asString(stopSignal),
   };
 }
@@ -114,7 +111,6 @@ function hookOf(handler: JsonObject, image: string) {
   const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => isPresent(handler[one]));
   if (!kind) return undefined;
   const exec = asObject(handler['exec']);
-  /** Empty unless `kind` is exec. */
   const command = asStrings(exec['command']);
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
@@ -129,7 +125,6 @@ function hookOf(handler: JsonObject, image: string) {
     command,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: neverRuns ? undefined : (plain ?? sumOfSleeps(command)),
-    /** The hook only sleeps for `minSeconds`. */
     isPlainSleep: kind === 'sleep' || plain !== undefined,
     /** It stops the server before it has slept, so that nothing serves during the hook. */
     stopsServer: stopsServer(command),

@@ -46,7 +46,6 @@ export interface ServiceSpec extends ReturnType<typeof serviceOf> {
 }
 
 export interface BudgetSpec extends ReturnType<typeof budgetOf> {
-  /** It also selects pods of other workloads. */
   isShared?: boolean;
   /** What the API server would answer to an eviction of the live pod. */
   ruling?: { refused: boolean; text: string };
@@ -110,7 +109,6 @@ function budgetOf(budget: V1PodDisruptionBudget) {
   };
 }
 
-/** A number, a percentage or a name. */
 export const amountOf = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
 
 const selectorOf = shape({

@@ -57,6 +57,5 @@ export const ofContainer =
 
 export const isProblem = ({ severity }: { severity: string }): boolean => severity !== 'info';
 
-/** Values of --fail-on. */
 export type FailOn = CheckCode | (typeof gateCodes)[number];
 export const failOnWords: readonly FailOn[] = [...new Set<FailOn>([...checkOnlyCodes, ...gateCodes])];

@@ -48,7 +48,6 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   return situation.isCustom ? all.map((remedy) => ({ ...remedy, edits: [] })) : all;
 }
 
-/** What a user allowed with `fix --allow`. */
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
   remedies
     .filter(({ after, consent }) => !after && (consent === undefined || allowed.includes(consent)))
@@ -83,7 +82,6 @@ const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
 
-/** For a person. */
 const inWords = (solves: readonly Problem[], text: string): Remedy[] => [{ solves, text, edits: [] }];
 
 const graceField = 'terminationGracePeriodSeconds';
@@ -101,8 +99,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
-  const sooner = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
-  // What only a longer grace period would solve.
+  const { limit } = grace ?? {};
+  const late = limit && `${limit.by} ends the pod after ${limit.seconds}s, so a longer grace period does not help`;
+  const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined || graceProblems.length === 0 ? [] : inWords(graceProblems, sooner);
   if (added.size === 0 && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
@@ -155,11 +154,6 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
     : undefined;
 }
 
-const limitText = (grace: Size | undefined): string | undefined =>
-  grace?.limit &&
-  `${grace.limit.by} ends the pod after ${grace.limit.seconds}s, so a longer grace period does not help`;
-
-/** ` (on nginx and php)`, if several containers get one. */
 function hookWords(added: ReadonlyMap<string, number>): string[] {
   return [...new Set(added.values())].map((seconds) => {
     const names = [...added].flatMap(([name, one]) => (one === seconds ? [name] : []));
@@ -184,7 +178,6 @@ interface Hooks {
 function hooksFor(plan: Plan): Hooks {
   const { situation } = plan;
   const races = of(plan, 'drain-race', 'requests-lost').filter(({ advice }) => advice === undefined);
-  // What fails, and can be replaced by a sleep.
   const replaceable = situation.containers.filter((one) => one.hook && one.hook.kind !== 'sleep' && canSetSleep(one));
   const failed = of(plan, 'prestop-failed').filter(({ container }) =>
     replaceable.some(({ name }) => name === container),
@@ -212,7 +205,6 @@ function hooksFor(plan: Plan): Hooks {
   return { seconds: new Map(), solves: [], sentences: [...sentences, { solves, text, edits: [] }] };
 }
 
-/** The longest deregistration delay of the load balancers that are known here. */
 const deregistrationIn = (situation: Situation): number | undefined =>
   servicesOfClients(situation)
     .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
@@ -235,7 +227,8 @@ function whyNoHook(plan: Plan): string | undefined {
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
   if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
-  if (answer === 'yes') return undefined;
+  if (answer === 'yes')
+    return situation.injected && `no preStop sleep of the application alone: the injected ${situation.injected}`;
   if (answer === 'no')
     return second(plan).length > 0
       ? `no preStop sleep: ${because}, so every second of it is outage`
@@ -259,7 +252,6 @@ function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Ed
   });
 }
 
-/** Problems that a longer grace period solves. */
 const graceCodes: readonly CheckCode[] = [
   'force-deleted',
   'killed-at-grace',
@@ -301,9 +293,7 @@ function second(plan: Plan): Remedy[] {
   const { single, autoscaler, replicas } = capacity;
   if (single.length > 0 || subject.kind !== 'Deployment') return inWords(solves, secondText(situation));
   if (autoscaler !== undefined) return inWords(solves, `let ${autoscaler} keep at least 2 replicas`);
-  if (measured)
-    return inWords(solves, 'a second replica, protected by a PodDisruptionBudget, keeps the Service answering');
-  if (replicas !== 1) return inWords(solves, secondText(situation));
+  if (measured || replicas !== 1) return inWords(solves, secondText(situation));
   return [
     {
       solves,
@@ -385,7 +375,6 @@ function rolling(
   };
 }
 
-/** Remedies of one container: its readiness probe, its place among the sidecars. */
 function byContainer(plan: Plan): Remedy[] {
   const { situation } = plan;
   return plan.problems.flatMap((problem): Remedy[] => {

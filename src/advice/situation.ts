@@ -39,12 +39,13 @@ export interface Situation {
   /** Those that select the pod. */
   readonly services: readonly ServiceSpec[];
   readonly budgets: readonly BudgetSpec[];
+  /** The proxy that will be among its containers, and what stops it: a clause. */
+  readonly injected?: string;
   /** Conditions that a load balancer's controller sets. */
   readonly readinessGates: readonly string[];
   /** What ends the pod earlier than its grace period, the earliest first. */
   readonly limits: readonly Limit[];
   readonly finalizers: readonly string[];
-  /** A pod that no controller owns. */
   readonly isUnmanaged: boolean;
   readonly unread: Neighbours['unread'];
   /** It is from files: the cluster may have more, and may drop fields that it does not know. */
@@ -57,11 +58,9 @@ export interface Situation {
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
   readonly nodeNotReady?: { readonly node: string; readonly status: string };
-  /** What an exit showed. */
   readonly measured?: Measured;
 }
 
-/** What an exit showed about the pod as a whole. */
 export interface Measured {
   /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
   readonly otherReady?: number;
@@ -153,6 +152,7 @@ export function situationOf(
     capacity,
     services: neighbours.services.filter(selectsPod).map((one) => withSharing(one, capacity.replicas, neighbours)),
     budgets: neighbours.budgets.filter(selectsPod),
+    injected: proxyOf(metadataOf(template)),
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
     limits: limitsOf(pod, neighbours.limits ?? []),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
@@ -160,6 +160,20 @@ export function situationOf(
     unread: neighbours.unread,
     isFromFiles,
   };
+}
+
+/** By their documentation, from a label or an annotation of the pod that asks for the proxy. */
+const proxies: Readonly<Record<string, string>> = {
+  'sidecar.istio.io/inject': 'istio-proxy stops by its own delay (terminationDrainDuration in proxy.istio.io/config)',
+  'linkerd.io/inject': 'linkerd-proxy stops at once (but for config.alpha.linkerd.io/proxy-wait-before-exit-seconds)',
+  'dapr.io/enabled': 'daprd stops by its own delay (dapr.io/block-shutdown-duration)',
+};
+
+function proxyOf({ labels, annotations }: JsonObject): string | undefined {
+  const asked = Object.entries({ ...asObject(labels), ...asObject(annotations) });
+  return asked.flatMap(([key, value]) =>
+    /^(true|enabled|ingress)$/.test(asText(value)) ? (proxies[key] ?? []) : [],
+  )[0];
 }
 
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */
@@ -187,7 +201,6 @@ export function situationsOf(
   for (const { services, budgets, subject } of found.map(({ situation }) => situation).filter(isLasting))
     for (const one of [...services, ...budgets])
       owners.set(one, (owners.get(one) ?? new Set()).add(subject.kind + subject.name));
-  /** Marks a Service or a budget with lasting pods of several workloads. */
   const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => ({
     ...one,
     isShared: (owners.get(one)?.size ?? 0) > 1,

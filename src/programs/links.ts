@@ -96,8 +96,8 @@ function ownEffect(link: LinkParts): Effect {
   if (does !== 'unknown' && does !== 'execs') return ofProgram(link);
   if (!inner || does === 'execs') return inner ?? unknown;
   const because = note ?? `what ${row.name} does with SIG${context.signal} here is not known`;
-  const { decidedBy = because } = reaction;
-  return { ...plain, reachesApp: 'unknown', handles: 'unknown', because, decidedBy, remedy: row.remedy };
+  const { decidedBy = because, remedy = row.remedy } = reaction;
+  return { ...plain, reachesApp: 'unknown', handles: 'unknown', because, decidedBy, remedy };
 }
 
 /** A process that goes on: PID 1 also without a handler, by which another process is ended. */

@@ -138,12 +138,12 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
   const open = shell.unsure?.find(({ where }) => holds(where, standing, context));
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
-  // Where exec alone would change what the script does.
-  const instead = forms.has('pipeline') ? data.isPiped : standing.isFollowed ? data.isFollowed : undefined;
+  const isLoop = isEndless(standing) && data.isLoop;
+  const instead = forms.has('pipeline') ? data.isPiped : isLoop || (standing.isFollowed ? data.isFollowed : undefined);
   const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
   if (trap === undefined && code === undefined) return { does: 'drops', remedy };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
-  return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: true };
+  return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: trap !== undefined };
 }
 
 /** Whether it replaces itself by its last command. */

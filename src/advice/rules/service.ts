@@ -1,7 +1,7 @@
 /** Rules about what clients of the pod's Services notice, and about who serves while the pod is replaced. */
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
-import { at, error, note, warning, type Problem } from '../problem.ts';
+import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
@@ -18,7 +18,6 @@ function drainRace(spec: Situation): Problem[] {
     const { name, hook } = container;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
-    // One that cannot run is reported as such.
     if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
     const what = hook?.stopsServer
@@ -28,7 +27,6 @@ function drainRace(spec: Situation): Problem[] {
   });
 }
 
-/** Who may still send requests after the pod has left the endpoints. */
 function clientsText(services: readonly ServiceSpec[]): string {
   const names = servicesNamed(namesOf(services));
   return services.every(({ clients }) => clients === 'headless')
@@ -85,7 +83,6 @@ const missingPort = (spec: Situation): Problem[] =>
     }),
   );
 
-/** No other workload has pods that it selects. */
 const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
 function lastEndpoint(spec: Situation): Problem[] {
@@ -107,7 +104,7 @@ function lastEndpoint(spec: Situation): Problem[] {
 /** A rollout that may remove every pod before a new one is ready. */
 function outageByRollout(spec: Situation): Problem[] {
   const { subject, capacity } = spec;
-  const { rollout, replicas } = capacity;
+  const { rollout, replicas, inPlace } = capacity;
   if (!rollout || !stopsAllAtOnce(subject.kind, capacity) || !servicesOfClients(spec).some(isOwn)) return [];
   const { isRecreate, maxUnavailable } = rollout;
   const where =
@@ -117,7 +114,8 @@ function outageByRollout(spec: Situation): Problem[] {
     ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`
     : `maxUnavailable ${maxUnavailable} lets a rollout take ${all} away before a new one is ready`;
   const field = subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy';
-  return [(isRecreate ? error : warning)('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
+  const finding = !isRecreate ? warning : inPlace.some(({ why }) => why === 'volume') ? note : error;
+  return [finding('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
 }
 
 /** The rollout starts a pod that cannot run as long as the old one holds what it needs. */
@@ -183,7 +181,13 @@ function hostPorts(spec: Situation): Problem[] {
   return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { path })];
 }
 
+/** Not of the one that waits for the volume of its pod, as it must: nothing better is known for it. */
+const unlessItMust =
+  (rule: Rule): Rule =>
+  (spec) =>
+    spec.capacity.rollout?.isRecreate && spec.capacity.inPlace.some(({ why }) => why === 'volume') ? [] : rule(spec);
+
 export const serviceRules = [
-  ...[drainRace, companions, unprobed, publishedNotReady, missingPort],
-  ...[lastEndpoint, outageByRollout, blockedRollout, budgets, hostPorts],
+  ...[unlessItMust(drainRace), companions, unprobed, publishedNotReady, missingPort],
+  ...[unlessItMust(lastEndpoint), outageByRollout, blockedRollout, budgets, hostPorts],
 ];

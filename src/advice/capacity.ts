@@ -86,7 +86,7 @@ export function capacityOf(
   const volumes = volumesOf(object, podSpec, neighbours);
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
-  const isStore = containers.some((one) => one.kind !== 'init' && isStoreImage(one.image) && !one.isNamedAsHelper);
+  const isStore = containers.some((one) => one.kind !== 'init' && keepsData(one) && !one.isNamedAsHelper);
   const devices = containers.some((one) => one.devices.length > 0);
   const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
@@ -173,11 +173,13 @@ const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined 
 
 /** Images whose pods keep data that other pods do not have. By the last part of the repository. */
 const stores =
-  /^(redis(-stack(-server)?)?|valkey|keydb|dragonfly|memcached|mongo(db)?|mysql|mariadb|percona(-server)?|postgres(ql)?|postgis|timescaledb|pgvector|cockroach|rabbitmq|nats|kafka|zookeeper|etcd|consul|vault|minio|influxdb|prometheus|alertmanager|thanos|loki|tempo|mimir|cortex|victoria-metrics|vmstorage|clickhouse(-server)?|elasticsearch|opensearch|solr|cassandra|scylla|couchdb|couchbase|neo4j|qdrant|weaviate|milvus|meilisearch|typesense|registry|nexus3|gitea|gitlab-ce|jenkins|vaultwarden|sonarqube|keycloak|grafana|ghost|wordpress|nextcloud|home-assistant|pulsar|nsqd|beanstalkd|mosquitto|emqx|activemq(-artemis)?|rethinkdb|arangodb|dgraph|tidb|tikv|questdb|oracle-xe|mssql|server)$/;
+  /^(redis(-stack(-server)?)?|valkey|keydb|dragonfly|memcached|mongo(db)?|mysql|mariadb|percona(-server)?|postgres(ql)?|postgis|timescaledb|pgvector|cockroach|rabbitmq|nats|kafka|zookeeper|etcd|consul|vault|minio|influxdb|prometheus|alertmanager|thanos|loki|tempo|mimir|cortex|victoria-metrics|vmstorage|clickhouse(-server)?|elasticsearch|opensearch|solr|cassandra|scylla|couchdb|couchbase|neo4j|qdrant|weaviate|milvus|meilisearch|typesense|registry|nexus3|gitea|gitlab-ce|jenkins|vaultwarden|sonarqube|keycloak|grafana|ghost|wordpress|nextcloud|home-assistant|pulsar|nsqd|beanstalkd|mosquitto|emqx|activemq(-artemis)?|rethinkdb|arangodb|dgraph|tidb|tikv|questdb|oracle-xe|mssql)$/;
 
-/** `mcr.microsoft.com/mssql/server` is the only `server` meant. */
-const isStoreImage = (image: string): boolean =>
-  stores.test(imageName(image)) && (imageName(image) !== 'server' || image.includes('mssql'));
+/** The ports of stores: Redis, PostgreSQL, MySQL, MongoDB, Cassandra, etcd, Kafka, AMQP, memcached, Elasticsearch. */
+const storePorts: ReadonlySet<unknown> = new Set([6379, 5432, 3306, 27017, 9042, 2379, 9092, 5672, 11211, 9300]);
+
+const keepsData = ({ image, ports }: ContainerSpec): boolean =>
+  stores.test(imageName(image)) || image.includes('/mssql/server') || ports.some(({ port }) => storePorts.has(port));
 
 const alone =
   /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)/i;

@@ -2,7 +2,7 @@
 import { basename, dirname } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, YAMLParseError } from 'yaml';
-import type { Document, Node } from 'yaml';
+import type { Document, Node, Tags } from 'yaml';
 import { asObject, asText, isObject, isPresent } from '../model/observe/read.ts';
 import type { Path } from './container-spec.ts';
 
@@ -33,8 +33,22 @@ export interface Parsed {
   kustomizations: string[];
 }
 
-/** Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): a plain `yes` is true there, and 0644 is octal. */
-export const yaml11 = { version: '1.1' } as const;
+export const yamlWritten = { version: '1.1' } as const;
+
+/**
+ * Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): a plain `yes` is true there, and 0644 is octal. But `22:30` and dates are
+ * text, and so is what has no digit before its exponent or beside its point: the machine family `e2`, the folder `.`.
+ */
+export const yaml11 = {
+  ...yamlWritten,
+  customTags: (tags: Tags): Tags =>
+    tags.flatMap((tag) => {
+      if (typeof tag === 'string' || !('test' in tag) || tag.test === undefined) return tag;
+      if (tag.format === 'TIME' || tag.tag.endsWith(':timestamp')) return [];
+      const isLoose = ['e2', '.'].some((text) => tag.test?.test(text));
+      return isLoose ? { ...tag, test: new RegExp(`^(?=[-+]?\\.?[0-9])${tag.test.source.slice(1)}`) } : tag;
+    }),
+} as const;
 
 export function parseManifests(text: string, file: string): Parsed {
   const lineCounter = new LineCounter();

@@ -128,6 +128,13 @@ describe('recommend', () => {
     expect(report.workloads[0]?.killed.share).toBeCloseTo(1 / 101);
   });
 
+  it('raises no grace period that leaves a quarter more today, only to round it up', async () => {
+    const { report } = await recommend(rollout(hundred.slice(0, 40).map((one) => ({ ...one, grace: 8 }))));
+    expect(report.workloads[0]?.grace).toMatchObject({ recommendedSeconds: 5, direction: 'lower' });
+    const slower = await recommend(rollout(hundred.slice(0, 44).map((one) => ({ ...one, grace: 8 }))));
+    expect(slower.report.workloads[0]?.grace).toMatchObject({ recommendedSeconds: 8, direction: 'keep' });
+  });
+
   it('keeps the grace period of an app that ignores its stop signal', async () => {
     const ignoring = { drain: 30, killed: true, codes: ['no-signal-handling'] };
     const { report } = await recommend(rollout([...hundred.slice(0, 10), ignoring]));

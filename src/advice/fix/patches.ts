@@ -4,11 +4,11 @@ import { Document, isSeq, visit, type Node } from 'yaml';
 import { asObject, isObject } from '../../model/observe/read.ts';
 import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 import type { Path } from '../container-spec.ts';
-import { deepestNode, yaml11 } from '../manifests.ts';
+import { deepestNode, yamlWritten } from '../manifests.ts';
 import { differing, isSame, placeOf, strategicPatch, type Edit } from './edit.ts';
 
 export const documentOf = (value: unknown): Document =>
-  new Document(value, { ...yaml11, aliasDuplicateObjects: false });
+  new Document(value, { ...yamlWritten, aliasDuplicateObjects: false });
 
 export const yamlOf = (value: unknown): string => yamlText(documentOf(value));
 

@@ -2,7 +2,7 @@
 import { Document, isCollection, isPair, isScalar, Lexer, Scalar, visit } from 'yaml';
 import type { CST, Node, YAMLMap, YAMLSeq } from 'yaml';
 import { isObject } from '../../model/observe/read.ts';
-import { yaml11 } from '../manifests.ts';
+import { yamlWritten } from '../manifests.ts';
 
 /** Parsed with `keepSourceTokens`. */
 export interface YamlSource {
@@ -130,7 +130,7 @@ export function yamlStyleOf(text: string): YamlStyle {
 
 /** Lines of a map or list that is not empty. */
 export const blockLines = (value: unknown, { mapIndent, dashIndent }: YamlStyle): string[] =>
-  new Document(value, yaml11)
+  new Document(value, yamlWritten)
     .toString({ indent: mapIndent, indentSeq: dashIndent > 0, lineWidth: 0 })
     .trimEnd()
     .split('\n');
@@ -141,7 +141,7 @@ export const isFilled = (value: unknown): boolean =>
 /** A value in one line, or as the document's JSON. `indent`: of the line in which it begins. */
 export function flowText(value: unknown, { json, isPadded, eol }: YamlStyle, indent = ''): string {
   if (json) return JSON.stringify(value, null, json.indent).replaceAll('\n', eol + indent);
-  const document = new Document(value, yaml11);
+  const document = new Document(value, yamlWritten);
   visit(document, {
     Collection: (_key, node) => void (node.flow = true),
     Scalar: (_key, node) => void (String(node.value).includes('\n') && (node.type = 'QUOTE_DOUBLE')),

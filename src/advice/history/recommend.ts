@@ -104,7 +104,8 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     killed.length > 0
       ? { hookSeconds: Math.max(0, ...hooks), drainSeconds: cutSeconds }
       : { hookSeconds: 0, drainSeconds: Math.max(...used) };
-  const { seconds = now } = graceSize([{ ...need, drainWords: 'drain' }]) ?? {};
+  const { seconds: rounded = now } = graceSize([{ ...need, drainWords: 'drain' }]) ?? {};
+  const seconds = killed.length === 0 && Math.max(...used) * 1.25 <= now ? Math.min(rounded, now) : rounded;
   // A hook that is proposed without a longer grace period needs all that there is today.
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
@@ -137,7 +138,7 @@ export type Bucket = ReturnType<typeof histogramOf>[number];
 export function histogramOf(values: readonly number[], maxBuckets = 12) {
   const max = Math.max(0, ...values);
   const width = roundWidth(max / maxBuckets);
-  const count = Math.max(1, Math.ceil(max / width + 1e-9));
+  const count = values.length === 0 ? 0 : Math.max(1, Math.ceil(max / width + 1e-9));
   const counts = new Array<number>(count).fill(0);
   for (const value of values) {
     const at = Math.min(count - 1, Math.floor(value / width));

@@ -13,16 +13,6 @@ function classicSidecars(spec: Situation): Problem[] {
   return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
 }
 
-/** Sidecars stop after the main containers. If no main container runs, they have the grace period to themselves. */
-function sharedGrace(spec: Situation): Problem[] {
-  const running = signalled(spec);
-  const sidecars = running.filter(({ kind }) => kind === 'sidecar').map(({ name }) => name);
-  if (spec.graceSeconds === 0 || sidecars.length === 0 || !running.some(({ kind }) => kind === 'main')) return [];
-  const stop = `${sidecars.join(', ')} ${sidecars.length === 1 ? 'stops' : 'stop'} after the main containers`;
-  const rest = `in the time that remains of the ${spec.graceSeconds}s grace period; containers that still run at its end are killed`;
-  return [note('sidecar-killed', `${stop}, ${rest}`, { path: [...spec.podPath, 'initContainers'] })];
-}
-
 /** Where the pod may run, the node itself ends it earlier. */
 function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situation): Problem[] {
   if (!limit || specGraceSeconds <= limit.seconds) return [];
@@ -30,21 +20,13 @@ function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situat
   return [note('killed-at-grace', message, { path: [...podPath, 'terminationGracePeriodSeconds'] })];
 }
 
-/** The kubelet stops the liveness probes of main containers at a deletion, not those of sidecars (SIGNALS.md §2 S4). */
+/** A restart by a probe has the probe's own grace period, in which the hook runs first. */
 const liveness = ofContainer((container) => {
-  const { name, kind, hook, liveness: probe } = container;
-  if (!probe) return undefined;
-  const details = at(container, 'livenessProbe');
-  const code = 'liveness-during-drain';
-  const { graceSeconds } = probe;
-  const hookSeconds = hook?.minSeconds;
-  if (graceSeconds !== undefined && hookSeconds !== undefined && hookSeconds >= graceSeconds) {
-    const message = `a restart by the liveness probe of ${name} cuts its preStop hook of ${hookSeconds}s off after ${graceSeconds}s`;
-    return note(code, message, details);
-  }
-  if (kind !== 'sidecar') return undefined;
-  const message = `the liveness probe of sidecar ${name} goes on while the pod shuts down; its failures are reported as Events`;
-  return note(code, message, details);
+  const { graceSeconds = Infinity } = container.liveness ?? {};
+  const hookSeconds = container.hook?.minSeconds ?? 0;
+  if (hookSeconds < graceSeconds) return undefined;
+  const message = `a restart by the liveness probe of ${container.name} cuts its preStop hook of ${hookSeconds}s off after ${graceSeconds}s`;
+  return note('liveness-during-drain', message, at(container, 'livenessProbe'));
 });
 
 /** A rule of one container restarts all in place, also sidecars, without hook, grace period and order (KEP-5532). */
@@ -59,10 +41,8 @@ const restartsOfAll = ofContainer((container, spec) => {
 function finalizers(spec: Situation): Problem[] {
   const set = spec.finalizers.filter((finalizer) => finalizer !== jobTracking);
   if (set.length === 0) return [];
-  const [is, controller] =
-    set.length === 1 ? ['is', 'the controller behind it is'] : ['are', 'the controllers behind them are'];
-  const message = `the finished pod stays until ${set.join(', ')} ${is} removed from its finalizers`;
-  const advice = `Make sure that ${controller} running.`;
+  const message = `the finished pod stays until its finalizers are removed: ${set.join(', ')}`;
+  const advice = 'Make sure that the controllers behind its finalizers run.';
   return [warning('finalizer-held', message, { advice, path: ['metadata', 'finalizers'] })];
 }
 
@@ -78,6 +58,6 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
 }
 
 export const surroundingRules = [
-  ...[classicSidecars, sharedGrace, limitedGrace, liveness],
+  ...[classicSidecars, limitedGrace, liveness],
   ...[restartsOfAll, finalizers, node, unmanaged],
 ];

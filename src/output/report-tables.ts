@@ -123,7 +123,7 @@ const observations = ({ timeline }: Report): ReportTable => ({
 /** The pods of a run, in the order of their deletions. */
 export const podsTable = (reports: readonly Report[]): ReportTable => ({
   title: 'Pods',
-  columns: ['`pod', 'result', '#deleted (UTC)', '#total', '#SIGTERM to exit', 'containers', 'summary'],
+  columns: ['`pod', 'result', '#deleted (UTC)', '#total', '#stop signal to exit', 'containers', 'summary'],
   rows: byTime(reports).map(({ timeline, answer }) => [
     timeline.pod.metadata.name,
     answer.word,

@@ -42,8 +42,8 @@ describe('the card of many pods', () => {
     if (!container) throw new Error('the report has no container');
     const timeline = { ...graceful.timeline, containers: [{ ...container, drain, graceUsed }] };
     const lines = card(pods(2, { ...graceful, timeline })).join('\n');
-    expect(lines).toMatch(/; ≤6\.4s from SIGTERM to exit$/m);
-    expect(lines).toMatch(/^ +drain +max ≤6\.4s from SIGTERM to exit$/m);
+    expect(lines).toMatch(/; ≤6\.4s from stop signal to exit$/m);
+    expect(lines).toMatch(/^ +drain +max ≤6\.4s from stop signal to exit$/m);
     expect(lines).toMatch(/^ +grace +max ≤64% of the grace period$/m);
     expect(lines).toMatch(/longest drain ≤6\.4s$/);
   });

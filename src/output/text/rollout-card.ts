@@ -79,7 +79,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
-    ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from SIGTERM to exit`),
+    ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from stop signal to exit`),
     ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf)} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
@@ -100,9 +100,9 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; 2.0s from SIGTERM to exit` */
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; 2.0s from stop signal to exit` */
 const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
-  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${drain === undefined ? '' : `; ${lengthText(drain)} from SIGTERM to exit`}`;
+  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${drain === undefined ? '' : `; ${lengthText(drain)} from stop signal to exit`}`;
 
 /** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>

@@ -78,9 +78,9 @@ function ofHook(
 }
 
 const failedAdvice: Record<HookKind, string> = {
-  exec: 'Run the hook by hand with kubectl exec: the API does not say why it failed. SIGTERM followed at once, as if there were no hook.',
+  exec: 'Run the hook by hand with kubectl exec: the API does not say why it failed. The stop signal followed at once, as if there were no hook.',
   httpGet:
-    'Request its path from inside the pod with kubectl exec: the API does not say why it failed. SIGTERM followed at once, as if there were no hook.',
+    'Request its path from inside the pod with kubectl exec: the API does not say why it failed. The stop signal followed at once, as if there were no hook.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };

@@ -45,12 +45,13 @@ export function containersThatServe(situation: Situation, services = situation.s
   return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
 }
 
+/** Nobody needs it while the pod stops, by its name. */
+export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor)$/;
+
 /** Other applications of the pod, which the serving ones may need, unless they only report about them. */
 export function companionsOf(situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] {
   const names = new Set(serving.map(({ name }) => name));
-  return rolesOf(situation).applications.filter(
-    ({ name }) => !names.has(name) && !/(^|-)(metrics|exporter|reloader|monitor)$/.test(name),
-  );
+  return rolesOf(situation).applications.filter(({ name }) => !names.has(name) && !onlyReports.test(name));
 }
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */

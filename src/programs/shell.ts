@@ -157,8 +157,7 @@ const endCode = ({ ends = [] }: Shell, standing: Standing, context: Context): nu
 /** Whether each of the words is true of where the shell stands. */
 function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1 }: Context): boolean {
   const own = [traps.has('EXIT') && 'EXIT', traps.has(signal) ? 'trap' : 'untrapped', !isPid1 && 'child'];
-  const here = [...forms, kind, signal, ...own];
-  return where.split(' ').every((one) => here.includes(one));
+  return where.split(' ').every((one) => [...forms, kind, signal, ...own].includes(one));
 }
 
 function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): Reaction {

@@ -115,12 +115,11 @@ describe('findings', () => {
   it('a harmless fact is a note', () =>
     serving('graceful-exit', {}, async (one) => {
       await rewrite(one.server, (spec, pod) => {
-        Object.assign(spec, { initContainers: [{ name: 'proxy', restartPolicy: 'Always' }] });
         Object.assign(pod.metadata, { ownerReferences: [] });
       });
       const { findings } = (await check(one)).one;
       const notes = findings.filter(({ severity }) => severity === 'info').map(({ code }) => code);
-      expect(notes).toEqual(['sidecar-killed', 'unmanaged-pod']);
+      expect(notes).toEqual(['unmanaged-pod']);
     }));
 
   it('an unknown shell is "cannot tell", not fine', () =>

@@ -118,7 +118,6 @@ function outageByRollout(spec: Situation): Problem[] {
   return [finding('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
 }
 
-/** The rollout starts a pod that cannot run as long as the old one holds what it needs. */
 function blockedRollout({ subject, capacity: { rollout, inPlace, replicas } }: Situation): Problem[] {
   if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
   const isDaemonSet = subject.kind === 'DaemonSet';
@@ -169,7 +168,6 @@ function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: S
   return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ever be evicted`;
 }
 
-/** A pod that uses ports of its node blocks its replacement on the same node. */
 function hostPorts(spec: Situation): Problem[] {
   const { rollout, single } = spec.capacity;
   if (!single.includes('host ports')) return [];

@@ -2,7 +2,7 @@
 import { jobTracking } from '../../model/pod.ts';
 import { list } from '../../verdict/words.ts';
 import { at, note, ofContainer, signalled, warning, type Problem } from '../problem.ts';
-import { isJob, rolesOf } from '../roles.ts';
+import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
@@ -10,10 +10,11 @@ function classicSidecars(spec: Situation): Problem[] {
   const { helpers } = rolesOf(spec);
   const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
-  return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
+  return helpers
+    .filter(({ name }) => isJob(spec) || !onlyReports.test(name))
+    .map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
 }
 
-/** Where the pod may run, the node itself ends it earlier. */
 function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situation): Problem[] {
   if (!limit || specGraceSeconds <= limit.seconds) return [];
   const message = `${limit.by} gives a pod only ${limit.seconds}s: the rest of its ${specGraceSeconds}s grace period may never come`;

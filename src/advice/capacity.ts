@@ -81,6 +81,8 @@ export function capacityOf(
   neighbours: Neighbours,
 ): Capacity {
   const rollout = rolloutOf(object);
+  const replicas = replicasOf(object, neighbours);
+  const isOne = object.kind === 'Deployment' && replicas.replicas === 1;
   const volumes = volumesOf(object, podSpec, neighbours);
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
@@ -90,7 +92,7 @@ export function capacityOf(
   const single: [boolean, SingleReason][] = [
     [data.length > 0 || volumes.some(({ isShared }) => !isShared), 'data volume'],
     [isStore, 'store image'],
-    [rollout?.isRecreate === true, 'recreate'],
+    [rollout?.isRecreate === true || (isOne && /^0%?$/.test(String(rollout?.maxSurge))), 'recreate'],
     [containers.some(isWithoutElection), 'leader election off'],
     [devices, 'device'],
     [ports, 'host ports'],
@@ -107,7 +109,7 @@ export function capacityOf(
     [ports, 'host ports', isDaemonSet ? 'yes' : 'unknown'],
   ];
   return {
-    ...replicasOf(object, neighbours),
+    ...replicas,
     rollout,
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
@@ -177,6 +179,9 @@ const stores =
 const isStoreImage = (image: string): boolean =>
   stores.test(imageName(image)) && (imageName(image) !== 'server' || image.includes('mssql'));
 
+const alone =
+  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)/i;
+
 const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>
-  [...command, ...args].some((word) => /^--?(enable-)?leader-?elect(ion)?(-enabled)?=(false|0)$/i.test(word)) ||
+  [...command, ...args].some((word) => alone.test(word)) ||
   env.some(({ name, value }) => /LEADER_?ELECT/i.test(name) && /^(false|0)$/i.test(value));

@@ -25,8 +25,8 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
     const spot = spotKeys.find((one) => one.key.test(key) && (!one.value || value === '' || one.value.test(value)));
     return spot && value !== 'false' ? [{ by: spot.by, seconds: spot.seconds }] : [];
   });
-  // The default of --max-graceful-termination-sec: it waits no longer for a pod of a node that it removes.
-  const limits = [...found, ...around, { by: 'the cluster autoscaler (by default)', seconds: 600 }];
+  // The default of --max-graceful-termination-sec.
+  const limits = [...found, ...around, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 

@@ -1,11 +1,11 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { list } from '../verdict/words.ts';
-import type { SingleReason } from './capacity.ts';
+import { surges, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, isHeavyHook, type Size } from './sizes.ts';
+import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
@@ -91,28 +91,24 @@ const graceField = 'terminationGracePeriodSeconds';
 /** Hooks that serving containers and their companions need, and the grace period for all of them: one patch. */
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
+  if (situation.specGraceSeconds === 0) return noGrace(plan);
   const { seconds: added, solves, sentences } = hooksFor(plan);
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
-  // The probe of a container that gets a longer hook is set with it.
-  const probes = of(plan, 'liveness-during-drain').filter(({ container = '' }) => added.has(container));
   const words = added.size === 0 && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
   if (words) return [...sentences, ...inWords(graceProblems, words)];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
-  const longer = grace && grace.seconds > specGraceSeconds ? grace : undefined;
+  const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const sooner = limitText(grace) ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   // What only a longer grace period would solve.
   const rest = longer || sooner === undefined || graceProblems.length === 0 ? [] : inWords(graceProblems, sooner);
   if (added.size === 0 && !longer) return [...sentences, ...rest];
-  const solved = [...solves, ...(longer ? graceProblems : []), ...probes];
+  const solved = [...solves, ...(longer ? graceProblems : [])];
   const hookSeconds = Math.max(0, ...added.values());
-  const next = longer?.seconds ?? situation.graceSeconds;
-  if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit) {
-    const text = `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`;
-    return [...sentences, ...rest, ...inWords(solved, text)];
-  }
+  if (grace?.limit)
+    return [...sentences, ...rest, ...inWords(solved, `a preStop sleep of ${hookSeconds}s does not fit: ${grace.sum}`)];
   const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
@@ -123,7 +119,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const adjust = added.size === 0 ? shorter : isForClients ? forClients : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
-    text: `${parts.join(' and ')}${adjust}${longer || !grace?.limit ? '' : `; ${limitText(grace)}`}`,
+    text: `${parts.join(' and ')}${adjust}`,
     edits: [
       ...hookEdits(situation, added),
       ...(longer ? [set([...situation.podPath, graceField], longer.seconds, longer.sum)] : []),
@@ -136,11 +132,19 @@ function hookAndGrace(plan: Plan): Remedy[] {
   return [...sentences, ...rest, remedy];
 }
 
-/** What no number solves. Nobody writes a grace period of 0 by accident; with a hook, which then never runs, it contradicts itself. */
+/** Nobody writes a grace period of 0 by accident, and with it no hook runs. */
+function noGrace(plan: Plan): Remedy[] {
+  const solves = of(plan, ...graceCodes, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
+  const text =
+    plan.situation.subject.kind === 'StatefulSet'
+      ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
+      : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
+  return solves.length === 0 ? [] : inWords(solves, text);
+}
+
+/** What no number solves. */
 function graceInWords(situation: Situation, problems: readonly Problem[]): string | undefined {
   const hooks = signalled(situation).filter(({ hook }) => hook);
-  if (hooks.length === 0 && problems.every(({ code }) => code === 'force-deleted'))
-    return `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
   const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
   if (cutOff === undefined) return undefined;
   if (hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined))
@@ -163,17 +167,10 @@ function hookWords(added: ReadonlyMap<string, number>): string[] {
   });
 }
 
-function costsOf(
-  { capacity: { replicas } }: Situation,
-  hookSeconds: number,
-  grace: Size | undefined,
-): string | undefined {
-  if (hookSeconds === 0) return grace && `a pod that hangs is killed only after ${grace.seconds}s`;
-  const rollout =
-    replicas !== undefined && replicas > 1
-      ? `, a rollout of ${replicas} pods one by one ${replicas * hookSeconds}s`
-      : '';
-  return `each pod takes ${hookSeconds}s longer to stop${rollout}, and holds its resources as long`;
+function costsOf({ graceSeconds }: Situation, hookSeconds: number, grace: Size | undefined): string {
+  const all = Math.max(graceSeconds, grace?.seconds ?? 0);
+  if (hookSeconds === 0) return `a pod that hangs is killed only after ${all}s`;
+  return `each pod takes ${hookSeconds}s longer to stop, and one that ignores its signal ${all}s; it holds its resources as long`;
 }
 
 interface Hooks {
@@ -251,23 +248,15 @@ function whyNoHook(plan: Plan): string | undefined {
 function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Edit[] {
   const serving = containersThatServe(situation, servicesOfClients(situation));
   return situation.containers.flatMap((container) => {
-    const { name, path, liveness } = container;
+    const { name, path } = container;
     const seconds = added.get(name);
     if (seconds === undefined) return [];
     const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
     const why = serving.includes(container)
       ? forClients
       : `${list(serving.map((one) => one.name))} may need it meanwhile`;
-    const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why);
-    return (liveness?.graceSeconds ?? Infinity) <= seconds ? [hook, probeGrace(container, seconds)] : [hook];
+    return [set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why)];
   });
-}
-
-function probeGrace({ path }: ContainerSpec, hookSeconds: number): Edit {
-  const drainSeconds = drainToday({ graceSeconds: 0, hookSeconds: 0 }, hookSeconds);
-  const size = graceSize([{ hookSeconds, drainSeconds, drainWords: 'to stop (assumed)' }]);
-  const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
-  return set([...path, 'livenessProbe', graceField], size?.seconds, why);
 }
 
 /** Problems that a longer grace period solves. */
@@ -339,8 +328,8 @@ const reasonsIn = (single: readonly SingleReason[]): string => list(single.map((
 const singleText: Readonly<Record<SingleReason, string>> = {
   'data volume': 'its volume keeps data, which a second pod may not share',
   'store image': 'a second pod of a store is no copy of the first, unless it is set up to replicate',
-  recreate: 'its strategy Recreate says that two pods must not run at the same time',
-  'leader election off': 'leader election is off, so two pods would do the same work twice',
+  recreate: 'its strategy (Recreate, or one replica with maxSurge 0) says that two pods must not run at the same time',
+  'leader election off': 'leader election is off, or it is told to run alone, so two pods would do the same work twice',
   device: 'each pod takes a device',
   'host ports': 'each pod takes its ports of a node',
 };
@@ -396,19 +385,14 @@ function rolling(
   };
 }
 
-/** Remedies of one container: its readiness probe, its liveness probe, its place among the sidecars. */
+/** Remedies of one container: its readiness probe, its place among the sidecars. */
 function byContainer(plan: Plan): Remedy[] {
   const { situation } = plan;
-  const hooks = plan.unhandled.length > 0 ? new Map<string, number>() : hooksFor(plan).seconds;
   return plan.problems.flatMap((problem): Remedy[] => {
     const container = situation.containers.find(({ name }) => name === problem.container);
     if (!container) return [];
     if (problem.code === 'stays-ready') return readiness(situation, container, problem);
-    if (problem.code === 'classic-sidecar') return [sidecar(situation, container, problem)];
-    const hookSeconds = container.hook?.minSeconds;
-    if (problem.code !== 'liveness-during-drain' || hookSeconds === undefined || hooks.has(container.name)) return [];
-    const text = `give the liveness probe of ${container.name} a ${graceField} above its hook`;
-    return [{ solves: [problem], text, edits: [probeGrace(container, hookSeconds)] }];
+    return problem.code === 'classic-sidecar' ? [sidecar(situation, container, problem)] : [];
   });
 }
 
@@ -426,13 +410,19 @@ function sidecar({ podPath }: Situation, { name, path, hook }: ContainerSpec, pr
 }
 
 /** A port that only the Service names may be served by nobody: a probe of it would keep the pod from ever being ready. */
-function readiness({ services }: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
+function readiness(situation: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
+  const { services, subject, capacity } = situation;
   const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
   const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
   const declared = ports.filter(tcp).find(({ name, port }) => targets.some((one) => [name, port].includes(one)));
   const port = declared?.name ?? declared?.port;
   const text = `give ${name} a readiness probe`;
-  if (port === undefined) return [{ solves: [problem], text, edits: [] }];
+  // Members that are ready only with the others would never start again once all of them were down.
+  if (subject.kind === 'StatefulSet' && capacity.replicas !== 1)
+    return inWords([problem], `${text}, if each pod can be ready alone: a StatefulSet starts the next one only then`);
+  if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
+    return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
+  if (port === undefined) return inWords([problem], text);
   const why = 'ready only once the port accepts connections; an HTTP check of your own says more';
   const probe = { tcpSocket: { port }, periodSeconds: 5 };
   return [

@@ -79,7 +79,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (capacity.ownData === 'unknown') return unknown('whether its pods keep data of their own is not known here');
   const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
   if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
-    return no('clients of a node reach only the pod of that node');
+    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText['DaemonSet']);
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
   if (fewest !== undefined && fewest > 0) return yes('other endpoints are ready');

@@ -34,7 +34,12 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
   const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
   const [limit] = limits;
   if (!most || !limit || limit.seconds >= most.seconds) return most;
-  return { ...most, seconds: limit.seconds, limit, sum: `${most.sum}; ${limit.by} gives a pod only ${limit.seconds}s` };
+  return {
+    ...most,
+    seconds: limit.seconds,
+    limit,
+    sum: `${most.sum} is ${most.seconds}s, and ${limit.by} gives a pod only ${limit.seconds}s`,
+  };
 }
 
 /** Rounded up, so that the printed operands are those of the sum. */

@@ -3,7 +3,7 @@ import type { RawObservation, StreamName } from '../model/observation.ts';
 import type { ApiResponse, Cluster } from './cluster.ts';
 import { isRefusedByBudget, isUidConflict } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
-import { roleFor, type Permission } from './role.ts';
+import { readerRole, roleFor, type Permission } from './role.ts';
 import { readRefusal, type Refusal } from './status.ts';
 import { unauthorized } from './server-errors.ts';
 
@@ -27,11 +27,9 @@ export function refusedBy(
 
 /** The permission that RBAC denies; undefined if a webhook or a policy refused, since these name none. */
 function readDenial(message: string): Permission | undefined {
-  const [, verb, resource, group] = denial.exec(message) ?? [];
+  const [, verb, resource, group] = /cannot (\w+) resource "([^"]*)" in API group "([^"]*)"/.exec(message) ?? [];
   return verb === undefined || resource === undefined ? undefined : { verb, resource, group: group ?? '' };
 }
-
-const denial = /cannot (\w+) resource "([^"]*)" in API group "([^"]*)"/;
 
 /** The refusal in an unsuccessful answer, without the secrets of this connection. */
 export function refusalOf(
@@ -42,17 +40,17 @@ export function refusalOf(
   return { ...refusal, message: cluster.clean(refusal.message) };
 }
 
-/** The error for pods that cannot be read, listed or watched. `name`: for one pod. */
+/** The error for pods that cannot be read, listed or watched. `name`: for one pod; an empty namespace: all of them. */
 export function refusedPods(
   cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
-  { namespace, name }: { namespace: string; name?: string },
+  { namespace, name, onlyReads }: { namespace: string; name?: string; onlyReads?: boolean | undefined },
   refusal: Pick<Refusal, 'status' | 'message'>,
 ): PodexitError {
   const { status } = refusal;
   if (status === 401) return unauthorized(cluster);
   const message = cluster.clean(refusal.message);
   const denied = denialOf(refusal);
-  if (denied) return forbidden('pod.forbidden', namespace, message, denied);
+  if (denied) return forbidden('pod.forbidden', namespace, message, denied, onlyReads);
   const [code, what] = name === undefined ? ['pods.unreadable', 'the pods'] : ['pod.unreadable', `pod "${name}"`];
   const hint = name === undefined ? unreadableHints[status] : undefined;
   return new PodexitError(
@@ -73,11 +71,12 @@ const unreadableHints: Partial<Record<number, string>> = {
 const denialOf = ({ status, message }: Pick<Refusal, 'status' | 'message'>): Permission | undefined =>
   status === 403 ? readDenial(message) : undefined;
 
-function forbidden(code: string, namespace: string, message: string, denied: Permission): PodexitError {
+function forbidden(code: string, namespace: string, message: string, denied: Permission, onlyReads = false) {
+  const [where, kind] = namespace === '' ? ['all namespaces', 'ClusterRole'] : [`namespace "${namespace}"`, 'Role'];
   return new PodexitError(
     code,
-    `you may not ${denied.verb} ${denied.resource} in namespace "${namespace}": ${message}`,
-    `Ask for a RoleBinding to this Role:\n${roleFor(namespace, denied)}`,
+    `you may not ${denied.verb} ${denied.resource} in ${where}: ${message}`,
+    `Ask for a ${kind}Binding to this ${kind}:\n${onlyReads ? readerRole(namespace) : roleFor(namespace, denied)}`,
   );
 }
 

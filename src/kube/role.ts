@@ -5,7 +5,6 @@ export interface Permission {
 }
 
 interface Rule {
-  /** Empty for the core group. */
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
@@ -39,21 +38,33 @@ export const clusterRules: readonly Rule[] = [
  * missing ones. The cluster's administrator decides in a RoleBinding who gets it.
  */
 export function roleFor(namespace: string, ...missing: Permission[]): string {
+  const isGranted = ({ group, resource, verb }: Permission): boolean =>
+    namespaceRules.some(
+      (rule) => rule.group === group && rule.resources.includes(resource) && rule.verbs.includes(verb),
+    );
   const others = missing.filter((permission) => !isGranted(permission));
   const rules = others.map(({ group, resource, verb }) => ({ group, resources: [resource], verbs: [verb] }));
-  return manifest('Role', [...namespaceRules, ...rules], [`  namespace: ${quoted(namespace)}`]);
+  return manifest([...namespaceRules, ...rules], namespace);
+}
+
+/** The same for a run that deletes nothing. */
+export function readerRole(namespace: string): string {
+  const isReading = (verb: string): boolean => ['get', 'list', 'watch'].includes(verb);
+  const rules = namespaceRules.filter(({ group, verbs }) => group !== 'policy' && verbs.some(isReading));
+  const read = (rule: Rule): Rule => ({ ...rule, verbs: rule.verbs.filter(isReading) });
+  return manifest(rules.map(read), namespace);
 }
 
 /** A ClusterRole with the optional permissions for the whole cluster. */
-export const clusterRole = (): string => manifest('ClusterRole', clusterRules);
+export const clusterRole = (): string => manifest(clusterRules, '');
 
-const manifest = (kind: string, rules: readonly Rule[], metadata: string[] = []): string =>
+const manifest = (rules: readonly Rule[], namespace: string): string =>
   [
     'apiVersion: rbac.authorization.k8s.io/v1',
-    `kind: ${kind}`,
+    `kind: ${namespace === '' ? 'ClusterRole' : 'Role'}`,
     'metadata:',
     '  name: podexit',
-    ...metadata,
+    ...(namespace === '' ? [] : [`  namespace: ${quoted(namespace)}`]),
     'rules:',
     ...rules.flatMap((rule) => [
       `  - apiGroups: ${list([rule.group])}`,
@@ -63,17 +74,7 @@ const manifest = (kind: string, rules: readonly Rule[], metadata: string[] = [])
     '',
   ].join('\n');
 
-function isGranted({ group, resource, verb }: Permission): boolean {
-  return namespaceRules.some(
-    (rule) => rule.group === group && rule.resources.includes(resource) && rule.verbs.includes(verb),
-  );
-}
-
-function list(words: readonly string[]): string {
-  return `[${words.map(quoted).join(', ')}]`;
-}
+const list = (words: readonly string[]): string => `[${words.map(quoted).join(', ')}]`;
 
 /** JSON strings are YAML strings. Always quoted, since a namespace may look like a number. */
-function quoted(text: string): string {
-  return JSON.stringify(text);
-}
+const quoted = (text: string): string => JSON.stringify(text);

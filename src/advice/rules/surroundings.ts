@@ -39,8 +39,8 @@ const liveness = ofContainer((container) => {
   const { graceSeconds } = probe;
   const hookSeconds = hook?.minSeconds;
   if (graceSeconds !== undefined && hookSeconds !== undefined && hookSeconds >= graceSeconds) {
-    const message = `the liveness probe of ${name} restarts it with a grace period of ${graceSeconds}s, which its preStop hook of ${hookSeconds}s uses up`;
-    return warning(code, message, details);
+    const message = `a restart by the liveness probe of ${name} cuts its preStop hook of ${hookSeconds}s off after ${graceSeconds}s`;
+    return note(code, message, details);
   }
   if (kind !== 'sidecar') return undefined;
   const message = `the liveness probe of sidecar ${name} goes on while the pod shuts down; its failures are reported as Events`;

@@ -163,12 +163,9 @@ function giveUp(run: Run, key: string, end: () => void): void {
   void readPodOnceMore(run, key).then(end).catch(run.fail);
 }
 
-/** ms; short, because the user's --timeout is already over. */
-const lastReadTimeoutMs = 1000;
-
 /**
- * Delivers the result of one last GET. Without an answer in time that shows the pod, the pod's stream counts as lost
- * unless it delivered something just before: its silence then proves no more than that of the server.
+ * Delivers the result of one last GET, which gets 1 s, because --timeout is over. Without an answer that shows the pod, the
+ * pod's stream counts as lost unless it delivered something just before: its silence then proves no more than the server's.
  */
 async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const { clock, cluster } = run.options;
@@ -178,7 +175,7 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const path = podPath(pod.namespace ?? cluster.namespace, pod.name);
   const begun = clock.now();
   const asked = tryGet(cluster, path, { signal: run.signal });
-  const answer = (await within(cluster.env, asked, lastReadTimeoutMs, run.signal))?.value;
+  const answer = (await within(cluster.env, asked, 1000, run.signal))?.value;
   for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
   const found = answer && readLook(answer);
   if (!found) return run.streams.lose(run.group.pods.stream, begun - millisecondsOf('delivery-lag'));

@@ -7,11 +7,6 @@ import type { ProbeSettings } from '../../probe/target.ts';
 import { awaitsReplacement } from '../ending/trace-end.ts';
 import type { Probing, Run } from '../streams/live-run.ts';
 
-/** ms for which requests continue after the pod is gone, and after its replacement is ready. */
-const trailingMs = 2000;
-/** ms after the pod's removal for which probes wait until its replacement is ready. */
-const maxReplacementWaitMs = 60_000;
-
 /**
  * Starts to send requests at once. `pod` is the pod that the target `pod` means; absent in a run over several pods:
  * there `open` adds each terminating pod.
@@ -91,8 +86,9 @@ async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: Prox
     const known = pod && traceOf(pod.uid);
     const gone = pod ? known?.gone?.at : asked;
     if (signal.aborted || gone === undefined) return;
-    if (known && awaitsReplacement(known) && now < gone + maxReplacementWaitMs) awaitedUntil = now;
-    if (now >= Math.max(gone, awaitedUntil) + trailingMs) return;
+    if (known && awaitsReplacement(known) && now < gone + 60_000) awaitedUntil = now;
+    // 2 s after the pod is gone, and after its replacement is ready: that is awaited for a minute.
+    if (now >= Math.max(gone, awaitedUntil) + 2000) return;
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, 100));
   }
 }

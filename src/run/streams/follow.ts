@@ -36,6 +36,7 @@ export async function follow(
   const isOfPods = target === group.pods;
   const until = signal ?? run.signal;
   const own = { stream: target.stream };
+  const asked = { namespace: group.namespace, onlyReads: group.isEndless };
   gate?.expect(own);
   const waiting = isOfPods ? announceWaiting(run) : undefined;
   const health = run.streams.open(target.stream, options.clock.now(), {
@@ -48,8 +49,7 @@ export async function follow(
   const deliver = (rawObservation: RawObservation): void => {
     if (rawObservation.kind === 'listed') waiting?.over();
     if (rawObservation.kind === 'refused' && isOfPods) {
-      if (!isDeleting(run))
-        throw refusedPods(options.cluster, { namespace: options.cluster.namespace }, rawObservation);
+      if (!isDeleting(run)) throw refusedPods(options.cluster, asked, rawObservation);
       return stopWithoutPodWatch(run, rawObservation.message);
     }
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
@@ -78,11 +78,21 @@ export async function follow(
 const isInNoSlice = (trace: Trace | undefined): boolean =>
   [...(trace?.slices.values() ?? [])].every(({ states }) => states.at(-1)?.value.own === undefined);
 
-/** A raw observation of the pods' stream, without pods of other groups; undefined if none is left. */
-function ofGroup({ owns }: Group, rawObservation: RawObservation): RawObservation | undefined {
+/**
+ * A raw observation of the pods' stream, without pods of other groups; undefined if none is left. A server also sends DELETED
+ * for a pod that a selector matches no longer, with its last state that matched; a pod that it removes has grace 0 by then.
+ */
+function ofGroup({ owns, pods }: Group, rawObservation: RawObservation): RawObservation | undefined {
   if (rawObservation.kind === 'listed')
     return { ...rawObservation, objects: rawObservation.objects.filter((pod) => owns(asObject(pod))) };
-  return rawObservation.kind === 'changed' && !owns(asObject(rawObservation.object)) ? undefined : rawObservation;
+  if (rawObservation.kind !== 'changed') return rawObservation;
+  const { at, stream, change, object } = rawObservation;
+  const pod = asObject(object);
+  if (!owns(pod)) return undefined;
+  const isSelection = Boolean(pods.labels ?? pods.fields ?? pods.labelSelector ?? pods.fieldSelector);
+  const { deletionGracePeriodSeconds: grace = 0 } = metadataOf(pod);
+  if (change !== 'DELETED' || !isSelection || grace === 0) return rawObservation;
+  return { kind: 'gap', at, stream, pod: uidOf(pod), from: at, cause: 'disconnected' };
 }
 
 /** If the pod has its own stream, its workload's stream only repeats what that one says about it. */

@@ -35,15 +35,19 @@ export function createPodObserver(
     shared.openLogs(pod);
     run.probing?.open({ name: nameOf(pod), uid });
   };
+  const leave = (uid = ''): void => {
+    shared.closeOf(known.get(uid) ?? {});
+    known.delete(uid);
+  };
   return (rawObservation) => {
     if (rawObservation.kind === 'changed') take(asObject(rawObservation.object), rawObservation.change === 'DELETED');
+    if (rawObservation.kind === 'gap') leave(rawObservation.pod);
     if (rawObservation.kind !== 'listed') return;
     const pods = rawObservation.objects.map(asObject);
     const there = new Set(pods.map(uidOf));
     for (const [uid, pod] of known) {
       if (there.has(uid)) continue;
-      known.delete(uid);
-      shared.closeOf(pod);
+      leave(uid);
       if (!isTerminatingPod(pod) && !isFinishedPod(pod))
         listener.missed?.(pod, 'it disappeared while the watch of the pods was lost');
     }

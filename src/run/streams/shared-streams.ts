@@ -30,8 +30,6 @@ import {
   type Watched,
 } from './watched.ts';
 
-/** Owners watched by name; beyond this, one watch covers all owners of a kind. */
-const maxOwnersByName = 3;
 /** Nodes whose Leases are watched. */
 const maxNodes = 20;
 /** Log streams that are open at the same time. */
@@ -194,7 +192,8 @@ function createOwners(run: Run, watch: Watch) {
       if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, { below: lowest, since, isOwn });
       else openSiblings(lowest, since);
     };
-    const shared = !group.isOne && known.size > maxOwnersByName ? ownersTarget(group.namespace, owner.kind) : undefined;
+    // Beyond three owners by name, one watch covers all owners of a kind.
+    const shared = !group.isOne && known.size > 3 ? ownersTarget(group.namespace, owner.kind) : undefined;
     const target = shared ?? byName;
     watch(target, {
       onObservation: (rawObservation) => {
@@ -245,17 +244,14 @@ function openEventsIfHeld({ options, traceOf, timers }: Run, one: RawObservation
   timers.set('replacement', options.clock.setTimeout(check, 2000));
 }
 
-/** ms in which a kubelet posts its first Killing, unless the namespace is terminating and takes no Events. */
-const quietMs = 2000;
-
-/** Reads the namespace only if no Killing has come: saves a request of most deletions. */
+/** Reads the namespace if no Killing has come in 2 s: a kubelet posts one, unless the namespace terminates and takes no Events. */
 function openNamespaceIfQuiet(run: Run, name: string): void {
   const check = (): void => {
     const { events = [], requests: [request] = [] } = run.traceOf('') ?? {};
     const isKilling = events.some(({ reason, seq }) => reason === 'Killing' && seq > (request?.sent.seq ?? Infinity));
     if (!isKilling) void deliverNamespace(run, name);
   };
-  run.timers.set('namespace', run.options.clock.setTimeout(check, quietMs));
+  run.timers.set('namespace', run.options.clock.setTimeout(check, 2000));
 }
 
 /** One GET to see whether the namespace is terminating. A 404 proves nothing, and is no gap. */

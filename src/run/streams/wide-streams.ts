@@ -21,8 +21,6 @@ import {
 
 /** Nodes whose Leases are watched, and logs that are followed, at the same time. */
 const [maxLeases, maxLogs] = [20, 50];
-/** ms after which a namespace is read again to see whether it is terminating. */
-const namespaceMs = 10_000;
 
 /** `gate`: the streams that a pod must not terminate without, or its report has a gap. */
 export function createWideStreams(run: Run, gate: StreamGate): SharedStreams {
@@ -55,8 +53,9 @@ export function createWideStreams(run: Run, gate: StreamGate): SharedStreams {
       const name = namespaceOf(pod) ?? run.options.cluster.namespace;
       if (namespaces.has(name)) return;
       namespaces.add(name);
+      // It is read again after 10 s, to see whether it is terminating.
       const forget = (): void => void namespaces.delete(name);
-      run.timers.set(`namespace/${name}`, run.options.clock.setTimeout(forget, namespaceMs));
+      run.timers.set(`namespace/${name}`, run.options.clock.setTimeout(forget, 10_000));
       void deliverNamespace(run, name);
     },
     openLogs(pod) {

@@ -104,7 +104,7 @@ export function createHistory() {
     /** What may concern the pod, in the order of observation. Without other pods' own changes: half the CPU of 500 pods. */
     of({ metadata }: Pod): Observation[] {
       const own = keysOf(metadata);
-      const mayConcern = (key: string): boolean => !isOfOnePod.test(key) || own.includes(key);
+      const mayConcern = (key: string): boolean => !/^(pod|about\/[^/]*\/Pod)\//.test(key) || own.includes(key);
       return [...rings].flatMap(([key, ring]) => (mayConcern(key) ? ring : [])).sort((a, b) => a.seq - b.seq);
     },
   };
@@ -113,8 +113,6 @@ export function createHistory() {
 /** The keys of a pod's states and of the Events about it. */
 const keysOf = ({ uid, namespace = '', name }: Pod['metadata']) =>
   [`pod/${uid}`, aboutKey(namespace, 'Pod', name)] as const;
-
-const isOfOnePod = /^(pod|about\/[^/]*\/Pod)\//;
 
 /** What an observation is remembered with, and how many of them. */
 function ringOf(o: Observation): { key: string; most: number } {

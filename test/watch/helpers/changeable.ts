@@ -1,0 +1,93 @@
+/** A server of which the pods can be changed, and their watch be refused. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { failure, HttpError } from '../../../src/demo/data/status.ts';
+import type { ChangeType, KubeObject } from '../../../src/demo/data/kube-object.ts';
+import type { Stream } from '../../../src/demo/http/exchange.ts';
+import { startLoopback } from '../../../src/demo/loopback.ts';
+import { parseScenario } from '../../../src/demo/scenario.ts';
+import { scenarioFile } from '../../helpers/recordings.ts';
+
+/** With the flags that lead to it. */
+export async function startChangeable() {
+  const server = await startServer();
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, server.kubeconfig());
+  return {
+    server,
+    flags: ['-n', server.namespace, '--kubeconfig', kubeconfig],
+    async close(): Promise<void> {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function startServer() {
+  const text = readFileSync(scenarioFile('rollout-25'), 'utf8');
+  const { kind, status, ...template } = podOf(text);
+  const streams = new Set<Stream>();
+  let refusal: HttpError | undefined;
+  const server = await startLoopback({
+    scenario: parseScenario(text),
+    attachDelayMs: 2 ** 30,
+    interfere: () => ({
+      async around({ request }, serve) {
+        if (refusal && request.kind?.plural === 'pods') throw refusal;
+        return serve();
+      },
+      opened: (stream) => void streams.add(stream),
+      outgoing: (_, line, send) => send(line),
+      start: () => {},
+      stop: () => {},
+    }),
+  });
+  const write = (type: ChangeType, name: string, uid: string, more: object, now: object = status): void => {
+    const metadata = { ...template.metadata, namespace: server.namespace, name, uid, ...more };
+    server.write('pods', type, { kind, ...template, metadata, status: now });
+  };
+  const deleted = (seconds = 30) => ({
+    deletionTimestamp: new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z'),
+    deletionGracePeriodSeconds: seconds,
+  });
+  const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+  const state = { terminated: { exitCode: 0, reason: 'Completed', startedAt: at, finishedAt: at } };
+  const containerStatuses = status.containerStatuses.map((one) => ({ ...one, ready: false, state }));
+  const ended = { ...status, phase: 'Succeeded', containerStatuses };
+  return {
+    ...server,
+    create: (name: string, uid = name) => write('ADDED', name, uid, {}),
+    terminate: (name: string, uid = name, seconds = 30) => write('MODIFIED', name, uid, deleted(seconds)),
+    remove: (name: string, uid = name) =>
+      write('DELETED', name, uid, { ...deleted(), deletionGracePeriodSeconds: 0 }, ended),
+    /** A selector matches it no longer: the server sends DELETED with its last state that matched. */
+    leave: (name: string, seconds: number) => write('DELETED', name, name, deleted(seconds)),
+    /** The pods' watch breaks, and cannot come back. */
+    lose(why = failure(500, '', 'the disk is full')) {
+      refusal = new HttpError(why);
+      for (const { exchange } of streams) if (exchange.request.kind?.plural === 'pods') exchange.cut();
+    },
+    /** It can come back, but the history is gone. */
+    restore() {
+      write('ADDED', 'later', 'later', {});
+      server.compact();
+      refusal = undefined;
+    },
+  };
+}
+
+type RunningPod = KubeObject & { status: { containerStatuses: { ready: boolean }[] } };
+
+/** A running pod of the recording, as it was before its deletion. */
+function podOf(text: string): RunningPod {
+  const objects = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .flatMap((line) => (JSON.parse(line) as { event?: { object?: RunningPod } }).event?.object ?? []);
+  const pod = objects.find(({ kind, status }) => kind === 'Pod' && status.containerStatuses?.[0]?.ready);
+  if (!pod) throw new Error('the recording has no such pod');
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: _seconds, ...metadata } = pod.metadata;
+  return { ...pod, metadata };
+}

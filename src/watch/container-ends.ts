@@ -77,7 +77,7 @@ export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
   return {
     take(o: Observation): void {
       if (o.kind === 'dated') serverDate = o.date;
-      if (o.kind === 'changed' && o.object.kind === 'Event') {
+      if (o.kind === 'changed' && o.change !== 'DELETED' && o.object.kind === 'Event') {
         const found = killingOf(o.object);
         if (found) killings.set(...found);
         forgetOldest(killings, mostKillings);

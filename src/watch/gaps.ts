@@ -22,9 +22,7 @@ export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
   let cancel = (): void => {};
   const flush = (): void => {
     cancel();
-    const gaps = waiting;
-    waiting = [];
-    gaps.forEach(onGap);
+    waiting.splice(0).forEach(onGap);
   };
   return {
     take(o: Observation): void {

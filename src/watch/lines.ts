@@ -48,7 +48,6 @@ const iconOfEnd = ({ outcome }: ContainerEnd) =>
     ? ({ symbol: 'info', ink: 'dim' } as const)
     : ({ symbol: outcome === 'unknown' ? 'unknown' : 'bad', ink: outcome === 'unknown' ? 'warning' : 'bad' } as const);
 
-/** `Container app restarted: OOMKilled (exit 137), restart 4`. */
 function endText({ container, outcome, trigger, exitCode, reason, restarts }: ContainerEnd): string {
   const how = { oom: 'OOMKilled', killed: 'SIGKILLed', unknown: 'its exit was not seen' } as const;
   const words = outcome in how ? how[outcome as keyof typeof how] : exitCode === 0 ? 'completed' : 'exited';
@@ -67,9 +66,11 @@ function endText({ container, outcome, trigger, exitCode, reason, restarts }: Co
 /** A line of `-o ndjson`. */
 export const jsonLine = (type: string, about: object): string => `${jsonText({ type, ...about })}\n`;
 
-/** One document of `-o json`, as `kubectl get --watch -o json` prints them: one after the other. */
-export const jsonDocument = (kind: string, about: object): string =>
-  renderJson({ apiVersion: 'podexit/v1', kind, ...about });
+/** The same as a document of `-o json`, as `kubectl get --watch -o json` prints them: `watch-gap` is of kind `WatchGap`. */
+export function jsonDocument(type: string, about: object): string {
+  const kind = type.replace(/\b-?./g, (one) => one.slice(-1).toUpperCase());
+  return renderJson({ apiVersion: 'podexit/v1', kind, ...about });
+}
 
 export const exitLine = (exit: WatchedExit): string =>
   exit.kind === 'pod'
@@ -77,7 +78,7 @@ export const exitLine = (exit: WatchedExit): string =>
     : jsonLine('container-end', endOf(exit));
 
 export const exitDocument = (exit: WatchedExit): string =>
-  exit.kind === 'pod' ? renderJson(exitReportOf(exit.report)) : jsonDocument('ContainerEnd', endOf(exit));
+  exit.kind === 'pod' ? renderJson(exitReportOf(exit.report)) : jsonDocument('container-end', endOf(exit));
 
 function endOf({ pod, at, place, ...end }: ContainerEnd & Pick<WatchedExit, 'place'>): object {
   const { namespace, workload } = place;
@@ -86,9 +87,6 @@ function endOf({ pod, at, place, ...end }: ContainerEnd & Pick<WatchedExit, 'pla
   const about = { container, outcome, trigger, exitCode, reason, restarts };
   return { at: printTime(at, 'earlier'), pod: { namespace, name, uid }, workload, ...about };
 }
-
-export const gapLine = ({ streams, from, to }: WatchGap): string =>
-  jsonLine('watch-gap', { streams, from: printTime(from, 'earlier'), to: printTime(to, 'later') });
 
 export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps): string {
   const [since, until] = [from, to].map((at) => clockText(at, 0, timestamps === 'relative' ? 'utc' : timestamps));

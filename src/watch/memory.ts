@@ -134,7 +134,7 @@ export function createMemory() {
         // The Lease of a node is listed each time that a pod terminates there.
         if (o.name === undefined) rings.putList(o);
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
-      } else if (o.kind !== 'dated' && !isOfLease(o) && (!('pod' in o) || o.pod === undefined))
+      } else if (o.kind !== 'dated' && !('stream' in o && o.stream === 'lease') && !('pod' in o && o.pod !== undefined))
         rings.put('streams', o, mostOfStreams, Infinity);
     },
     date: dates.take,
@@ -165,9 +165,6 @@ export function createMemory() {
     sizes: () => ({ pods: pods.size(), objects: rings.size() }),
   };
 }
-
-/** It begins and ends with the pods that terminate on its node, and says nothing about those on other nodes. */
-const isOfLease = (o: Observation): boolean => 'stream' in o && o.stream === 'lease';
 
 /** Each list of Events contains all of the last hour. */
 const isOld = ({ metadata, lastTimestamp, eventTime }: Event, since: number): boolean =>

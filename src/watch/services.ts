@@ -58,13 +58,19 @@ export function createServices(
     state.emptySince = endpoints.length > 0 ? undefined : (state.emptySince ?? at);
     if (state.slices.size === 0) services.delete(key);
   };
+  /** What happened while the stream was lost is not known, and not counted. */
+  const skip = (lostAt: number, at: number): void =>
+    services.forEach((state) => {
+      count(state, Math.max(lostAt, state.uncountedSince ?? lostAt));
+      state.uncountedSince &&= at;
+    });
   return {
     take(o: Observation): void {
-      if ((o.kind !== 'changed' && o.kind !== 'listed') || o.stream !== 'endpointslices') return;
-      if (o.kind === 'changed') {
-        if (o.object.kind === 'EndpointSlice') take(o.object, o.at, { isGone: o.change === 'DELETED' });
-        return;
-      }
+      if (!('stream' in o) || o.stream !== 'endpointslices') return;
+      if (o.kind === 'gap' || o.kind === 'resumed') skip(o.kind === 'gap' ? o.from : o.since, o.at);
+      if (o.kind === 'changed' && o.object.kind === 'EndpointSlice')
+        take(o.object, o.at, { isGone: o.change === 'DELETED' });
+      if (o.kind !== 'listed') return;
       // A list is the whole state: what it does not have is gone.
       for (const { slices } of services.values()) slices.clear();
       for (const object of o.objects) if (object.kind === 'EndpointSlice') take(object, o.at, { isListed: true });

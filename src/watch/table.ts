@@ -65,12 +65,11 @@ function watchFrame(
     [dim(last.length > 0 ? 'LAST EXITS' : 'no pod has terminated yet')],
   ];
   const free = Math.max(0, room - lines.length);
-  const newest = last.slice(-free).map((exit): Piece[] => [plain(exitLines(plainPen(pen), exit, timestamps)[0] ?? '')]);
+  // A line that is clipped must not contain escape sequences.
+  const inkless = penFor({ ...pen.style, color: false });
+  const newest = last.slice(-free).map((exit): Piece[] => [plain(exitLines(inkless, exit, timestamps)[0] ?? '')]);
   return [...lines, ...(free > 0 ? newest : [])].slice(0, room).map((line) => clipPieces(pen, line, width));
 }
-
-/** A line that is clipped must not contain escape sequences. */
-const plainPen = (pen: Pen): Pen => penFor({ ...pen.style, color: false });
 
 const rowOf = (cells: string[]): TableRow => ({ cells, ink: 'plain' });
 

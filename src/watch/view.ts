@@ -1,12 +1,12 @@
 /** What stdout shows of a watch: lines, JSON, or at a terminal a table that is kept up to date. */
+import { printTime } from '../model/stamps.ts';
 import { penFor } from '../output/palette.ts';
 import type { OutputPorts } from '../output/ports.ts';
 import { flow, plain } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { isRepainted, repainting, viewOptions } from '../output/text/views.ts';
 import type { LookOptions } from '../output/view.ts';
-import { exitDocument, exitLine, exitLines, gapLine, jsonDocument, jsonLine } from './lines.ts';
-import type { WatchedExit, WatchGap } from './lines.ts';
+import { exitDocument, exitLine, exitLines, jsonDocument, jsonLine, type WatchedExit, type WatchGap } from './lines.ts';
 import type { WatchFormat } from './options.ts';
 import { createWatchTable, type WatchState } from './table.ts';
 import { summaryText, type ExitNumbers } from './exit-counts.ts';
@@ -27,18 +27,17 @@ export function watchView(
   state: () => WatchState,
 ): WatchView {
   const write = (text: string): void => ports.stdout.write(text);
+  const forPrograms = (textOf: (exit: WatchedExit) => string, print: typeof jsonLine): WatchView => ({
+    exit: (exit) => write(textOf(exit)),
+    gap: ({ streams, from, to }) =>
+      write(print('watch-gap', { streams, from: printTime(from, 'earlier'), to: printTime(to, 'later') })),
+    end: (numbers, stillTerminating) => write(print('watch-summary', { ...numbers, stillTerminating })),
+  });
   switch (format) {
     case 'ndjson':
-      return {
-        exit: (exit) => write(exitLine(exit)),
-        gap: (gap) => write(gapLine(gap)),
-        end: (numbers, stillTerminating) => write(jsonLine('watch-summary', { ...numbers, stillTerminating })),
-      };
+      return forPrograms(exitLine, jsonLine);
     case 'json':
-      return {
-        exit: (exit) => write(exitDocument(exit)),
-        end: (numbers, stillTerminating) => write(jsonDocument('WatchSummary', { ...numbers, stillTerminating })),
-      };
+      return forPrograms(exitDocument, jsonDocument);
     case 'lines':
       return linesView(look, ports);
     case 'table':
@@ -47,8 +46,7 @@ export function watchView(
 }
 
 function linesView(look: LookOptions, ports: OutputPorts): WatchView {
-  const { style } = viewOptions(look, ports);
-  const pen = penFor(style);
+  const pen = penFor(viewOptions(look, ports).style);
   const { stdout } = ports;
   const columns = (): number => (stdout.isTty ? stdout.columns() : Infinity);
   const print = (lines: readonly string[]): void => stdout.write(lines.map((line) => `${line}\n`).join(''));

@@ -1,6 +1,6 @@
 /** `watch`: follows every exit of a namespace or a cluster until it is stopped. */
 import { PodexitError } from '../errors.ts';
-import type { Interrupted, Observation } from '../model/observation.ts';
+import type { Interrupted, Observation, StreamName } from '../model/observation.ts';
 import { reportOf } from '../advice/report.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Report } from '../verdict/report.ts';
@@ -49,7 +49,7 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
 type Watch = Awaited<ReturnType<typeof createWatch>>;
 
 /** Everything but stdout that is told about exits: counts, metrics, recordings, traces. */
-function createOutputs(options: WatchOptions, ports: Ports) {
+function createOutputs(options: WatchOptions, ports: Ports, { isUp }: ReturnType<typeof createConnections>) {
   const counts = createExitCounts();
   let metrics: Metrics | undefined;
   const owns = (namespace: string): boolean => !options.shard || isInShard(namespace, options.shard);
@@ -68,7 +68,7 @@ function createOutputs(options: WatchOptions, ports: Ports) {
     async serve(address: MetricsAddress, health: () => WatchHealth) {
       const { createMetrics, serveMetrics } = await import('./metrics.ts');
       metrics = createMetrics(ports.version, health);
-      const beforeScrape = (): void => services.countTo(ports.clock.now());
+      const beforeScrape = (): void => void (isUp('endpointslices') && services.countTo(ports.clock.now()));
       return serveMetrics(address, metrics, { isReady: () => health().isReady, beforeScrape });
     },
     exit(exit: WatchedExit): void {
@@ -93,17 +93,17 @@ function createOutputs(options: WatchOptions, ports: Ports) {
 
 function createWatch(options: WatchOptions, ports: Ports) {
   const since = ports.clock.now();
-  const outputs = createOutputs(options, ports);
-  const { counts, services, recordings } = outputs;
   const streams = createConnections();
+  const outputs = createOutputs(options, ports, streams);
+  const { counts, services, recordings } = outputs;
   const last: WatchedExit[] = [];
-  const observers: { take(o: Observation): void }[] = [services];
+  const observers: { take(o: Observation): void }[] = [services, streams];
   const see = (o: Observation): void => observers.forEach((one) => one.take(o));
   const traces = watchedTraces(recordings !== undefined, see, outputs.dropped);
   const health = (): WatchHealth => ({
     open: traces.keys().length,
     pods: traces.sizes().pods,
-    isReady: streams.arePodsWatched(),
+    isReady: streams.isUp('pods'),
     streams: streams.counts(),
   });
   return {
@@ -140,9 +140,14 @@ function createConnections() {
   const up = new Map<string, boolean>();
   return {
     alive({ stream, path, name }: Watched, isAlive: boolean): void {
-      if (name === undefined) up.set(stream === 'pods' ? stream : `${stream}${path}`, isAlive);
+      if (name === undefined) up.set(`${stream}${path}`, isAlive);
     },
-    arePodsWatched: (): boolean => up.get('pods') === true,
+    /** A stream that the server refused is not lost: it never comes back. */
+    take(o: Observation): void {
+      if (o.kind !== 'refused') return;
+      for (const key of up.keys()) if (key.startsWith(`${o.stream}/`) && key.endsWith(`/${o.resource}`)) up.delete(key);
+    },
+    isUp: (stream: StreamName): boolean => [...up].some(([key, isUp]) => isUp && key.startsWith(`${stream}/`)),
     counts() {
       const connected = [...up.values()].filter(Boolean).length;
       return { up: connected, lost: up.size - connected };
@@ -208,8 +213,7 @@ async function follow(
 
 /** The exit code. Throws `watch.ended`. */
 function endedBy(signal: Interrupted['signal'] | undefined, { target }: Group): number {
-  if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
-  if (signal) return 0;
+  if (signal) return signal === 'SIGPIPE' ? signalCodes.SIGPIPE : 0;
   throw new PodexitError(
     'watch.ended',
     `the pods of ${target} can no longer be watched`,

@@ -34,8 +34,8 @@ function watching() {
     take({ kind: 'listed', stream: 'pods', resourceVersion: '1', objects } as never);
   const change = (object: object, change = 'MODIFIED'): void =>
     take({ kind: 'changed', stream: 'pods', change, object } as never);
-  const event = (object: object): void =>
-    take({ kind: 'changed', stream: 'events', change: 'ADDED', object: { kind: 'Event', ...object } } as never);
+  const event = (object: object, change = 'ADDED'): void =>
+    take({ kind: 'changed', stream: 'events', change, object: { kind: 'Event', ...object } } as never);
   return { ends, list, change, event };
 }
 
@@ -69,15 +69,30 @@ it('counts what ran out of memory, by the reason of the kubelet', () => {
   expect(facts(ends)).toEqual([{ outcome: 'oom', trigger: 'restart', exitCode: 137, restarts: 3 }]);
 });
 
+const failedLiveness = {
+  metadata: { name: 'web-0.1', namespace: 'shop', uid: 'e1' },
+  reason: 'Killing',
+  message: 'Container app failed liveness probe, will be restarted',
+  involvedObject: { kind: 'Pod', name: 'web-0', uid: 'u1', fieldPath: 'spec.containers{app}' },
+};
+
+it('does not blame a probe again when its Event expires', () => {
+  const { ends, list, change, event } = watching();
+  list(podOf(running()));
+  event(failedLiveness);
+  change(podOf(running(1, terminated(137))));
+  event(failedLiveness, 'DELETED');
+  change(podOf(running(2, terminated(137))));
+  expect(ends.map(({ outcome, trigger }) => [outcome, trigger])).toEqual([
+    ['killed', 'liveness-probe'],
+    ['failed', 'restart'],
+  ]);
+});
+
 it('names the probe that made the kubelet restart a container', () => {
   const { ends, list, change, event } = watching();
   list(podOf(running()));
-  event({
-    metadata: { name: 'web-0.1', namespace: 'shop', uid: 'e1' },
-    reason: 'Killing',
-    message: 'Container app failed liveness probe, will be restarted',
-    involvedObject: { kind: 'Pod', name: 'web-0', uid: 'u1', fieldPath: 'spec.containers{app}' },
-  });
+  event(failedLiveness);
   change(podOf(running(1, terminated(137))));
   change(podOf(running(2, terminated(1))));
   expect(facts(ends)).toEqual([

@@ -65,3 +65,30 @@ it('counts only the Services of the namespaces that are this process’s', () =>
   services.countTo(20_000);
   expect(counted).toEqual(['shop']);
 });
+
+it.each<[string, object]>([
+  ['a gap, until the next list', { kind: 'gap', from: 12_000, to: 60_000, cause: 'expired' }],
+  ['a cut that was resumed', { kind: 'resumed', since: 12_000 }],
+])('does not count the seconds of %s', (_name, lost) => {
+  let counted = 0;
+  const services = createServices((_namespace, _service, ms) => (counted += ms / 1000));
+  const metadata = { name: 'web-1', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web' } };
+  const slice = (conditions: object) => ({
+    kind: 'EndpointSlice',
+    metadata,
+    endpoints: [{ addresses: ['10.0.0.1'], conditions }],
+  });
+  const changed = (object: object) => ({ kind: 'changed', change: 'MODIFIED', object });
+  const listed = { kind: 'listed', resourceVersion: '9', objects: [slice(starting)] };
+  const seen: [second: number, what: object][] = [
+    [0, changed(slice(ready))],
+    [10, changed(slice(starting))],
+    [60, lost],
+    [60, listed],
+    [65, changed(slice(ready))],
+  ];
+  seen.forEach(([second, what], seq) =>
+    services.take(observe({ stream: 'endpointslices', at: second * 1000, ...what } as never, seq, { logText: false })),
+  );
+  expect(counted).toBe(2 + 5);
+});

@@ -7,7 +7,7 @@ import { runMain } from '../cli/helpers/in-process.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 import { serving, type Serving } from '../helpers/serving.ts';
 import type { Fault } from '../sim/faults/fault.ts';
-import { linesOf, watchUntil } from './helpers/watching.ts';
+import { linesOf, valuesOf, watchAndScrape, watchUntil } from './helpers/watching.ts';
 
 const rollout = <T>(faults: Fault[], work: (serving: Serving) => Promise<T>): Promise<T> =>
   serving('second/rollout-25', { attachDelayMs: 1500, scenario: loadRecording('second/rollout-25'), faults }, work);
@@ -98,6 +98,13 @@ it('says once at the start what it may not watch, and counts on without it', () 
     expect(new Set(uidsOf(stdout)).size).toBe(25);
     expect(stderr.match(/no permission to list events: /g)).toHaveLength(1);
     expect(stderr.match(/no permission to list nodes: /g)).toHaveLength(1);
+  }));
+
+it('does not call a stream lost that it may not watch', () =>
+  rollout([refused('events'), refused('nodes')], async ({ flags }) => {
+    const { metrics } = await watchAndScrape([...flags, '-o', 'ndjson'], (text) => countOf(text) >= 5);
+    expect(valuesOf(metrics, 'podexit_watch_streams_lost')).toEqual({ '': 0 });
+    expect(valuesOf(metrics, 'podexit_watch_streams')['']).toBeGreaterThan(0);
   }));
 
 it('ends with 1 and the Role that is missing if it may not watch the pods', () =>

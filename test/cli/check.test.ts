@@ -114,9 +114,7 @@ describe('findings', () => {
 
   it('a harmless fact is a note', () =>
     serving('graceful-exit', {}, async (one) => {
-      await rewrite(one.server, (spec, pod) => {
-        Object.assign(pod.metadata, { ownerReferences: [] });
-      });
+      await rewrite(one.server, (_, pod) => Object.assign(pod.metadata, { ownerReferences: [] }));
       const { findings } = (await check(one)).one;
       const notes = findings.filter(({ severity }) => severity === 'info').map(({ code }) => code);
       expect(notes).toEqual(['unmanaged-pod']);

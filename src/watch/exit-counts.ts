@@ -35,6 +35,7 @@ export const isFine = (outcome: string): boolean => ['graceful', 'removed', 'com
 
 export function createExitCounts() {
   const workloads = new Map<string, WorkloadCounts>();
+  /** Of pods. */
   const outcomes = new Map<string, number>();
   const totals = { exits: 0, containerEnds: 0, unseen: 0, gaps: 0, dropped: 0 };
   const countsOf = ({ namespace, workload }: PlaceOfExit): WorkloadCounts => {
@@ -52,7 +53,8 @@ export function createExitCounts() {
       totals[what] += 1;
       own.exits += 1;
       if (!isFine(outcome)) own.bad += 1;
-      for (const counts of [own.outcomes, outcomes]) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+      for (const counts of what === 'containerEnds' ? [own.outcomes] : [own.outcomes, outcomes])
+        counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     },
     add: (what: 'gaps' | 'dropped'): void => void (totals[what] += 1),
     worst: (most: number): WorkloadCounts[] =>

@@ -74,7 +74,7 @@ export function jsonDocument(type: string, about: object): string {
 
 export const exitLine = (exit: WatchedExit): string =>
   exit.kind === 'pod'
-    ? jsonLine('report', { report: exitReportOf(exit.report) })
+    ? jsonLine('report', { workload: exit.place.workload, report: exitReportOf(exit.report) })
     : jsonLine('container-end', endOf(exit));
 
 export const exitDocument = (exit: WatchedExit): string =>
@@ -90,8 +90,6 @@ function endOf({ pod, at, place, ...end }: ContainerEnd & Pick<WatchedExit, 'pla
 
 export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps): string {
   const [since, until] = [from, to].map((at) => clockText(at, 0, timestamps === 'relative' ? 'utc' : timestamps));
-  const lost = streams.includes('pods')
-    ? 'exits in that time may be missing'
-    : 'exits in that time are known less exactly';
-  return `not observed from ${since} to ${until}: ${streams.join(', ')}; ${lost}`;
+  const are = streams.includes('pods') ? 'may be missing' : 'are known less exactly';
+  return `not observed from ${since} to ${until}: ${streams.join(', ')}; exits in that time ${are}`;
 }

@@ -9,6 +9,8 @@ import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const terminating = { deletionTimestamp: '2031-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
+/** The kubelet removes a pod with a grace period of 0. */
+const removed = { ...terminating, deletionGracePeriodSeconds: 0 };
 
 /** Writes one state of a pod that has the label `a=b` and no owner. */
 function write(server: Loopback, type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, uid: string, metadata = {}) {
@@ -31,7 +33,7 @@ async function endTwice(server: Loopback, wait = 400): Promise<void> {
     await pause();
     write(server, 'MODIFIED', 'web-0', uid, terminating);
     await pause();
-    write(server, 'DELETED', 'web-0', uid, terminating);
+    write(server, 'DELETED', 'web-0', uid, removed);
   }
 }
 
@@ -90,7 +92,7 @@ describe.concurrent('pods of an owner that cannot be watched', () => {
   };
   const end = (server: Loopback, name: string, uid: string): void => {
     write(server, 'MODIFIED', name, uid, briefly);
-    setTimeout(() => write(server, 'DELETED', name, uid, briefly), 300);
+    setTimeout(() => write(server, 'DELETED', name, uid, { ...owned, ...removed }), 300);
   };
 
   it('are traced until all pods from the start are gone', () =>

@@ -52,7 +52,9 @@ export function scriptedRollout(server: Loopback): Player {
   const write = (resource: string, name: string, object: Raw, isGone = false): void => {
     const type = isGone ? 'DELETED' : seen.has(name) ? 'MODIFIED' : 'ADDED';
     seen.add(name);
-    server.write(resource, type, object as never);
+    // The kubelet removes a pod with a grace period of 0.
+    const removed = { ...(object['metadata'] as Raw), deletionGracePeriodSeconds: 0 };
+    server.write(resource, type, (isGone ? { ...object, metadata: removed } : object) as never);
   };
   const change = (step: Step): void => {
     if (step.kind === 'deployment') {

@@ -156,9 +156,13 @@ function canOthersServe(object: JsonObject, objects: readonly JsonObject[]): boo
   const { type, rollingUpdate } = asObject(spec['strategy']);
   const { maxSurge = '25%' } = asObject(rollingUpdate);
   const isOnNode = pod['hostNetwork'] === true || containersIn(object).some(({ hostPorts }) => hostPorts);
+  // Pods of several nodes can mount these at once.
+  const shared = objects
+    .filter(({ kind, ...one }) => kind === 'PersistentVolumeClaim' && /Many/.test(String(specIn(one)['accessModes'])))
+    .map(({ metadata }) => asObject(metadata)['name']);
   const hasVolume = asArray(pod['volumes'])
-    .map(asObject)
-    .some((one) => one['persistentVolumeClaim'] !== undefined);
+    .map((one) => asObject(one)['persistentVolumeClaim'])
+    .some((claim) => claim !== undefined && !shared.includes(asObject(claim)['claimName']));
   const surges = type !== 'Recreate' && !isOnNode && !hasVolume && maxSurge !== 0 && maxSurge !== '0%';
   if (object['kind'] === 'DaemonSet') return true;
   if (object['kind'] === 'Deployment') return type === 'Recreate' ? false : replicas > 1 || surges;

@@ -181,6 +181,7 @@ const storePorts: ReadonlySet<unknown> = new Set([6379, 5432, 3306, 27017, 9042,
 const keepsData = ({ image, ports }: ContainerSpec): boolean =>
   stores.test(imageName(image)) || image.includes('/mssql/server') || ports.some(({ port }) => storePorts.has(port));
 
+/** Flags with which a program says that it must be the only one. */
 const alone =
   /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)/i;
 

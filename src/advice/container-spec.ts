@@ -88,6 +88,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }
       : undefined,
     ports: asArray(container['ports'], 256).map(asObject).flatMap(portOf),
+    /** `lifecycle.stopSignal`, by name; needs a cluster with that feature. */
     stopSignal: asString(stopSignal),
   };
 }
@@ -125,6 +126,7 @@ function hookOf(handler: JsonObject, image: string) {
     command,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: neverRuns ? undefined : (plain ?? sumOfSleeps(command)),
+    /** The hook only sleeps for `minSeconds`. */
     isPlainSleep: kind === 'sleep' || plain !== undefined,
     /** It stops the server before it has slept, so that nothing serves during the hook. */
     stopsServer: stopsServer(command),

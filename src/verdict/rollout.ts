@@ -66,7 +66,7 @@ function numbersOf(
     total: totalOf(timelines),
     slowest: slowestOf(reports),
     held: heldOf(timelines),
-    /** stop signal to exit of the slowest container of each pod. */
+    /** Stop signal to exit of the slowest container of each pod. */
     drain: quantilesOf(timelines, drainOf),
     /** Ratios to the grace period; 1 is all of it. */
     graceUsed: quantilesOf(timelines, graceUsedOf),

@@ -231,8 +231,8 @@ function whyNoHook(plan: Plan): string | undefined {
     return situation.injected && `no preStop sleep of the application alone: the injected ${situation.injected}`;
   if (answer === 'no')
     return second(plan).length > 0
-      ? `no preStop sleep: ${because}, so every second of it is outage`
-      : `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
+      ? `do not add a preStop sleep: ${because}, so every second of it is outage`
+      : `do not add a preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -278,7 +278,7 @@ function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Siz
     return {
       hookSeconds,
       drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (the time it has today)' : 'to stop (assumed)',
+      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (the time it has today)' : 'to stop (estimated)',
     };
   });
   return graceSize(needs, situation.limits);

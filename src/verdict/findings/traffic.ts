@@ -50,7 +50,7 @@ export const trafficRules: Rules = {
       message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to it: ${stopText(race)}${lost === undefined ? '' : `; ${lost}`}`,
       clause: ignoresSignal
         ? `SIGKILL cut off every open request, as ${container.name} did not react to ${signalName(container)}`
-        : `${container.preStop ? '' : 'without preStop, '}${stopText(race)}`,
+        : `${container.preStop ? '' : 'no preStop, and '}${stopText(race)}`,
       evidence,
     };
   },

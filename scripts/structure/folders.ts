@@ -13,7 +13,7 @@ export interface FolderLimits {
 
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 3044, mostFiles: 31, longestChain: 9 },
-  run: { targetLines: 5000, mostLines: 5406, mostFiles: 51, longestChain: 10 },
+  run: { targetLines: 5000, mostLines: 5402, mostFiles: 51, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4944, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3352, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1157, mostFiles: 12, longestChain: 6 },

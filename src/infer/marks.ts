@@ -49,9 +49,12 @@ function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[]
   const subject = spec.name;
   // The Event of a failed hook may still arrive, and show that no signal was sent.
   const provisional = !reportedExit(container) || hook?.mayStillFail === true;
+  const again = container.graceStart && { ...container.graceStart };
   const lost = facts.readyLost && seenAt(exit, `ready-lost/${subject}`, facts.readyLost, 'pod');
   return [
     ...mark('stopping', container.stopping, { subject }),
+    // A copy, as for `finalizing`.
+    ...mark('stopping-again', container.killings.length > 1 ? again : undefined, { subject }),
     ...(container.ran && !hook?.mayNotHaveRun
       ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}`, provisional })
       : []),

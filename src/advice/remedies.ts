@@ -5,7 +5,7 @@ import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, type Size } from './sizes.ts';
+import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
@@ -231,8 +231,8 @@ function whyNoHook(plan: Plan): string | undefined {
     return situation.injected && `no preStop sleep of the application alone: the injected ${situation.injected}`;
   if (answer === 'no')
     return second(plan).length > 0
-      ? `no preStop sleep: ${because}, so every second of it is outage`
-      : `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
+      ? `do not add a preStop sleep: ${because}, so every second of it is outage`
+      : `do not add a preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -269,17 +269,14 @@ function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Siz
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const hookSeconds = added.get(container.name) ?? Math.max(hookToday, measured?.hookSeconds ?? 0);
-    const drain = drainToday({ graceSeconds: today, hookSeconds: hookToday }, hookSeconds);
+    const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
     const { drainSeconds = 0, wasKilled = false } = measured ?? {};
-    if (drainSeconds > drain) return { hookSeconds, drainSeconds, drainWords: wasKilled ? 'drain at least' : 'drain' };
-    const own = ownTimeout && ownTimeout.seconds > drain ? ownTimeout : undefined;
-    const isToday = situation.specGraceSeconds !== 0 && drain === today - hookToday;
-    return {
-      hookSeconds,
-      drainSeconds: own?.seconds ?? drain,
-      drainWords: own ? `to stop (${own.from})` : isToday ? 'to stop (the time it has today)' : 'to stop (assumed)',
-    };
+    if (drainSeconds > beside.drainSeconds)
+      return { hookSeconds, drainSeconds, drainWords: wasKilled ? 'drain at least' : 'drain' };
+    return ownTimeout && ownTimeout.seconds > beside.drainSeconds
+      ? { hookSeconds, drainSeconds: ownTimeout.seconds, drainWords: `to stop (${ownTimeout.from})` }
+      : beside;
   });
   return graceSize(needs, situation.limits);
 }

@@ -1,5 +1,5 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves; and who else serves. Pure. */
-import { stopsAllAtOnce, surges, type Reasoned } from './capacity.ts';
+import { stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
 import { signalled } from './problem.ts';
@@ -75,37 +75,36 @@ export function othersServe(situation: Situation): Reasoned {
   if (situation.isCustom) return unknown('how its controller replaces pods is not known');
   const services = servicesOfClients(situation);
   if (stopsAllAtOnce(kind, capacity)) return no('a rollout stops all its pods at once');
+  const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
+  const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
+  const { replicas } = capacity;
+  const others = fewest ?? (replicas === undefined ? undefined : replicas - 1);
+  const isAlone = others !== undefined && others <= 0;
+  if (isAlone && fewest === undefined && services.some(({ isShared }) => isShared))
+    return unknown('its Service has other pods too, and how many is not known');
+  const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
+  if (isAlone && inPlace) return no(inPlaceText(inPlace.why));
   if (capacity.ownData === 'yes')
     return unknown('each of its pods keeps data of its own, and only the application knows who can answer for it');
   if (capacity.ownData === 'unknown') return unknown('whether its pods keep data of their own is not known here');
   const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
   if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
-    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText['DaemonSet']);
-  const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
-  const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
-  if (fewest !== undefined && fewest > 0) return yes('other endpoints are ready');
-  const { replicas } = capacity;
-  if (fewest === undefined && replicas !== undefined && replicas > 1) return yes(`it has ${replicas} replicas`);
+    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText('DaemonSet'));
+  if (others !== undefined && others > 0)
+    return yes(fewest === undefined ? `it has ${replicas} replicas` : 'other endpoints are ready');
   if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
   const alone = `nothing replaces the pod, and ${fewest === 0 ? 'nobody else served' : 'who else serves is not known'}`;
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
-  const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
-  if (inPlace) return no(inPlaceText[inPlace.why]);
-  if (services.some(({ isShared }) => isShared))
-    return unknown('its Service has other pods too, and how many is not known');
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
   const [perhaps] = capacity.inPlace;
   return perhaps
-    ? unknown(inPlaceText[perhaps.why])
+    ? unknown(inPlaceText(perhaps.why))
     : no('a rollout may stop its only pod before the next one is ready');
 }
 
-const inPlaceText = {
-  StatefulSet: 'its StatefulSet starts the next pod only after this one is gone',
-  Recreate: 'its strategy Recreate starts the next pod only after this one is gone',
-  DaemonSet: 'its DaemonSet starts the next pod of a node only after this one is gone',
-  volume: 'its volume may keep the next pod waiting until this one is gone',
-  device: 'its device may keep the next pod waiting until this one is gone',
-  'host ports': 'its host ports may keep the next pod waiting until this one is gone',
-} as const;
+function inPlaceText(why: InPlaceReason['why']): string {
+  const isController = ['StatefulSet', 'Recreate', 'DaemonSet'].includes(why);
+  const what = why === 'Recreate' ? 'strategy Recreate' : why;
+  return `its ${what} ${isController ? 'starts the next pod only after' : 'may keep the next pod waiting until'} this one is gone`;
+}

@@ -46,14 +46,17 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
 const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 
 /**
- * What an application has today to stop, after its hook, which a new one must not take away; at least as much as makes
- * the hook not heavy (`isHeavyHook`) and less than three quarters of the grace period, of which `graceSize` adds a part.
+ * What an application gets to stop after a hook: what it has today, as nothing shows that it needs less. Where that is
+ * nothing, or would leave a heavy hook, the API's default, for which applications are written.
  */
-export const drainToday = (today: { graceSeconds: number; hookSeconds: number }, newHookSeconds: number): number => {
-  const least = Math.min(0.65 * newHookSeconds, Math.max(24 - 0.2 * newHookSeconds, 0.07 * newHookSeconds));
-  return Math.max(today.graceSeconds - today.hookSeconds, Math.ceil(least), 2);
-};
+export function drainBeside(hookSeconds: number, today: { graceSeconds: number; hookSeconds: number }): GraceNeed {
+  const left = today.graceSeconds - today.hookSeconds;
+  const need = { hookSeconds, drainSeconds: left, drainWords: 'to stop (the time it has today)' };
+  return left > 0 && !isHeavyHook(hookSeconds, graceSize([need])?.seconds ?? 0)
+    ? need
+    : { hookSeconds, drainSeconds: defaultGraceSeconds, drainWords: "to stop (Kubernetes' default)" };
+}
 
-/** It takes half of the grace period, and leaves less than the API's default, for which applications are written. */
+/** It takes more than half of the grace period, and leaves less than the API's default, for which applications are written. */
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>
-  hookSeconds >= graceSeconds / 2 && graceSeconds - hookSeconds < defaultGraceSeconds;
+  hookSeconds > graceSeconds / 2 && graceSeconds - hookSeconds < defaultGraceSeconds;

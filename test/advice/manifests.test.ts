@@ -88,7 +88,7 @@ it.each([
 });
 
 it('a finding has the line of its field', async () => {
-  const file = join(folder, 'hook-half-of-grace.yaml');
+  const file = join(folder, 'hook-over-half-of-grace.yaml');
   const { report } = await checkFile('-f', file);
   const finding = report.checks[0]?.findings.find(({ code }) => code === 'prestop-heavy');
   expect(readFileSync(file, 'utf8').split('\n')[(finding?.line ?? 0) - 1]).toMatch(/^ +preStop:$/);

@@ -99,7 +99,7 @@ describe('a sidecar', () => {
       ...pod({ graceSeconds: 7 }),
     });
     expect(adviceOf(report, 'grace-nearly-spent')).toMatch(
-      /^Once its signal is handled: grace period 15s \(6s preStop \+ /,
+      /^Once its signal is handled: grace period 45s \(6s preStop \+ 30s to stop \(Kubernetes' default\)/,
     );
   });
 
@@ -109,7 +109,9 @@ describe('a sidecar', () => {
       containers: [plainContainer({ app: drains(100) }), hooked],
       ...pod({ graceSeconds: 7 }),
     });
-    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(/^Grace period 15s \(6s preStop \+ /);
+    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(
+      /^Grace period 45s \(6s preStop \+ 30s to stop \(Kubernetes' default\)/,
+    );
   });
 });
 

@@ -42,7 +42,7 @@ async function watching(
 }
 
 describe('--emit-events', () => {
-  it('posts an Event on the workload for each exit that was not graceful', { timeout: 30_000 }, async () => {
+  it('posts an Event on the workload for each exit that was not graceful', async () => {
     const { posted } = await watching({ killed: 137, other: 0 }, ['--emit-events'], {});
     expect(posted.map((text) => JSON.parse(text) as object)).toEqual([
       expect.objectContaining({
@@ -59,11 +59,11 @@ describe('--emit-events', () => {
     ]);
   });
 
-  it('posts nothing without the flag', { timeout: 30_000 }, async () => {
+  it('posts nothing without the flag', async () => {
     expect((await watching({ killed: 137 }, [], {})).posted).toEqual([]);
   });
 
-  it('says once that Events cannot be posted, and goes on', { timeout: 30_000 }, async () => {
+  it('says once that Events cannot be posted, and goes on', async () => {
     const { stderr, stdout } = await watching(
       { a: 137, b: 137, c: 137 },
       ['--emit-events'],
@@ -75,7 +75,7 @@ describe('--emit-events', () => {
   });
 });
 
-it('ends within the time of one request if the collector of traces does not answer', { timeout: 30_000 }, async () => {
+it('ends within the time of one request if the collector of traces does not answer', async () => {
   const collector = createServer(() => {}).listen(0, '127.0.0.1');
   await once(collector, 'listening');
   const { port } = collector.address() as AddressInfo;

@@ -35,8 +35,9 @@ export const servicesOfClients = (situation: Situation): ServiceSpec[] =>
     ? []
     : situation.services.filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only');
 
-/** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
-export function containersThatServe(situation: Situation, services = situation.services): ContainerSpec[] {
+/** Of clients' Services, containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
+export function containersThatServe(situation: Situation): ContainerSpec[] {
+  const services = servicesOfClients(situation);
   if (services.length === 0) return [];
   const serving = signalled(situation).filter((one) => servesAny({ ...situation, services }, one));
   if (serving.length > 0) return serving;

@@ -5,16 +5,14 @@ import { at, error, note, warning, type Problem, type Rule } from '../problem.ts
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
-import { stopSignalOf } from './stop.ts';
+import { signalText } from './stop.ts';
 
 const namesOf = (services: readonly ServiceSpec[]): string[] => [...new Set(services.map(({ name }) => name))];
 
 /** Without a hook that takes time, the stop signal comes while clients still know the endpoint. */
 function drainRace(spec: Situation): Problem[] {
-  const services = servicesOfClients(spec);
-  if (services.length === 0) return [];
-  const meanwhile = `while ${clientsText(services)} may still send requests`;
-  return containersThatServe(spec, services).flatMap((container) => {
+  const meanwhile = `while ${clientsText(servicesOfClients(spec))} may still send requests`;
+  return containersThatServe(spec).flatMap((container) => {
     const { name, hook } = container;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
@@ -22,7 +20,7 @@ function drainRace(spec: Situation): Problem[] {
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} stops the server at once,`
-      : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: SIG${stopSignalOf(container)} comes`;
+      : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;
     return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
   });
 }
@@ -36,8 +34,7 @@ function clientsText(services: readonly ServiceSpec[]): string {
 
 /** The serving container goes on for the length of its hook, and what it needs has been stopped by then. */
 function companions(spec: Situation): Problem[] {
-  const services = servicesOfClients(spec);
-  const serving = containersThatServe(spec, services);
+  const serving = containersThatServe(spec);
   const longest = Math.max(0, ...serving.map((one) => hookSecondsOf(one) ?? 0));
   if (longest < 1) return [];
   return companionsOf(spec, serving).flatMap((container) => {
@@ -51,11 +48,8 @@ function companions(spec: Situation): Problem[] {
 }
 
 function unprobed(spec: Situation): Problem[] {
-  const services = servicesOfClients(spec);
-  if (services.length === 0) return [];
-  const names = namesOf(services);
-  const early = `${servicesNamed(names)} may count a replacement as ready before it serves`;
-  return containersThatServe(spec, services)
+  const early = `${servicesNamed(namesOf(servicesOfClients(spec)))} may count a replacement as ready before it serves`;
+  return containersThatServe(spec)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) => warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container)));
 }

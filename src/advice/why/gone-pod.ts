@@ -31,9 +31,10 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   };
   const { stop, deleted, uid, owners } = traces;
   const next = successorOf(traces);
+  const by = `${deleted?.kind.toLowerCase()}/${deleted?.name}`;
   const moments: WhyMoment[] = [
     ...read.map(({ moment }) => moment),
-    ...(deleted ? [deletionBy(deleted)] : []),
+    ...(deleted ? [{ ...momentAt(deleted), name: 'deleted', what: `${by} deleted it` }] : []),
     ...(stop ? nodeMoments(nodeFacts, stop) : []),
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
@@ -91,12 +92,6 @@ function deletionOf(name: string, own: readonly EventFacts[], { facts }: Namespa
     (fact) => fact.reason === 'SuccessfulDelete' && hasWord(fact, name) && fact.at > since && fact.at <= until,
   );
 }
-
-const deletionBy = (fact: EventFacts): WhyMoment => ({
-  ...momentAt(fact),
-  name: 'deleted',
-  what: `${fact.kind.toLowerCase()}/${fact.name} deleted it`,
-});
 
 /** What happened to the node shortly before the stop and until a minute after it. */
 const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[] =>

@@ -135,12 +135,15 @@ function hookAndGrace(plan: Plan): Remedy[] {
 
 /** Nobody writes a grace period of 0 by accident, and with it no hook runs. */
 function noGrace(plan: Plan): Remedy[] {
-  const solves = of(plan, ...graceCodes, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
+  const hooks = of(plan, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
   const text =
     plan.situation.subject.kind === 'StatefulSet'
       ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
       : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
-  return inWords(solves, text);
+  return [
+    ...inWords(of(plan, ...graceCodes), text),
+    ...inWords(hooks, 'with a grace period of 0 no preStop hook runs'),
+  ];
 }
 
 /** What no number solves. */
@@ -302,10 +305,9 @@ function second(plan: Plan): Remedy[] {
   return [
     {
       solves,
-      text: 'a second replica keeps the Service answering',
+      text: 'a second replica keeps the Service answering, if two pods may do its work at the same time',
       edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
       costs: 'the resources of one more pod',
-      presupposes: 'that two pods may do its work at the same time',
       consent: 'replicas',
     },
   ];
@@ -403,23 +405,13 @@ function sidecar({ podPath }: Situation, { name, path, hook }: ContainerSpec, pr
   };
 }
 
-/** A port that only the Service names may be served by nobody: a probe of it would keep the pod from ever being ready. */
-function readiness(situation: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
-  const { services, subject, capacity } = situation;
-  const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
-  const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
-  const declared = ports.filter(tcp).find(({ name, port }) => targets.some((one) => [name, port].includes(one)));
-  const port = declared?.name ?? declared?.port;
+/** No manifest shows on which port, and when, it listens to the network: a probe of another would never let it be ready. */
+function readiness({ subject, capacity }: Situation, { name }: ContainerSpec, problem: Problem): Remedy[] {
   const text = `give ${name} a readiness probe`;
   // Members that are ready only with the others would never start again once all of them were down.
   if (subject.kind === 'StatefulSet' && capacity.replicas !== 1)
     return inWords([problem], `${text}, if each pod can be ready alone: a StatefulSet starts the next one only then`);
   if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
     return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
-  if (port === undefined) return inWords([problem], text);
-  const why = 'ready only once the port accepts connections; an HTTP check of your own says more';
-  const probe = { tcpSocket: { port }, periodSeconds: 5 };
-  return [
-    { solves: [problem], text: `${text} on port ${port}`, edits: [set([...path, 'readinessProbe'], probe, why)] },
-  ];
+  return inWords([problem], `${text} of what its clients need, on a port that it opens to the network`);
 }

@@ -169,15 +169,12 @@ export function situationOf(
 
 /** By labels and annotations, of which those of the pod outrank. One that is among the containers is judged there. */
 function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly ContainerSpec[]): string | undefined {
-  const asked = new Map(
-    [namespace, pod].flatMap(({ labels, annotations }) =>
-      Object.entries({ ...asObject(labels), ...asObject(annotations) }),
-    ),
-  );
+  const all = [namespace, pod].flatMap(({ labels, annotations }) => [asObject(labels), asObject(annotations)]);
+  const asked = Object.assign({}, ...all) as JsonObject;
   // It stops after the application.
-  if ([...asked].some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
+  if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
   const isAsked = ({ asks }: (typeof proxies)[number]): boolean =>
-    !/^(false|disabled|ambient|undefined)$/.test(String(asks.map((key) => asked.get(key)).find(isPresent)));
+    !/^(false|disabled|ambient|undefined)$/.test(String(asks.map((key) => asked[key]).find(isPresent)));
   const found = proxies.find((one) => isAsked(one) && !containers.some(({ name }) => name === one.name));
   return found && `${found.name} stops ${found.stops}`;
 }

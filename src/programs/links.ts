@@ -75,7 +75,7 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
   const inner = next?.({ ...context, ...child, isIgnored });
   const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
-  const text = `Stop it with ${better} (lifecycle.stopSignal, or STOPSIGNAL of its image)`;
+  const text = `Stop it with ${better} (STOPSIGNAL of its image, or lifecycle.stopSignal, which clusters drop by default through 1.37)`;
   return {
     ...ownEffect({ row, reaction, context, inner }),
     ...(better && { rightSignal: better }),

@@ -243,8 +243,8 @@ function whyNoHook(plan: Plan): string | undefined {
     );
   if (answer === 'no')
     return second(plan).length > 0
-      ? `no preStop sleep: ${because}, so every second of it is outage`
-      : `no preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
+      ? `do not add a preStop sleep: ${because}, so every second of it is outage`
+      : `do not add a preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;

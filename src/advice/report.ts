@@ -54,7 +54,7 @@ function printed(
   const left = remedies.filter((one) => !patches.includes(one));
   const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);
   left.sort((a, b) => Number(isAboutCause(b)) - Number(isAboutCause(a)));
-  const advice = [...new Set(left.map(({ text, after }) => (after ? `only then: ${text}` : text)))];
+  const advice = [...new Set(left.map(({ text, after }) => (after ? `after that: ${text}` : text)))];
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };

@@ -94,10 +94,7 @@ const later = (a: Estimate, b: Estimate): Estimate => ({
   evidence: cite(a.evidence, b.evidence),
 });
 
-/**
- * Whether to conclude again after an observation. Sixty containers can log a thousand lines a second: of lines that name
- * no signal, three count in 100 ms.
- */
+/** Whether to conclude again after an observation: of log lines that name no signal, three count in 100 ms. */
 export function createChatterLimit(): (trace: Trace, observation: Observation) => boolean {
   let recent: readonly number[] = [];
   return ({ now }, observation) => {

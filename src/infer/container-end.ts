@@ -138,10 +138,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   return isDoubtfulKill ? 'unknown' : 'killed';
 }
 
-/**
- * Whether the pod object was removed while the container ran: unless a log that ended before the removal arrived shows
- * that the container may have ended first.
- */
+/** Whether the object was removed while the container ran: no log that ended before shows that it may have ended. */
 function wasLeftRunning(stop: Stop): boolean {
   const { trace, network } = stop;
   if (trace.gone?.value !== 'deleted' || isMirror(stop.deletion.pod)) return false;

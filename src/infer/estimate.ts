@@ -56,10 +56,7 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
   return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
 }
 
-/**
- * The estimate as it may be reported now. An inferred moment is reported only once it must have happened; an observed
- * one has happened, so its interval ends now at the latest.
- */
+/** As it may be reported now: an inferred moment once it must have happened, an observed one until now. */
 export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
   if (!estimate) return undefined;
   const { lo, hi } = estimate.client;

@@ -85,9 +85,6 @@ export const killingsUnwritten = (trace: Trace): boolean =>
   isRefused(trace, 'events') ||
   trace.events.some((event) => event.reason === 'Killing' && isMerged(event));
 
-/**
- * Whether a Warning may be missing: failed probes use up the limit of 25 for a pod's Warnings (SIGNALS.md §2.1), of
- * which a few come back with time, and those of an hour ago are no longer listed.
- */
+/** Whether a Warning may be missing: failed probes use up the limit of 25 for a pod's Warnings (SIGNALS.md §2.1). */
 export const warningsMissing = ({ namespaceEnding, events }: Trace): boolean =>
   namespaceEnding !== undefined || events.some(({ reason, count }) => reason === 'Unhealthy' && count >= 12);

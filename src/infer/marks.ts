@@ -6,7 +6,7 @@ import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
-import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
+import { between, capAtNow, isBefore, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
 import { heldSince } from './removal.ts';
 import { isKubeletStart } from './stop.ts';
@@ -49,9 +49,12 @@ function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[]
   const subject = spec.name;
   // The Event of a failed hook may still arrive, and show that no signal was sent.
   const provisional = !reportedExit(container) || hook?.mayStillFail === true;
-  const lost = facts.readyLost;
+  const again = container.graceStart && { ...container.graceStart };
+  const lost = facts.readyLost && seenAt(exit, `ready-lost/${subject}`, facts.readyLost, 'pod');
   return [
     ...mark('stopping', container.stopping, { subject }),
+    // A copy, as for `finalizing`.
+    ...mark('stopping-again', container.killings.length > 1 ? again : undefined, { subject }),
     ...(container.ran && !hook?.mayNotHaveRun
       ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}`, provisional })
       : []),
@@ -62,13 +65,13 @@ function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[]
       note: exitNote(container),
       provisional: !reportedExit(container),
     }),
-    ...mark('ready-lost', lost && seenAt(exit, `ready-lost/${subject}`, lost, 'pod'), { subject }),
+    // A container that has exited is not ready either.
+    ...mark('ready-lost', lost && container.exit && isBefore(container.exit.at, lost) ? undefined : lost, { subject }),
   ];
 }
 
 function exitNote({ exit }: ContainerExit): string | undefined {
-  if (!exit) return undefined;
-  if (exit.code === undefined) return 'its log ended';
+  if (exit?.code === undefined) return exit && 'its log ended';
   return exit.reason === undefined || exit.reason === 'Completed' || exit.reason === 'Error'
     ? `code ${exit.code}`
     : `code ${exit.code}, ${exit.reason}`;

@@ -1,7 +1,4 @@
-/**
- * The pod that replaces the deleted one: of the same name or owner, and in the same place if pods have places. Only a
- * rollout can create it before the deletion. Each new pod is named once.
- */
+/** The pod that replaces the deleted one, by name or owner and place: before the deletion only in a rollout. */
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';

@@ -34,14 +34,16 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
   const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: intervals.of(mark.at) }));
   const phases = exit ? phasesOf(exit, marks, intervals) : [];
   const { trigger } = exit ?? {};
+  const { began } = trace;
   const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
   const probes = probeResultsOf(trace.probes, { requested: zeroOf(marks), removed });
   return {
-    mode: trace.began?.value.mode ?? 'attach',
+    mode: began?.value.mode ?? 'attach',
     pod,
     workload: workloadOf(trace, pod),
     zero: zeroOf(marks) ?? trace.now,
     now: trace.now,
+    firstAnswerMs: began?.value.askedAt === undefined ? undefined : began.at - began.value.askedAt,
     deleted: exit !== undefined,
     grace: graceTimeline(trace, pod, exit),
     trigger: { kind: 'unknown', ...trigger, evidence: cite(trigger?.evidence ?? []) },

@@ -71,7 +71,10 @@ function refusedBefore({ requests }: Trace, { ours, facts }: Deletion): Pick<Tri
   const refused = requests.find(({ answer }) => answer?.value.status === 429);
   if (!refused) return undefined;
   const heldMs = (ours?.sent.at ?? facts.seenAt) - refused.sent.at;
-  const by = refused.verb === 'evict' ? `a PodDisruptionBudget${ours ? ' or throttling' : ''}` : 'throttling';
+  const by =
+    refused.verb === 'evict'
+      ? `a PodDisruptionBudget${ours && !refused.answer?.value.isByBudget ? ' or throttling' : ''}`
+      : 'throttling';
   return { heldMs, note: `refused for ${secondsOf(heldMs)} before by ${by}` };
 }
 

@@ -86,6 +86,8 @@ const kinds = {
     /** Seconds after which the run ends as `stuck`; null: never. */
     timeoutSeconds: isSecondsOrNull,
     waitReplacement: isFlag,
+    /** When the first list was asked for, if its answer took more than 2 s. */
+    askedAt: optional(isMs),
     /** The command line, without possible secrets (cli/words.ts). */
     command: optional(isText),
     version: optional(isText),

@@ -72,7 +72,8 @@ function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace {
 function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
   // The answer belongs to the last attempt; earlier ones were not answered, or the answer was lost.
   const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
-  const answer = factOf({ status: o.status, pod: o.object }, o);
+  const isByBudget = /disruption budget/i.test(o.message ?? '');
+  const answer = factOf({ status: o.status, pod: o.object, isByBudget }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
   // The drain that the run follows says only that it was refused.
   if (open < 0 && o.status === 429) requests.push({ verb: o.verb, graceSeconds: null, sent: factOf(true, o), answer });

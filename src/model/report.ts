@@ -51,6 +51,7 @@ export const markNames = [
   'unrouted',
   'endpoint-removed',
   'stopping',
+  'stopping-again',
   'prestop-ended',
   'stop-signal',
   'kill',

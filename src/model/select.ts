@@ -1,7 +1,4 @@
-/**
- * The part of the run's log that concerns one pod, with its meaning for this pod. Pure. Its siblings are left out: the
- * pods of a run share them (run/traces/shared-facts.ts).
- */
+/** The part of a run's log that concerns one pod. Pure. Siblings are left out: pods share them (shared-facts.ts). */
 import type { ObservedObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
 import type { Event } from './observe/event.ts';

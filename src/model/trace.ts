@@ -99,7 +99,7 @@ export interface RequestFacts {
   readonly verb: 'delete' | 'evict';
   readonly graceSeconds: number | null;
   readonly sent: Fact<true>;
-  readonly answer?: Fact<{ status: number; pod?: Pod }>;
+  readonly answer?: Fact<{ status: number; pod?: Pod; isByBudget?: boolean }>;
 }
 
 export interface SliceState {

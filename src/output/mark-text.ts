@@ -52,6 +52,7 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
       ? [subject, 'kubelet started termination', 'dim']
       : [subject, `kubelet started termination: preStop ${hook} runs`];
   },
+  'stopping-again': ({ subject }) => [subject, 'kubelet started termination again: a new grace period', 'warning'],
   'prestop-ended': ({ subject, container }) => [subject, ...hookEnd(container?.preStop)],
   'stop-signal': ({ subject, container }) => [subject, `${stopSignalName(container) ?? 'stop signal'} sent`],
   'ready-lost': ({ subject }) => [subject, 'not ready (its readiness probe failed)', 'dim'],

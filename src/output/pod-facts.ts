@@ -32,12 +32,13 @@ export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 1
 
 /** `gone after 6.9s: 3.7s waiting for the kubelet on node1 (Eviction API)`; undefined for a check, which deletes nothing. */
 export function deletedText({ timeline, answer, ledger }: Report): string | undefined {
-  const { total, trigger, deleted, mode } = timeline;
+  const { total, trigger, deleted, mode, firstAnswerMs } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
-  return `${gone}${by}${replacedText(timeline)}`;
+  const late = firstAnswerMs && ` · before that, the API server took ${secondsText(firstAnswerMs)} to answer`;
+  return `${gone}${by}${replacedText(timeline)}${late ?? ''}`;
 }
 
 /** ` · replacement ready after ≈13s: ≈11s until it was scheduled (Unschedulable)`; empty unless the pod was gone 2 s before. */

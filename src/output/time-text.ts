@@ -12,36 +12,27 @@ export function exactly(at: number): Interval {
 }
 
 /** A moment known at least this exactly is printed without `≈`. */
-const maxExactWidthMs = 300;
+const maxExactWidthMs = 100;
 
-/** Between such bounds no value would mean anything: the later one is printed, rounded up to tenths of a second. */
+/** Half of the last digit that is printed, ms. */
+export const halfDigitMs = 5;
+
+/** Between such bounds no value would mean anything: the later one is printed, rounded up. */
 export const isWide = ({ basis, earliest, latest }: Interval): boolean =>
   basis === 'inferred' && latest - earliest > 2000;
 
-export const printedAt = (moment: Interval): number =>
-  isWide(moment) ? Math.ceil(moment.latest / 100) * 100 : moment.shown;
+export const printedAt = (moment: Interval): number => (isWide(moment) ? moment.latest + halfDigitMs : moment.shown);
 
-/** Two decimals for an interval of up to 0.1 s, one up to 1.5 s and for a bound, else none. */
-function decimalsOf(moment: Interval): number {
-  const { basis, open, earliest, latest } = moment;
-  if (basis === 'observed' && !open) return 2;
-  const width = latest - earliest;
-  return width <= 100 ? 2 : width <= 1500 || isWide(moment) ? 1 : 0;
-}
-
-/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` if its bounds are far apart, or if it may have been observed late. No unit. */
+/**
+ * `+0.02`, `≈+3.14`; `≤+3.30` if its bounds are far apart, or if it may have been observed late. No unit. All with two
+ * decimals: rounded unequally, an effect could seem to be before its cause.
+ */
 export function offsetText(moment: Interval, zero: number): string {
   const { basis, open, earliest, latest } = moment;
   const isObserved = basis === 'observed';
   const isBound = open || isWide(moment) || (isObserved && !isSeenAtOnce(moment));
   const sign = isBound ? '≤' : isObserved || latest - earliest <= maxExactWidthMs ? '' : '≈';
-  return `${sign}${signed(printedAt(moment) - zero, decimalsOf(moment))}`;
-}
-
-/** The same in 9 columns, with the decimal points aligned. */
-export function offsetColumn(moment: Interval, zero: number): string {
-  const [whole = '', fraction] = offsetText(moment, zero).split('.');
-  return whole.padStart(6) + (fraction === undefined ? '' : `.${fraction}`).padEnd(3);
+  return `${sign}${signed(printedAt(moment) - zero, 2)}`;
 }
 
 /** `+0.02`, `−0.5`; never a negative zero. */
@@ -54,9 +45,9 @@ export function signed(ms: number, decimals: number): string {
 export const boundsText = ({ earliest, latest, open }: Interval, zero: number): string =>
   open ? `until ${signed(latest - zero, 2)}` : `${signed(earliest - zero, 2)} to ${signed(latest - zero, 2)}`;
 
-/** `23:04:29.9` in 12 columns, with no more decimals than are known; empty for `relative`. */
+/** `23:04:29.90` and a blank; empty for `relative`. */
 export const clockColumn = (moment: Interval, timestamps: Timestamps): string =>
-  timestamps === 'relative' ? '' : clockText(printedAt(moment), decimalsOf(moment), timestamps).padEnd(12);
+  timestamps === 'relative' ? '' : `${clockText(printedAt(moment), 2, timestamps)} `;
 
 /** `23:04:29.60`; `relative` prints UTC, for places that need a time of day. */
 export function clockText(time: number, decimals: number, timestamps: Timestamps): string {

@@ -15,10 +15,7 @@ interface ClockSources {
 /** Far above the error of an uptime in whole seconds. */
 const minSleepMs = 2500;
 
-/**
- * Starts with the wall clock and continues with the monotonic clock, so that NTP steps have no effect. Time that the
- * machine slept is added, since the cluster did not sleep.
- */
+/** The wall clock, continued by the monotonic one: NTP steps have no effect, and time that the machine slept counts. */
 export function createNow({ monotonic, wall, uptime }: ClockSources): () => number {
   // A process can wait for its core between the two readings. That makes their difference too small, never too large.
   let base = Math.max(...Array.from({ length: 9 }, () => wall() - monotonic())) + 0.5;

@@ -1,5 +1,7 @@
 /** A recorded run: shown again as the run did, or only as its reports, for commands that explain or compare exits. */
 import { PodexitError } from '../errors.ts';
+import { exitCodes } from '../verdict/exit-code.ts';
+import { createObstacles } from './progress/obstacles.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
 import { reportOf } from '../advice/report.ts';
@@ -50,10 +52,15 @@ async function replaySeveral(source: RunOptions, target: string, shown: ReplayOp
   const { createResults } = await import('./group/output.ts');
   const { severalView } = await import('../output/several.ts');
   const results = createResults(shown, { target }, source.traces, severalView(shown.format, shown.look, ports), ports);
-  await run({ ...source, audience: results });
+  const obstacles = createObstacles(() => {});
+  const take: typeof results.take = (news) => (news.forEach(obstacles.replayed), results.take(news));
+  await run({ ...source, audience: { ...results, take } });
   results.takeRest();
   await results.written();
-  return results.end();
+  const why = results.reports.length === 0 && !target.startsWith('node/') ? obstacles.text() : undefined;
+  if (why === undefined) return results.end();
+  const incomplete = `no pod of ${target} was seen to terminate: ${why}`;
+  return results.end({ codes: [exitCodes['not-started']], incomplete });
 }
 
 /** One report for each pod that terminates, in the order in which they ended. Throws what `openReplay` throws. */

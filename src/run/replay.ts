@@ -15,9 +15,7 @@ interface Replay {
   target: string | undefined;
 }
 
-/**
- * Opens a recording; `pod`: only this pod. `warn` reports a cut-off line. Throws PodexitError if it is no recording.
- */
+/** `pod`: only this one. `warn` reports a cut-off line. Throws PodexitError if the file is no recording. */
 export async function openReplay(file: string, warn: (message: string) => void, pod?: string): Promise<Replay> {
   const lines = readLines(file, (line) =>
     warn(`${file} was cut in line ${line}: the report covers what was recorded until then`),

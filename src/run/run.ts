@@ -1,7 +1,4 @@
-/**
- * The main loop: source → recorder → traces → audience. Live runs, replays, the demo and tests all use it and differ
- * only in their source.
- */
+/** The main loop: source, recorder, traces, audience. Live runs, replays, demos and tests differ in their source. */
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';

@@ -53,9 +53,9 @@ export interface Race extends DrainLead {
   readonly services: readonly string[];
 }
 
-/** `due 0.02s after removal from Service checkout` */
-export const dueText = ({ lead, services }: { lead: Length; services: readonly string[] }): string =>
-  `due ${leadText(lead)} removal from ${servicesNamed(services)}`;
+/** `app was asked to stop 0.02s after removal from Service checkout`: when its signal was sent may not be known. */
+export const stopText = ({ container, lead, services }: Pick<Race, 'container' | 'lead' | 'services'>): string =>
+  `${container.name} was asked to stop ${leadText(lead)} removal from ${servicesNamed(services)}`;
 
 /** A container got its stop signal while load balancers may still have sent it requests. */
 export function drainRace(input: RuleInput): Race | undefined {

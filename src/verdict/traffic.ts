@@ -123,7 +123,7 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
   const earliest = secondsText(Math.max(0, shortest.lead.min), 1);
   const { container, endpoint } = shortest;
   return notJudged(
-    `${signalName(container)} may have been due ${earliest} after removal from ${servicesText([endpoint])}`,
+    `${container.name} may have been asked to stop ${earliest} after removal from ${servicesText([endpoint])}`,
   );
 }
 

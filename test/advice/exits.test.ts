@@ -34,13 +34,13 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'the signal comes first',
     'sigkill-after-grace',
-    /fix remove `trap "" TERM`.* fix only then: preStop/,
+    /fix remove `trap "" TERM`.* fix after that: preStop/,
     /fix preStop/,
   ],
   [
     'a readiness that is lost by the kill is no reaction',
     'killed-as-its-probe-failed',
-    /app showed no reaction to SIGTERM.* fix check that app has a handler.* fix only then: preStop/,
+    /app showed no reaction to SIGTERM.* fix check that app has a handler.* fix after that: preStop/,
     /fix preStop|while its start script was PID 1/,
   ],
   [

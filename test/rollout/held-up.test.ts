@@ -1,4 +1,7 @@
 /** Rollouts with problems: paused, undone, over quota, crashing, all pods at once, started before the run. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';
@@ -151,6 +154,24 @@ const cases: Case[] = [
       /progress deadline is over \(pod web-b-1 waits for a volume \(FailedMount\): kubectl describe pod web-b-1\)/,
   },
   {
+    name: 'what holds a pod of others is not said of this rollout, nor an Event from before a pod was ready',
+    replicas: 2,
+    before: [...isReady(...old), { kind: 'event', pod: 'web-a-2', reason: 'FailedMount' }],
+    after: [
+      { kind: 'event', pod: 'other-b-1', reason: 'FailedMount' },
+      updating(2),
+      ...ends('web-a-1'),
+      pod('web-b-1', 'unready'),
+      { kind: 'event', pod: 'web-b-1', reason: 'Unhealthy', message: 'Readiness probe failed: connection refused' },
+      wait(300),
+      deployment({ conditions: [stalled] }),
+    ],
+    exits: ['web-a-1'],
+    code: 3,
+    stderr:
+      /^(?!.*FailedMount).*\(pod web-b-1: container app runs but is not ready: its readiness probe fails \(connection refused\)\)/ms,
+  },
+  {
     name: 'the message of a quota that blocks the new ReplicaSet is printed',
     replicas: 2,
     before: isReady(...old),
@@ -203,6 +224,22 @@ it.concurrent.each(cases)('$name', ({ replicas, before, after, words = [], exits
     if (answer) expect(report.summary.sentence).toMatch(answer);
   }),
 );
+
+it('a replay of a rollout in which no pod ended says what held its new pods, as the run did', () =>
+  serving('exit-143', {}, async ({ flags, server }) => {
+    const script = scriptedRollout(server);
+    const file = join(mkdtempSync(join(tmpdir(), 'held-')), 'run.ndjson');
+    await script.play([deployment({ spec: { replicas: 1 } }), rolledOut(1, 1), ...isReady('web-a-1')]);
+    const running = runMain(['rollout', 'deploy/web', '--timeout=3s', '--record', file, ...flags]);
+    await untilPodsAreWatched(server);
+    await script.play([updating(2), pod('web-b-1', 'unready')]);
+    const [ran, again] = [await running, await runMain(['replay', file])];
+    const words = /no pod of deployment\/web was seen to terminate: pod web-b-1: container app runs but is not ready/;
+    for (const { code, stdout } of [ran, again]) {
+      expect(code).toBe(3);
+      expect(stdout.replace(/\s+/g, ' ')).toMatch(words);
+    }
+  }));
 
 async function untilPodsAreWatched({ requests }: { requests: readonly { resource?: string; verb?: string }[] }) {
   while (!requests.some(({ resource, verb }) => resource === 'pods' && verb === 'watch'))

@@ -1,7 +1,4 @@
-/**
- * The page's script: copying, a roving focus over what is drawn, and the panel with the evidence. The picture and
- * the tables are complete without it. Strings reach the page by textContent only.
- */
+/** Copying, a roving focus over what is drawn, and the panel with the evidence. Strings come by textContent only. */
 export const script = `
 'use strict';
 (() => {

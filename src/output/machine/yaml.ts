@@ -2,10 +2,7 @@
 import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE, type ScalarStyleRule } from 'js-yaml';
 import { forYaml, hasUnseen } from '../safe-text.ts';
 
-/**
- * YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does. One line
- * per value, for grep.
- */
+/** YAML that means the same to readers of 1.1 and 1.2, as kubectl quotes it. One line per value, for grep. */
 export function printYaml(value: unknown): string {
   const text = dump(value, {
     lineWidth: -1,

@@ -176,10 +176,10 @@ function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
 
 const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
 
-/** `loss possible, not measured`: without a probe (`--probe`) it is unknown whether a request was lost. */
+/** Without a probe (`--probe`) it is unknown whether a request failed. */
 export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean, notJudged: SymbolName = 'none'): Piece {
   if (grade === 'not-judged') return dim(`${pen.symbol(notJudged)} not judged`);
-  if (grade === 'race') return dim(`loss possible${isProbed ? '' : ', not measured'}`);
+  if (grade === 'race') return dim(isProbed ? 'requests at risk' : 'requests may have failed (not measured)');
   const look = trafficInks[grade];
   return piece(look, `${pen.symbol(look)} ${grade}`);
 }

@@ -3,14 +3,13 @@ import type { Interval, Mark, Timeline } from '../../infer/timeline.ts';
 import type { Probe } from '../../model/observe/container.ts';
 import type { Observation } from '../../model/observation.ts';
 import { containersOf } from '../../model/pod.ts';
-import { stopSignalName } from '../../verdict/rule-input.ts';
-import { exitText, hookText, markText, type MarkText } from '../mark-text.ts';
-import { createMarkPrinter, worthPrinting, type PrintEvent } from './next-to-print.ts';
+import { hookText, markText, type MarkText } from '../mark-text.ts';
+import { createMarkPrinter, inPrintedOrder, worthPrinting, type PrintEvent } from './next-to-print.ts';
 import type { Pen } from '../palette.ts';
 import { podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
-import { clockColumn, dayText, exactly, offsetColumn, offsetText, printedAt, type Timestamps } from '../time-text.ts';
+import { clockColumn, dayText, exactly, offsetText, type Timestamps } from '../time-text.ts';
 
 export interface HistoryOptions {
   readonly timestamps: Timestamps;
@@ -74,9 +73,9 @@ export type LoggedLine = Extract<Observation, { kind: 'line' }>;
 
 /** What is known at the end: each moment once, sorted, with the log lines between. */
 export function sortedLines(timeline: Timeline, log: readonly LoggedLine[], layout: LineLayout): string[] {
-  const marks = worthPrinting(timeline.marks).map((mark) => ({
-    at: printedAt(mark.at),
-    lines: eventLines({ kind: 'mark', mark }, timeline, layout),
+  const marks = inPrintedOrder(worthPrinting(timeline.marks)).map((mark) => ({
+    at: mark.at.shown,
+    lines: eventLines({ kind: 'mark', mark, at: mark.at.shown }, timeline, layout),
   }));
   // A Service with several slices is left once.
   const distinct = new Map(marks.map((mark) => [mark.lines.join('\n'), mark])).values();
@@ -161,32 +160,18 @@ function whoColumns(width: number, containers: readonly string[]): number {
 
 /** One change: time of day, offset, who, what. In a narrow terminal it is wrapped below its words. */
 function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): string[] {
-  const words = markText(event.mark, timeline, layout.timestamps);
-  if (event.kind === 'mark') return line(layout, event.mark.at, words.who, [piece(words.ink, forTerminal(words.text))]);
-  const text =
-    event.kind === 'moved' ? movedText(event.mark, event.was, words, timeline, layout) : retractedText(event, words);
-  return line(layout, exactly(timeline.now), 'update', [piece('warning', forTerminal(text))]);
+  const { kind, mark, at } = event;
+  const words = markText(mark, timeline, layout.timestamps);
+  if (kind === 'mark') return line(layout, mark.at, words.who, [piece(words.ink, forTerminal(words.text))]);
+  const text = kind === 'update' ? updateText(event, words, layout) : retractedText(mark, words);
+  return line(layout, exactly(at), 'update', [piece('warning', forTerminal(text))]);
 }
 
-/** `app exited ≈+4.2 → +3.3 (code 0)` */
-function movedText(
-  { name, subject, at }: Mark,
-  was: Interval,
-  words: MarkText,
-  { containers }: Timeline,
-  { zero = 0 }: LineLayout,
-): string {
-  const container = containers.find((one) => one.name === subject);
-  const times = `${offsetText(was, zero)} → ${offsetText(at, zero)}`;
-  if (name === 'exited' && container?.exit) {
-    const code = container.exit.code === undefined ? '' : ` (${exitText(container).replace(/^exited /, 'code ')})`;
-    return `${words.who} exited ${times}${code}`;
-  }
-  if (name === 'stop-signal') return `${words.who} ${stopSignalName(container) ?? 'stop signal'} sent ${times}`;
-  return `${words.who}: ${words.text} ${times}`;
-}
+/** `app exited 0 ≈+4.20 → +3.30`; `app exited 0 at +3.30` */
+const updateText = ({ mark, was }: PrintEvent, { who, text }: MarkText, { zero = 0 }: LineLayout): string =>
+  `${who} ${text} ${was ? `${offsetText(was, zero)} →` : 'at'} ${offsetText(mark.at, zero)}`;
 
-function retractedText({ mark }: PrintEvent, { who, text }: MarkText): string {
+function retractedText(mark: Mark, { who, text }: MarkText): string {
   return mark.name === 'exited'
     ? `${who} is still running (its log stream closed for another reason)`
     : `${who}: not confirmed: ${text}`;
@@ -201,7 +186,7 @@ function line(
   who: string,
   words: readonly Piece[],
 ): string[] {
-  const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetColumn(at, zero));
+  const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetText(at, zero).padStart(9));
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);
   const head = [dim(`${width < 60 ? '' : '  '}${time}`), plain('  '), piece('accent', name), plain('  ')];
   const hang = piecesWidth(head);

@@ -3,16 +3,19 @@
  * interval narrows, until its container has ended, or until a second after it has certainly happened. Then it is printed
  * once, causes before their effects. It is printed again, as one update, only if it turns out to be really different.
  */
-import type { ContainerTimeline, Interval, Mark, Timeline } from '../../infer/timeline.ts';
+import type { Interval, Mark, Timeline } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
-import { isWide, printedAt } from '../time-text.ts';
+import { halfDigitMs, isWide, printedAt } from '../time-text.ts';
 
-export type PrintEvent =
-  | { readonly kind: 'mark'; readonly mark: Mark }
-  /** It was printed at `was`, and is known more exactly now. */
-  | { readonly kind: 'moved'; readonly mark: Mark; readonly was: Interval }
-  /** It was printed and did not happen. */
-  | { readonly kind: 'retracted'; readonly mark: Mark };
+export interface PrintEvent {
+  /** `update`: it was before the last line, or more is known now. `retracted`: it was printed and did not happen. */
+  readonly kind: 'mark' | 'update' | 'retracted';
+  readonly mark: Mark;
+  /** The time of the line, ms. */
+  readonly at: number;
+  /** What was printed of an updated mark, if that is no longer possible. */
+  readonly was?: Interval | undefined;
+}
 
 interface PrintedMark {
   readonly mark: Mark;
@@ -30,6 +33,8 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
   const printed = new Map<string, PrintedMark>();
   /** Marks that are held back, and since when (ms) each has certainly happened. */
   let held = new Map<string, number | undefined>();
+  /** ms: the time of the last line. */
+  let above = -Infinity;
   return (timeline, isLast) => {
     const { now } = timeline;
     const marks = worthPrinting(timeline.marks, printed);
@@ -38,24 +43,55 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
     const ready = new Set(
       marks.filter((mark) => isLast || printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
     );
+    // What happened after a mark that is held back waits for it.
+    const first = marks.findIndex((mark) => !ready.has(mark));
+    for (const mark of first === -1 ? [] : marks.slice(first))
+      if (!printed.has(mark.id) && !mark.provisional && now - (heldSince(mark) ?? now) < maxHoldMs) ready.delete(mark);
     for (const mark of [...ready])
       if (!printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
     held = new Map(marks.flatMap((mark) => (ready.has(mark) ? [] : [[mark.id, heldSince(mark)]])));
     const events: PrintEvent[] = [];
-    for (const mark of marks.filter((one) => ready.has(one))) {
+    const lineAbove = above;
+    const updateAt = Math.max(now, above);
+    const lines = inPrintedOrder(marks.filter((one) => ready.has(one))).map((placed) => {
+      const mark = notBefore(placed, lineAbove);
+      const isLate = printed.has(mark.id) || mark.at.shown < lineAbove;
+      return isLate ? { mark: placed, at: updateAt, isLate } : { mark, at: mark.at.shown, isLate };
+    });
+    for (const { mark, at, isLate } of lines.sort((a, b) => a.at - b.at)) {
       const result = resultOf(mark, timeline);
-      const event = eventOf(printed.get(mark.id), mark, result);
-      if (!event) continue;
-      events.push(event);
+      const old = printed.get(mark.id);
+      const isMoved = old && hasMoved(old.mark.at, mark.at);
+      if (old && !isMoved && result === old.result) continue;
+      const was = old && (isMoved || isWide(old.mark.at)) ? old.mark.at : undefined;
+      events.push({ kind: isLate ? 'update' : 'mark', mark, at, was });
+      above = at;
       printed.set(mark.id, { mark, result });
     }
     for (const [id, { mark }] of printed) {
       if (marks.some((current) => current.id === id)) continue;
       printed.delete(id);
-      events.push({ kind: 'retracted', mark });
+      above = Math.max(now, above);
+      events.push({ kind: 'retracted', mark, at: above });
     }
     return events;
   };
+}
+
+/** `mark` at the time that is printed: not before `above`, ms, as far as its interval allows that. */
+const notBefore = (mark: Mark, above: number): Mark => ({
+  ...mark,
+  at: { ...mark.at, shown: Math.min(Math.max(printedAt(mark.at), above), mark.at.latest + halfDigitMs) },
+});
+
+/** In the order of their printed times, causes before their effects. */
+export function inPrintedOrder(marks: readonly Mark[]): Mark[] {
+  const placed = new Map<Mark, Mark>();
+  for (const mark of marks) {
+    const causes = causesOf(mark, marks).map((cause) => placed.get(cause)?.at.shown ?? -Infinity);
+    placed.set(mark, notBefore(mark, Math.max(-Infinity, ...causes)));
+  }
+  return [...placed.values()].sort((a, b) => a.at.shown - b.at.shown);
 }
 
 /** If containers have the mark `stopping`, `acknowledged` would say the same of the pod. */
@@ -63,13 +99,6 @@ export const worthPrinting = (marks: readonly Mark[], printed?: ReadonlyMap<stri
   marks.some(({ name }) => name === 'stopping')
     ? marks.filter((mark) => mark.name !== 'acknowledged' || printed?.has(mark.id))
     : marks;
-
-function eventOf(old: PrintedMark | undefined, mark: Mark, result: string): PrintEvent | undefined {
-  if (!old) return { kind: 'mark', mark };
-  const isMoved = hasMoved(old.mark.at, mark.at) || (isWide(old.mark.at) && result !== old.result);
-  if (isMoved) return { kind: 'moved', mark, was: old.mark.at };
-  return result === old.result ? undefined : { kind: 'mark', mark };
-}
 
 /** The printed time is no longer possible. */
 const hasMoved = (was: Interval, at: Interval): boolean =>
@@ -80,17 +109,10 @@ function resultOf(mark: Mark, { containers }: Timeline): string {
   const container = containers.find(({ name }) => name === mark.subject);
   if (mark.name === 'exited')
     return mark.provisional ? '' : `${container?.exit?.code ?? ''} ${container?.outcome ?? ''}`;
-  return mark.name === 'prestop-ended' ? (badHookOutcome(container) ?? '') : '';
-}
-
-/** After "finished", it is not worth a line that a hook completed. */
-const badHookOutcome = (container: ContainerTimeline | undefined): string | undefined => {
+  // After "ended", it is not worth a line that a hook completed.
   const outcome = container?.preStop?.outcome;
-  return outcome === 'failed' || outcome === 'cut-off' ? outcome : undefined;
-};
-
-/** Marks that depend on the end of a hook. */
-const hookDependent: ReadonlySet<MarkName> = new Set(['prestop-ended', 'stop-signal']);
+  return mark.name === 'prestop-ended' && (outcome === 'failed' || outcome === 'cut-off') ? outcome : '';
+}
 
 function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number | undefined): boolean {
   const { name, subject, at, provisional } = mark;
@@ -102,7 +124,7 @@ function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number
   if (hasEnded || !isUncertain || (name === 'exited' && provisional)) return true;
   // Only the container's end shows whether such a hook ended before the grace period did.
   const hook = containers.find((container) => container.name === subject)?.preStop;
-  if (hookDependent.has(name) && provisional && hook?.outcome === 'unknown') return false;
+  if (['prestop-ended', 'stop-signal'].includes(name) && provisional && hook?.outcome === 'unknown') return false;
   return since !== undefined && now - since >= maxHoldMs;
 }
 

@@ -108,7 +108,7 @@ const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumb
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
   `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
-/** `loss possible, not measured: 6 of 6 pods, no preStop hook` */
+/** `requests may have failed (not measured): 6 of 6 pods, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, pods: count, reason }, index) => {
     const why = reason === '' || grade === 'safe' ? '' : `, ${reason}`;

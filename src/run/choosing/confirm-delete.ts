@@ -1,7 +1,4 @@
-/**
- * One question before a pod is deleted at a terminal. It names the context and namespace, the owner and the grace period.
- * Without a terminal nobody is asked; `-i` always asks, like kubectl's.
- */
+/** One question before pods are deleted, at a terminal only; `-i` always asks, like kubectl's. */
 import type { Cluster } from '../../kube/cluster.ts';
 import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
 import { forTerminal } from '../../output/safe-text.ts';

@@ -1,7 +1,4 @@
-/**
- * A run from its first request to its DELETEs: opens the streams, waits until they are in sync, then sends the DELETEs.
- * The traces decide when it ends (tracks.ts).
- */
+/** A run from its first request to its DELETEs, which wait until the streams are in sync. tracks.ts decides the end. */
 import { asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { within } from '../../kube/env.ts';
 import { PodexitError } from '../../errors.ts';

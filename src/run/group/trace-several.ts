@@ -1,7 +1,4 @@
-/**
- * A run over several pods: all terminating pods of a target until its rollout is done, named pods until each has ended,
- * or all pods that end on a node while a command drains it.
- */
+/** A run over several pods: those of a workload until its rollout is done, named ones, or those that leave a node. */
 import { PodexitError } from '../../errors.ts';
 import { delay } from '../../kube/env.ts';
 import { signalCodes } from '../../verdict/exit-code.ts';
@@ -121,7 +118,7 @@ async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live:
       group,
       listener: listenerOf(rollout),
       traces: results.traces,
-      audience: { ...results, take: (news) => (news.forEach(obstacles.events), results.take(news)) },
+      audience: { ...results, take: (news) => (news.forEach(obstacles.news), results.take(news)) },
       logText: options.logText,
       finishOn: [stop.signal],
       onLive,

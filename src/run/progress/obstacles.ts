@@ -1,4 +1,5 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
+import type { Event } from '../../model/observe/event.ts';
 import { asArray, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Observation } from '../../model/observation.ts';
 import { objectsOf } from '../../model/select.ts';
@@ -11,6 +12,9 @@ export type Obstacles = ReturnType<typeof createObstacles>;
 export function createObstacles(say: (sentence: string) => void) {
   const current = new Map<string, string>();
   const reportedKinds = new Set<string>();
+  /** What an Event says of a pod, by uid: also of pods of others, and before the pod itself is seen. */
+  const events = new Map<string, Event>();
+  const pods = new Map<string, JsonObject>();
   const update = (key: string, sentence: string | undefined, kind = sentence): void => {
     if (sentence === undefined || kind === undefined) return void current.delete(key);
     current.set(key, sentence);
@@ -18,24 +22,34 @@ export function createObstacles(say: (sentence: string) => void) {
     reportedKinds.add(kind);
     say(sentence);
   };
+  /** Takes the newest state of one of the workload's pods; undefined: the pod is gone. */
+  const pod = (uid: string, state: JsonObject | undefined): void => {
+    if (state) pods.set(uid, state);
+    else pods.delete(uid);
+    const found = state && podObstacle(state, events.get(uid));
+    // A crashing container is not waiting between two attempts: only a Ready pod has recovered.
+    if (state && !found && !isTerminatingPod(state) && !isReadyPod(state)) return;
+    // If a hundred pods cannot pull one image, only one is reported.
+    update(uid, found?.sentence, found?.kind);
+  };
+  const news = (o: Observation): void => {
+    for (const one of 'stream' in o && o.stream === 'events' ? objectsOf(o) : []) {
+      const { uid } = one.kind === 'Event' ? one.involvedObject : {};
+      if (one.kind !== 'Event' || uid === undefined || !holdingReasons.test(one.reason)) continue;
+      events.set(uid, one);
+      if (pods.has(uid)) pod(uid, pods.get(uid));
+    }
+  };
   return {
     /** Takes the newest state of a workload. `name`: `deployment/checkout`. */
     workload: (name: string, object: JsonObject): void => update(name, workloadObstacle(name, object)),
-    /** Takes the newest state of one of its pods; undefined: the pod is gone. */
-    pod(uid: string, pod: JsonObject | undefined): void {
-      const found = pod && podObstacle(pod);
-      // A crashing container is not waiting between two attempts: only a Ready pod has recovered.
-      if (pod && !found && !isTerminatingPod(pod) && rawConditionOf(pod, 'Ready', 'True') === undefined) return;
-      // If a hundred pods cannot pull one image, only one is reported.
-      update(uid, found?.sentence, found?.kind);
-    },
-    /** Takes Events about a pod whose volume the kubelet or the attach controller cannot give it: it is not Ready until then. */
-    events(o: Observation): void {
-      for (const one of 'stream' in o && o.stream === 'events' ? objectsOf(o) : []) {
-        if (one.kind !== 'Event' || !/^Failed(?:Mount|AttachVolume)$/.test(one.reason)) continue;
-        const { name, uid = name } = one.involvedObject;
-        update(uid, `pod ${name} waits for a volume (${one.reason}): kubectl describe pod ${name}`, one.reason);
-      }
+    pod,
+    news,
+    /** Takes what a recording holds of the workload's pods and of Events. */
+    replayed(o: Observation): void {
+      for (const one of 'stream' in o && o.stream === 'pods' ? objectsOf(o) : [])
+        pod(one.metadata.uid, o.kind === 'changed' && o.change === 'DELETED' ? undefined : asObject(one));
+      news(o);
     },
     /** The current obstacles, for a terminal; undefined if there are none. */
     text: (): string | undefined =>
@@ -52,22 +66,19 @@ function workloadObstacle(name: string, object: JsonObject): string | undefined 
 }
 
 /** Waiting reasons of the kubelet for a container that fails to start and is retried (kubelet/images, kuberuntime). */
-const failedStartReasons = new Set([
-  'CrashLoopBackOff',
-  'ImagePullBackOff',
-  'ErrImagePull',
-  'ErrImageNeverPull',
-  'InvalidImageName',
-  'CreateContainerConfigError',
-  'CreateContainerError',
-  'RunContainerError',
-]);
+const failedStart =
+  /^(?:CrashLoopBackOff|ImagePullBackOff|ErrImage(?:Never)?Pull|InvalidImageName|CreateContainer(?:Config)?Error|RunContainerError)$/;
 
 /** Each new pod is not ready at first: it is named only if the rollout ends with it. */
 const usual = 'not ready';
 
-function podObstacle(pod: JsonObject): { kind: string; sentence: string } | undefined {
-  if (isTerminatingPod(pod)) return undefined;
+/** Reasons of Events about a volume that a pod cannot get, and about probes that fail. */
+const holdingReasons = /^(?:Failed(?:Mount|AttachVolume)|Unhealthy)$/;
+
+const isReadyPod = (pod: JsonObject): boolean => rawConditionOf(pod, 'Ready', 'True') !== undefined;
+
+function podObstacle(pod: JsonObject, event: Event | undefined): { kind: string; sentence: string } | undefined {
+  if (isTerminatingPod(pod) || isReadyPod(pod)) return undefined;
   const name = nameOf(pod);
   const unscheduled = rawConditionOf(pod, 'PodScheduled', 'False');
   if (unscheduled?.['reason'] === 'Unschedulable')
@@ -78,14 +89,24 @@ function podObstacle(pod: JsonObject): { kind: string; sentence: string } | unde
   const { containerStatuses, initContainerStatuses } = asObject(pod['status']);
   for (const status of [...listOf(initContainerStatuses), ...listOf(containerStatuses)]) {
     const { reason } = asObject(asObject(status['state'])['waiting']);
-    if (typeof reason !== 'string' || !failedStartReasons.has(reason)) continue;
+    if (typeof reason !== 'string' || !failedStart.test(reason)) continue;
     const container = textOf(status['name'], '');
     return { kind: `${reason}/${container}`, sentence: `pod ${name}: container ${container} waits in ${reason}` };
   }
   const unready = listOf(containerStatuses).find(({ ready, state }) => ready === false && asObject(state)['running']);
-  return (
-    unready && { kind: usual, sentence: `pod ${name}: container ${textOf(unready['name'], '')} runs but is not ready` }
-  );
+  if (unready) {
+    // Of a probe's message, only these words are kept (model/observe/event.ts).
+    const [probe, detail] = /^Readiness ?(.*)/.exec(event?.message ?? '') ?? [];
+    const why = probe === undefined ? '' : `: its readiness probe fails${detail ? ` (${detail})` : ''}`;
+    const container = textOf(unready['name'], '');
+    return { kind: usual, sentence: `pod ${name}: container ${container} runs but is not ready${why}` };
+  }
+  return event && event.reason !== 'Unhealthy'
+    ? {
+        kind: event.reason,
+        sentence: `pod ${name} waits for a volume (${event.reason}): kubectl describe pod ${name}`,
+      }
+    : undefined;
 }
 
 const listOf = (value: unknown): JsonObject[] => asArray(value).map(asObject);

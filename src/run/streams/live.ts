@@ -125,7 +125,9 @@ function createDelivery(options: LiveOptions, onTakeError: (error: unknown) => v
     begin(mode: Mode): void {
       if (hasBegun) return;
       hasBegun = true;
-      waiting.unshift({ at: Math.max(waiting[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) });
+      const at = Math.max(waiting[0]?.at ?? options.clock.now(), openedAt);
+      const asked = mode !== 'attach' && at > openedAt + 2000 && { askedAt: openedAt };
+      waiting.unshift({ at, ...asked, ...beganOf(options, mode) });
       takeWaiting();
     },
     /** Passes everything delivered before and after to `taking`. Resolves at the end. */

@@ -3,11 +3,7 @@ import type { RawObservation, StreamName } from '../../model/observation.ts';
 import type { Clock } from '../../output/ports.ts';
 
 const tickMs = 1000;
-/**
- * Tolerated lateness of a tick. Suspensions of 2 s are always noticed, so that they add less than that to the latest
- * possible arrival of a change (`delivery-lag`, 2.5 s). On a busy machine ticks are late too: then intervals only get
- * wider.
- */
+/** Tolerated lateness of a tick: of a suspension, less than 2 s is added to an arrival (`delivery-lag`, 2.5 s). */
 const tolerableDelayMs = 1000;
 
 export type Suspension = ReturnType<typeof watchSuspension>;

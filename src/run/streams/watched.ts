@@ -1,6 +1,4 @@
-/**
- * What is watched, and with which selectors (docs/architecture.md "What is watched"); pure functions over raw objects.
- */
+/** What is watched, by which selectors (docs/architecture.md "What is watched"). Pure, over raw objects. */
 import type { StreamName } from '../../model/observation.ts';
 import {
   asArray,

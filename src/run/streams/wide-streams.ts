@@ -1,7 +1,4 @@
-/**
- * The streams of an endless run besides the pods. What is common to all pods is watched as a whole; the logs of a pod and
- * the Lease of its node only while the pod terminates, and within a bound.
- */
+/** The streams of an endless run besides the pods; logs and Leases only while a pod terminates, within a bound. */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import { follow } from './follow.ts';
 import type { Run } from './live-run.ts';

@@ -85,10 +85,7 @@ const maxChanges: Partial<Record<string, number>> = {
   endpointslices: 32,
 };
 
-/**
- * What a run remembers for pods that are not traced yet. A pod may begin to terminate after hours of watching: then its
- * trace needs the last states of the pod and of related objects, not every earlier change.
- */
+/** What a run remembers of pods that are not traced yet: the last states of the pod and of related objects. */
 export function createHistory() {
   const rings = new Map<string, Observation[]>();
   return {

@@ -1,7 +1,4 @@
-/**
- * The traces of a run about one pod or several. With several, each observation goes only to the pods that it concerns
- * (select.ts), and shared facts are kept once.
- */
+/** The traces of a run; an observation goes only to the pods that it concerns, and shared facts are kept once. */
 import { emptyTrace, type Trace } from '../../model/trace.ts';
 import type { EndpointSlice, Pod } from '../../model/kube.ts';
 import type { Observation } from '../../model/observation.ts';
@@ -11,10 +8,7 @@ import { concerning, learn, objectsOf, subjectOf, type Subject } from '../../mod
 import { createHistory, createSharedProbes, createSharedSiblings } from './shared-facts.ts';
 import { onePod, type Traces } from './traces.ts';
 
-/**
- * Traces one pod or several, as the log's first observation says. `wants` chooses which terminating pods are traced in a
- * run over several pods.
- */
+/** Traces one pod or several, as the log's first observation says; of several, those that `wants` chooses. */
 export function tracesOfLog(wants: (pod: Pod) => boolean = () => true): Traces {
   let traces = tracesOfOne();
   let isChosen = false;

@@ -8,7 +8,7 @@ export type Step =
   /** Absent fields keep their value. */
   | { kind: 'deployment'; generation?: number; spec?: Raw; status?: Raw; conditions?: Raw[] }
   /** An Event about a pod. */
-  | { kind: 'event'; pod: string; reason: string }
+  | { kind: 'event'; pod: string; reason: string; message?: string }
   /** `name`: `web-HASH-SUFFIX`. */
   | { kind: 'pod'; name: string; is: PodState };
 
@@ -75,6 +75,7 @@ export function scriptedRollout(server: Loopback): Player {
         metadata: { ...common, name, uid: name },
         involvedObject: about,
         reason: step.reason,
+        message: step.message,
         source,
         ...times,
       });

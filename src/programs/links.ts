@@ -175,7 +175,7 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   const isOpen = effects.some(({ handles, exitCodes: { good, cut } }) => handles !== 'no' && ![...good, ...cut].length);
   const codes = (key: 'good' | 'cut') => [...new Set(isOpen ? [] : effects.flatMap((one) => one.exitCodes[key]))];
   const isSame = effects.every((one) => answerText(one) === answerText(first));
-  const decidedBy = ways.map(([label, effect]) => `${label}: ${answerText(effect)}`).join('; ');
+  const decidedBy = [...new Set(ways.map(([label, effect]) => `${label}: ${answerText(effect)}`))].join('; ');
   return {
     ...first,
     reachesApp: same('reachesApp'),

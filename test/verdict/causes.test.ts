@@ -180,6 +180,12 @@ const causes: readonly Cause[] = [
     owner: 'kubelet',
   },
   {
+    sentence: 'beside a short deletion, that the container had just restarted',
+    file: ownRecording('deleted-after-a-restart'),
+    says: / · app had restarted 1 time, last after exit 0$/,
+    owner: 'kubelet',
+  },
+  {
     sentence: 'a finalizer, by name',
     file: recordingFile('finalizer'),
     says: /finalizer example\.com\/audit held the pod for 5\.6s/,

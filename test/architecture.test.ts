@@ -101,6 +101,7 @@ const table: Record<string, string[]> = {
     'model',
     'infer',
     'verdict',
+    'kube',
     'run',
     'recording',
     'output',

@@ -1,18 +1,35 @@
 /** The templates of deploy/helm, made from the manifests in deploy/: those are the only place to change anything. */
 
+/** Where the manifests of the Role for the nodes' Leases begin. */
+const leaseRole = '---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n';
+
+const createEvents =
+  "{{ if .Values.emitEvents }}  - apiGroups: ['']\n    resources: [events]\n    verbs: [create]\n{{ end }}";
+
 /** What the chart's values replace, by how it is written in deploy/watch.yaml. */
 const replaced: readonly [text: string, by: string][] = [
   [': podexit-watch\n', ': {{ .Release.Name }}\n'],
   // Two releases in one namespace must not share their pods.
   ['app.kubernetes.io/name:', 'app.kubernetes.io/instance:'],
   ['    namespace: podexit\n', '    namespace: {{ .Release.Namespace }}\n'],
+  // A Role cannot grant what is in no namespace, or in another one.
+  [
+    "  - apiGroups: ['']\n    resources: [nodes]\n    verbs: [list, watch]\n",
+    "{{ if not .Values.namespace }}  - apiGroups: ['']\n    resources: [nodes]\n    verbs: [list, watch]\n{{ end }}" +
+      createEvents,
+  ],
+  [leaseRole, '---\n{{ if not .Values.namespace }}' + leaseRole.replace('---\n', '')],
+  ['---\napiVersion: apps/v1', '{{ end }}---\napiVersion: apps/v1'],
   ['ClusterRole', '{{ if .Values.namespace }}Role{{ else }}ClusterRole{{ end }}'],
   ['ghcr.io/OWNER/kubectl-podexit:v0.1.0', '"{{ .Values.image }}"'],
   [
     '[watch, -A, ',
     '[watch, {{ if .Values.namespace }}"--namespace={{ .Values.namespace }}"{{ else }}-A{{ end }}, SHARD',
   ],
-  ['SHARD', '{{ if .Values.shard }}"--shard={{ .Values.shard }}", {{ end }}'],
+  [
+    'SHARD',
+    '{{ if .Values.shard }}"--shard={{ .Values.shard }}", {{ end }}{{ if .Values.emitEvents }}--emit-events, {{ end }}',
+  ],
   ['--record-max=1Gi', '"--record-max={{ .Values.records.max }}"'],
   [
     'emptyDir:\n            sizeLimit: 1200Mi',
@@ -40,8 +57,13 @@ export function chartTemplate(manifests: string): string {
 }
 
 /** What Prometheus fills in itself stays as it is. */
-export const monitoringTemplate = (manifests: string): string =>
-  `${generated}{{ if .Values.monitoring }}\n${named(manifests.replace(/\{\{|\}\}/g, (braces) => `{{ "${braces}" }}`))}{{ end }}\n`;
+export function monitoringTemplate(manifests: string): string {
+  const [monitor = '', rules = ''] = manifests
+    .replace(/\{\{|\}\}/g, (braces) => `{{ "${braces}" }}`)
+    .split('---\n')
+    .map(named);
+  return `${generated}{{ if .Values.monitoring }}\n${monitor}{{ if .Values.alerts }}---\n${rules}{{ end }}{{ end }}\n`;
+}
 
 const named = (text: string): string =>
   text

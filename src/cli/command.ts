@@ -94,6 +94,7 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   metrics?: string;
   recordDir?: string;
   recordMax?: string;
+  emitEvents?: boolean;
 
   // Of `rollout` and `demo`.
   restart?: boolean;

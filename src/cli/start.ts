@@ -69,6 +69,7 @@ function outputTo(descriptor: 1 | 2, create: () => NodeJS.WriteStream): Output {
   const stream = (): NodeJS.WriteStream => (created ??= create().on('error', onError));
   return {
     write: (text) => void (isGone || stream().write(text)),
+    waiting: () => stream().writableLength,
     isTty: isatty(descriptor),
     // A terminal without a size reports 0.
     columns: () => stream().columns || 80,

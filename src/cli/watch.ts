@@ -35,14 +35,12 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
     .optionsGroup('For other programs:')
     .option('--metrics <address>', 'serve Prometheus metrics, /healthz and /readyz at [HOST:]PORT')
     .option('--record-dir <folder>', 'record each exit in this folder, for replay, why --from and recommend')
-    .option(
-      '--record-max <size>',
-      'the most that the recordings take (100Mi, 1Gi: the default); the oldest are removed',
-    )
+    .option('--record-max <size>', 'most that the recordings take (100Mi; default: 1Gi); the oldest go')
     .option(
       '--otlp <when>',
       'send each exit as an OpenTelemetry trace: always, never, or auto (if OTEL_EXPORTER_OTLP_ENDPOINT is set)',
     )
+    .option('--emit-events', 'post an Event on the workload for each exit that was not graceful')
     .optionsGroup('Output:')
     .option('-o, --output <format>', 'lines, ndjson or json; default: a table at a terminal, else lines')
     .option('--no-logs', "do not follow the logs of terminating pods' containers")
@@ -64,6 +62,7 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
       metrics: addressOf(flags.metrics),
       recordings: recordingsOf(flags),
       otlp: sendsTraces(flags, ports.env),
+      emitsEvents: flags.emitEvents ?? false,
       look: {
         color: colorFrom(flags),
         ascii: ascii || plain,

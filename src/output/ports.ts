@@ -19,6 +19,8 @@ export interface Output {
   onResize(listener: () => void): () => void;
   /** Calls back before Ctrl-Z suspends this process; returns an unsubscribe function. */
   onSuspend(listener: () => void): () => void;
+  /** Bytes that the reader has not taken yet. */
+  waiting?(): number;
   /** Resolves when the reader goes away (EPIPE), otherwise never. */
   readonly closed: Promise<void>;
 }

@@ -11,7 +11,7 @@ import { parseTime } from '../model/stamps.ts';
 import { objectsOf } from '../model/select.ts';
 import { forgetOldest, goneIn } from './memory.ts';
 
-/** Why it ended. `restart`: by itself, and the kubelet starts it again; `finished`: nothing starts it again. */
+/** Why it ended. `restart`: nothing says that a probe was why, and the kubelet starts it again; `finished`: nothing starts it again. */
 export type EndTrigger = 'liveness-probe' | 'startup-probe' | 'restart' | 'finished' | 'kubelet-eviction' | 'deadline';
 
 export interface ContainerEnd {
@@ -36,7 +36,8 @@ const noEnds: ReadonlyMap<string, number> = new Map();
 export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
   /** How many ends of each container were counted, by the pod's uid; also of pods that a selector matches no longer. */
   const counted = new Map<string, ReadonlyMap<string, number>>();
-  const killings = new Map<string, EndTrigger>();
+  /** By container, what the newest Killing Event says; `isNew`: no end was put down to it yet. */
+  const killings = new Map<string, { trigger: EndTrigger; isNew: boolean }>();
   /** When the watch began: by the newest `Date` of the API server, ms. */
   let since = Infinity;
   let serverDate: number | undefined;
@@ -58,8 +59,9 @@ export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
   };
   const newEnds = (pod: Pod, status: ContainerStatus, count: number, at: number): ContainerEnd[] => {
     const key = `${pod.metadata.uid}/${status.name}`;
-    const probe = killings.get(key);
-    killings.delete(key);
+    const killing = killings.get(key);
+    const probe = killing?.isNew ? killing.trigger : undefined;
+    if (killing) killing.isNew = false;
     const kind = specOf(pod, status.name)?.kind;
     const seen = [status.state.terminated, status.lastState?.terminated].filter((one) => one !== undefined);
     const ends = Array.from({ length: count }, (_, index): ContainerEnd => {
@@ -68,20 +70,26 @@ export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
       if (!end) return { ...about, outcome: 'unknown', trigger: 'restart' };
       const { exitCode, reason } = end;
       const trigger = index > 0 ? 'restart' : (probe ?? triggerOf(pod, status.name, exitCode));
-      const outcome = outcomeOf(exitCode, reason, trigger, kind === 'sidecar');
+      const isSignal = exitCode === 137 || exitCode === 143;
+      // Of many Events about one pod the kubelet posts only some: a probe that failed before may have failed again.
+      const isUnclear = killing !== undefined && trigger === 'restart' && isSignal && reason !== 'OOMKilled';
+      const outcome = isUnclear ? 'unknown' : outcomeOf(exitCode, reason, trigger, kind === 'sidecar');
       return { ...about, outcome, trigger, exitCode, ...(reason && { reason }) };
     });
     // Init containers are meant to end, and ephemeral ones belong to a person.
     return kind === 'ephemeral' ? [] : ends.filter(({ exitCode }) => kind !== 'init' || exitCode !== 0);
   };
+  const learn = (event: Event, o: Observation): void => {
+    const [key, trigger] = killingOf(event) ?? [];
+    if (key === undefined || trigger === undefined || (o.kind === 'changed' && o.change === 'DELETED')) return;
+    // Those of a list are as old as an hour.
+    killings.set(key, { trigger, isNew: o.kind === 'changed' });
+    forgetOldest(killings, mostKillings);
+  };
   return {
     take(o: Observation): void {
       if (o.kind === 'dated') serverDate = o.date;
-      if (o.kind === 'changed' && o.change !== 'DELETED' && o.object.kind === 'Event') {
-        const found = killingOf(o.object);
-        if (found) killings.set(...found);
-        forgetOldest(killings, mostKillings);
-      }
+      for (const event of objectsOf(o)) if (event.kind === 'Event') learn(event, o);
       if (o.kind === 'listed') for (const uid of goneIn(o, counted.keys())) counted.delete(uid);
       for (const object of objectsOf(o)) if (object.kind === 'Pod') take(object, o.at);
       if (o.kind === 'listed' && o.stream === 'pods') since = Math.min(since, serverDate ?? o.at);

@@ -30,8 +30,12 @@ export function workloadOfPod(pod: Pod, known?: Pick<Workload, 'kind' | 'name'>)
   return { namespace: pod.metadata.namespace ?? '', workload: [word.toLowerCase(), ...names].join('/') };
 }
 
+/** What can be left out within bounds. */
+export type Droppable = 'exits' | 'recordings' | 'traces' | 'events' | 'lines';
+
 /** Ends that nobody needs to look at. */
-export const isFine = (outcome: string): boolean => ['graceful', 'removed', 'completed', 'signalled'].includes(outcome);
+export const isFine = (outcome: string): boolean =>
+  ['graceful', 'removed', 'not-started', 'completed', 'signalled'].includes(outcome);
 
 export function createExitCounts() {
   const workloads = new Map<string, WorkloadCounts>();
@@ -46,17 +50,20 @@ export function createExitCounts() {
     workloads.set(key, known);
     return known;
   };
+  const count = (what: 'exits' | 'containerEnds' | 'unseen', place: PlaceOfExit, outcome: string): void => {
+    const own = countsOf(place);
+    totals[what] += 1;
+    own.exits += 1;
+    if (!isFine(outcome)) own.bad += 1;
+    for (const counts of what === 'containerEnds' ? [own.outcomes] : [own.outcomes, outcomes])
+      counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  };
   return {
-    /** `unseen`: a pod is gone, and its termination was not observed. */
-    exit(what: 'exits' | 'containerEnds' | 'unseen', place: PlaceOfExit, outcome: string): void {
-      const own = countsOf(place);
-      totals[what] += 1;
-      own.exits += 1;
-      if (!isFine(outcome)) own.bad += 1;
-      for (const counts of what === 'containerEnds' ? [own.outcomes] : [own.outcomes, outcomes])
-        counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    },
-    add: (what: 'gaps' | 'dropped'): void => void (totals[what] += 1),
+    exit: ({ kind, place, outcome }: { kind: 'pod' | 'container'; place: PlaceOfExit; outcome: string }): void =>
+      count(kind === 'pod' ? 'exits' : 'containerEnds', place, outcome),
+    unseen: (place: PlaceOfExit): void => count('unseen', place, 'unknown'),
+    gap: (): void => void (totals.gaps += 1),
+    dropped: (what: Droppable): void => void (totals.dropped += what === 'exits' ? 1 : 0),
     worst: (most: number): WorkloadCounts[] =>
       [...workloads.values()]
         .filter(({ bad }) => bad > 0)

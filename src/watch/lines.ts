@@ -8,8 +8,9 @@ import { iconOf } from '../output/text/card.ts';
 import { clockText, type Timestamps } from '../output/time-text.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
+import { plural } from '../verdict/words.ts';
 import type { ContainerEnd, EndTrigger } from './container-ends.ts';
-import { isFine, workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
+import { isFine, workloadOfPod, type Droppable, type PlaceOfExit } from './exit-counts.ts';
 
 /** What a watch tells as it goes on. */
 export type WatchedExit =
@@ -19,6 +20,17 @@ export function exitOfPod(report: Report) {
   const { pod, workload, now: at, trigger } = report.timeline;
   const { outcome } = report.verdict;
   return { kind: 'pod', at, pod, report, outcome, trigger: trigger.kind, place: workloadOfPod(pod, workload) } as const;
+}
+
+/** Who is told as a watch goes on: its counts, metrics and view, and what it sends. */
+export interface WatchListener {
+  exit?(exit: WatchedExit): void;
+  /** A pod is gone, and its termination was not observed. */
+  unseen?(place: PlaceOfExit): void;
+  gap?(gap: WatchGap): void;
+  dropped?(what: Droppable): void;
+  /** The Service had no ready endpoint for so many further ms. */
+  noReady?(namespace: string, service: string, ms: number): void;
 }
 
 /** A stretch of client time (ms) in which something was not observed. */
@@ -58,12 +70,13 @@ function endText({ container, outcome, trigger, exitCode, reason, restarts }: Co
     'kubelet-eviction': ': the kubelet ended its pod',
     deadline: ': its pod had run for its activeDeadlineSeconds',
   };
-  const again = ['finished', 'kubelet-eviction', 'deadline'].includes(trigger) ? '' : `, ${restarts} restarts so far`;
+  const again = ['finished', 'kubelet-eviction', 'deadline'].includes(trigger)
+    ? ''
+    : `, ${plural(restarts, 'restart')} so far`;
   const other = reason === undefined || ['OOMKilled', 'Error', 'Completed'].includes(reason) ? '' : `, ${reason}`;
   return `Container ${container} ${words}${code}${why[trigger] ?? ''}${other}${again}`;
 }
 
-/** A line of `-o ndjson`. */
 export const jsonLine = (type: string, about: object): string => `${jsonText({ type, ...about })}\n`;
 
 /** The same as a document of `-o json`, as `kubectl get --watch -o json` prints them: `watch-gap` is of kind `WatchGap`. */
@@ -72,20 +85,17 @@ export function jsonDocument(type: string, about: object): string {
   return renderJson({ apiVersion: 'podexit/v1', kind, ...about });
 }
 
-export const exitLine = (exit: WatchedExit): string =>
-  exit.kind === 'pod'
-    ? jsonLine('report', { workload: exit.place.workload, report: exitReportOf(exit.report) })
-    : jsonLine('container-end', endOf(exit));
-
-export const exitDocument = (exit: WatchedExit): string =>
-  exit.kind === 'pod' ? renderJson(exitReportOf(exit.report)) : jsonDocument('container-end', endOf(exit));
-
-function endOf({ pod, at, place, ...end }: ContainerEnd & Pick<WatchedExit, 'place'>): object {
+export function exitDocument(exit: WatchedExit, print: typeof jsonLine): string {
+  const { at, pod, place } = exit;
   const { namespace, workload } = place;
+  if (exit.kind === 'pod') {
+    const report = exitReportOf(exit.report);
+    return print === jsonLine ? jsonLine('report', { workload, report }) : renderJson(report);
+  }
   const { name, uid } = pod.metadata;
-  const { container, outcome, trigger, exitCode, reason, restarts } = end;
-  const about = { container, outcome, trigger, exitCode, reason, restarts };
-  return { at: printTime(at, 'earlier'), pod: { namespace, name, uid }, workload, ...about };
+  const { container, outcome, trigger, exitCode, reason, restarts } = exit;
+  const end = { workload, container, outcome, trigger, exitCode, reason, restarts };
+  return print('container-end', { at: printTime(at, 'earlier'), pod: { namespace, name, uid }, ...end });
 }
 
 export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps): string {

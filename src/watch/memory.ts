@@ -14,8 +14,6 @@ import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
 const rememberedMs = 10 * 60_000;
-/** The same for Events about pods that are not known: most are gone, and a new one is seen a little later. */
-const newPodMs = 60_000;
 const sweepMs = 60_000;
 
 /** How many Events about one object, and changes of another object, are remembered. */
@@ -45,6 +43,15 @@ function createRings() {
       rings.set(key, ring);
     },
     forget: (key: string): void => void rings.delete(key),
+    /** A list is the whole state: what existed and is not in it is gone. Of owners it does not say of which kind, if it is empty. */
+    keepOnly(keys: ReadonlySet<string>, { stream, objects: [first] }: ObservationOf<'listed'>): void {
+      for (const [key, ring] of rings) {
+        const last = ring.seen.at(-1);
+        const [object] = last && 'stream' in last && last.stream === stream ? objectsOf(last) : [];
+        const isOfList = object && (first ? object.kind === first.kind : stream !== 'owner');
+        if (isOfList && !keys.has(key)) ring.forMs = Math.min(ring.forMs, rememberedMs);
+      }
+    },
     putList: (o: ObservationOf<'listed'>): void =>
       void lists.set(`${o.stream}/${o.name ?? ''}/${o.objects[0]?.kind ?? ''}`, { ...o, objects: [] }),
     putBeside(namespace: string, key: string): void {
@@ -81,9 +88,6 @@ function createPods() {
       const packed = pods.get(uid);
       return packed ? [packer.unpack(packed)] : [];
     },
-    /** The Event is about a pod that is not among them, after their list has come. */
-    lack: ({ involvedObject: { kind, uid } }: Event): boolean =>
-      kind === 'Pod' && pods.size > 0 && !pods.has(uid ?? ''),
     uids: () => pods.keys(),
     size: (): number => pods.size,
   };
@@ -105,6 +109,8 @@ function createDates() {
   };
 }
 
+export type Memory = ReturnType<typeof createMemory>;
+
 export function createMemory() {
   const pods = createPods();
   const dates = createDates();
@@ -117,11 +123,12 @@ export function createMemory() {
     if (object.kind === 'Pod') return isRemoved ? undefined : pods.put(o, object);
     const key = rememberedKey(object);
     if (object.kind === 'Event') {
-      const forMs = pods.lack(object) ? newPodMs : rememberedMs;
-      if (isRemoved || isOld(object, o.at - forMs) || isAmong(rings.recalled(key), object)) return;
-      return rings.put(key, o, mostEvents, forMs);
+      if (isRemoved || isOld(object, o.at - rememberedMs) || isAmong(rings.recalled(key), object)) return;
+      return rings.put(key, o, mostEvents, rememberedMs);
     }
-    rings.put(key, o, mostChanges, isRemoved ? rememberedMs : Infinity);
+    // Both are read again for each pod that terminates.
+    const isReread = object.kind === 'Lease' || object.kind === 'Namespace';
+    rings.put(key, o, mostChanges, isRemoved || isReread ? rememberedMs : Infinity);
     if (object.kind === 'Namespace') rings.putBeside(name, key);
     if (object.kind === 'EndpointSlice' || object.kind === 'Service') rings.putBeside(namespace, key);
   };
@@ -134,6 +141,7 @@ export function createMemory() {
         // The Lease of a node is listed each time that a pod terminates there.
         if (o.name === undefined) rings.putList(o);
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
+        if (o.name === undefined) rings.keepOnly(new Set(o.objects.map(rememberedKey)), o);
       } else if (o.kind !== 'dated' && !('stream' in o && o.stream === 'lease') && !('pod' in o && o.pod !== undefined))
         rings.put('streams', o, mostOfStreams, Infinity);
     },

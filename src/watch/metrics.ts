@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { PodexitError } from '../errors.ts';
 import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
+import type { Droppable } from './exit-counts.ts';
 import type { WatchedExit, WatchGap } from './lines.ts';
 
 export interface MetricsAddress {
@@ -17,7 +18,7 @@ export interface MetricsAddress {
 }
 
 /** Combinations of label values of each metric. A histogram has fifteen series for each. */
-const most = { exits: 1200, services: 300, namespaces: 15 } as const;
+const most = { exits: 1000, services: 300, namespaces: 15 } as const;
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 const shareBuckets = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1, 1.1, 1.5, 2, 5];
@@ -25,11 +26,8 @@ const shareBuckets = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1, 1.1, 1.5, 2, 5];
 export interface WatchHealth {
   readonly open: number;
   readonly pods: number;
-  readonly isReady: boolean;
   readonly streams: { readonly up: number; readonly lost: number };
 }
-
-export type Metrics = ReturnType<typeof createMetrics>;
 
 function instruments(registers: Registry[]) {
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
@@ -96,7 +94,7 @@ export function createMetrics(version: string, health: () => WatchHealth) {
       gapSeconds.inc((to - from) / 1000);
     },
     unseen: (): void => unseen.inc(),
-    dropped: (what: 'exits' | 'recordings' | 'traces'): void => dropped.inc({ what }),
+    dropped: (what: Droppable): void => dropped.inc({ what }),
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
   };
@@ -118,9 +116,9 @@ function bounded<N extends string>(size: number, names: readonly N[]) {
  */
 export async function serveMetrics(
   { host, port }: MetricsAddress,
-  metrics: Metrics,
+  { text, contentType }: ReturnType<typeof createMetrics>,
   { isReady, beforeScrape }: { isReady: () => boolean; beforeScrape: () => void },
-): Promise<{ port: number; close: () => void }> {
+): Promise<{ url: string; close: () => void }> {
   const server = createServer((request, response) => {
     const answer = (status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
       void response.writeHead(status, { 'content-type': type }).end(text);
@@ -130,18 +128,19 @@ export async function serveMetrics(
     if (path === '/readyz') return isReady() ? answer(200, 'ok\n') : answer(503, 'the pods are not watched yet\n');
     if (path !== '/metrics') return answer(404, 'there are /metrics, /healthz and /readyz\n');
     beforeScrape();
-    void metrics.text().then((text) => answer(200, text, metrics.contentType));
+    void text().then((counts) => answer(200, counts, contentType));
   });
   await once(server.listen(port, host), 'listening').catch((cause: NodeJS.ErrnoException) => {
     throw new PodexitError(
       'metrics.port',
       `cannot serve metrics on ${host ?? ''}:${port} (${cause.code ?? cause.message})`,
-      'Choose another port: --metrics 9464. Nothing was watched.',
+      'Choose another one: --metrics [HOST:]PORT. Nothing was watched.',
       { cause },
     );
   });
+  const name = host?.includes(':') ? `[${host}]` : (host ?? 'localhost');
   return {
-    port: (server.address() as AddressInfo).port,
+    url: `http://${name}:${(server.address() as AddressInfo).port}/metrics`,
     close() {
       server.closeAllConnections();
       server.close();

@@ -25,4 +25,6 @@ export interface WatchOptions extends Pick<TraceOptions, 'connection' | 'verbosi
   readonly recordings?: RecordingFolder | undefined;
   /** Send each exit as an OpenTelemetry trace. */
   readonly otlp: boolean;
+  /** Post a Kubernetes Event for each exit that was not graceful. */
+  readonly emitsEvents: boolean;
 }

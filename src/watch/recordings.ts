@@ -7,6 +7,7 @@ import { forJson } from '../output/safe-text.ts';
 import { recordingVersion } from '../recording/reader.ts';
 import { openRecorder, unrecordable } from '../recording/recorder.ts';
 import type { Ports } from '../run/ports.ts';
+import type { Droppable } from './exit-counts.ts';
 
 export interface RecordingFolder {
   readonly folder: string;
@@ -14,19 +15,15 @@ export interface RecordingFolder {
   readonly maxBytes: number;
 }
 
-/** ms without a try after a failed write, for example to a full disk. */
-const pauseMs = 60_000;
-
 const ownName = /^\d{8}T\d{6}\.\d{3}Z_.*\.ndjson$/;
 
-/** Throws `record.unwritable` if the folder cannot be read or made. `onDropped`: an exit was not recorded. */
+/** Throws `record.unwritable` if the folder cannot be read or made. */
 export function createRecordings(
   { folder, maxBytes }: RecordingFolder,
   { clock, version }: Pick<Ports, 'clock' | 'version'>,
-  { warn, onDropped }: { warn: (message: string) => void; onDropped: () => void },
+  { warn, dropped }: { warn: (message: string) => void; dropped: (what: Droppable) => void },
 ) {
   const kept = recordingsIn(folder);
-  let pausedUntil = -Infinity;
   let isFailing = false;
   const rotate = (): void => {
     let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -39,9 +36,7 @@ export function createRecordings(
   return {
     /** Writes the log of an exit. A failure is said once, as is its end, and costs only recordings. */
     save(pod: Pod, log: readonly Observation[]): void {
-      const now = clock.now();
-      if (now < pausedUntil) return onDropped();
-      const recorded = new Date(now).toISOString();
+      const recorded = new Date(clock.now()).toISOString();
       const name = nameOf(recorded, pod);
       const file = join(folder, name);
       let failure: Error | undefined;
@@ -59,8 +54,7 @@ export function createRecordings(
       isFailing = failure !== undefined;
       if (!failure) return rotate();
       remove(file);
-      pausedUntil = now + pauseMs;
-      onDropped();
+      dropped('recordings');
     },
   };
 }

@@ -10,8 +10,7 @@ import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { terminatingPodsIn } from '../run/traces/traces-of-log.ts';
 import { workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
-import { createMemory, forgetOldest, goneIn } from './memory.ts';
-import { createRecentPods } from './recent-pods.ts';
+import { createMemory, forgetOldest, goneIn, type Memory } from './memory.ts';
 
 /** Pods that terminate at the same time, beyond which further ones are counted as dropped. */
 const mostOpen = 5000;
@@ -36,7 +35,6 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
   const byName = new Map<string, Set<string>>();
   const ended = createEnded();
   const memory = createMemory();
-  const recent = createRecentPods();
   const begin = (pod: Pod): void => {
     const subject = subjectOf(pod);
     learn(subject, pod);
@@ -53,7 +51,6 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
   return {
     add(o: Observation): readonly string[] {
       seen(o);
-      recent.take(o);
       if (o.kind === 'dated' && !memory.date(o)) return [];
       for (const pod of terminatingPodsIn(o)) {
         const { uid } = pod.metadata;
@@ -74,14 +71,11 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
       if (!isState || !traced.has(o.object.metadata.uid)) memory.take(o);
       return keys;
     },
-    get(uid: string): Trace | undefined {
-      const one = traced.get(uid);
-      return one && recent.in(one.trace);
-    },
+    /** Without the pod's siblings: which pod replaces it is unknown. */
+    get: (uid: string): Trace | undefined => traced.get(uid)?.trace,
     keys: () => [...traced.keys()],
     probes: () => emptyTrace.probes,
-    close(uid: string, replacement?: string): void {
-      if (replacement !== undefined) recent.name(replacement);
+    close(uid: string): void {
       const { subject: { name } = { name: '' }, trace } = traced.get(uid) ?? {};
       traced.delete(uid);
       byName.get(name)?.delete(uid);
@@ -90,20 +84,26 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
     },
     /** What concerned the pod so far, as the log of a run about this pod. */
     logOf: (uid: string): readonly Observation[] => traced.get(uid)?.log ?? [],
-    placeOf: (pod: Pod): PlaceOfExit => placeIn(memory, pod),
+    ownerOf: (pod: Pod) => ownerIn(memory, pod),
+    placeOf: (pod: Pod): PlaceOfExit => workloadOfPod(newestIn(memory, pod), ownerIn(memory, pod)),
+    /** Pods that terminate now, also those that were reported as stuck or not traced. */
+    terminating: () => traced.size + ended.staying(),
     sizes: memory.sizes,
   };
 }
 
-/** Where a pod belongs, as those of its owners say that are known. */
-function placeIn({ stateOf, statesOf }: ReturnType<typeof createMemory>, pod: Pod): PlaceOfExit {
-  const newest =
-    stateOf(pod.metadata.uid)
-      .flatMap(objectsOf)
-      .find((one) => one.kind === 'Pod') ?? pod;
-  const owners = statesOf(`uid/${controllerOf(newest)?.uid}`).flatMap(objectsOf);
-  return workloadOfPod(newest, owners.flatMap((owner) => controllerOf(owner) ?? []).at(-1));
-}
+const newestIn = ({ stateOf }: Memory, pod: Pod): Pod =>
+  stateOf(pod.metadata.uid)
+    .flatMap(objectsOf)
+    .find((one) => one.kind === 'Pod') ?? pod;
+
+/** The owner of the pod's controller, if it is known: a Deployment, a CronJob. */
+const ownerIn = (memory: Memory, pod: Pod) =>
+  memory
+    .statesOf(`uid/${controllerOf(newestIn(memory, pod))?.uid}`)
+    .flatMap(objectsOf)
+    .flatMap((owner) => controllerOf(owner) ?? [])
+    .at(-1);
 
 /** Pods that are not traced, or not again: those that are gone, and while they exist those that were stuck or dropped. */
 function createEnded() {
@@ -115,6 +115,7 @@ function createEnded() {
   return {
     add,
     has: (uid: string): boolean => gone.has(uid) || staying.has(uid),
+    staying: () => staying.size,
     take: (o: Observation): void => {
       for (const uid of goneIn(o, staying)) if (staying.delete(uid)) add(uid, true);
     },

@@ -6,50 +6,52 @@ import { flow, plain } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { isRepainted, repainting, viewOptions } from '../output/text/views.ts';
 import type { LookOptions } from '../output/view.ts';
-import { exitDocument, exitLine, exitLines, jsonDocument, jsonLine, type WatchedExit, type WatchGap } from './lines.ts';
+import { exitLines, exitDocument, jsonDocument, jsonLine, type WatchListener } from './lines.ts';
 import type { WatchFormat } from './options.ts';
 import { createWatchTable, type WatchState } from './table.ts';
 import { summaryText, type ExitNumbers } from './exit-counts.ts';
 
-export interface WatchView {
-  exit(exit: WatchedExit): void;
-  gap?(gap: WatchGap): void;
+export interface WatchView extends Pick<WatchListener, 'exit' | 'gap'> {
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say?(text: string): boolean;
   end(numbers: ExitNumbers, stillTerminating: number): void;
   close?(): void;
 }
 
+/** Bytes that wait for a reader of stdout. Beyond them lines are left out: a watch runs on for days. */
+const mostUnread = 16 * 2 ** 20;
+
 export function watchView(
   format: WatchFormat,
   look: LookOptions,
-  ports: OutputPorts,
+  { dropped, ...ports }: OutputPorts & Pick<Required<WatchListener>, 'dropped'>,
   state: () => WatchState,
 ): WatchView {
-  const write = (text: string): void => ports.stdout.write(text);
-  const forPrograms = (textOf: (exit: WatchedExit) => string, print: typeof jsonLine): WatchView => ({
-    exit: (exit) => write(textOf(exit)),
+  const write = (text: string): void =>
+    (ports.stdout.waiting?.() ?? 0) < mostUnread ? ports.stdout.write(text) : dropped('lines');
+  const forPrograms = (print: typeof jsonLine): WatchView => ({
+    exit: (exit) => write(exitDocument(exit, print)),
     gap: ({ streams, from, to }) =>
       write(print('watch-gap', { streams, from: printTime(from, 'earlier'), to: printTime(to, 'later') })),
     end: (numbers, stillTerminating) => write(print('watch-summary', { ...numbers, stillTerminating })),
   });
   switch (format) {
     case 'ndjson':
-      return forPrograms(exitLine, jsonLine);
+      return forPrograms(jsonLine);
     case 'json':
-      return forPrograms(exitDocument, jsonDocument);
+      return forPrograms(jsonDocument);
     case 'lines':
-      return linesView(look, ports);
+      return linesView(look, ports, write);
     case 'table':
-      return isRepainted('live', ports) ? tableView(look, ports, state) : linesView(look, ports);
+      return isRepainted('live', ports) ? tableView(look, ports, state) : linesView(look, ports, write);
   }
 }
 
-function linesView(look: LookOptions, ports: OutputPorts): WatchView {
+function linesView(look: LookOptions, ports: OutputPorts, write: (text: string) => void): WatchView {
   const pen = penFor(viewOptions(look, ports).style);
   const { stdout } = ports;
   const columns = (): number => (stdout.isTty ? stdout.columns() : Infinity);
-  const print = (lines: readonly string[]): void => stdout.write(lines.map((line) => `${line}\n`).join(''));
+  const print = (lines: readonly string[]): void => write(lines.map((line) => `${line}\n`).join(''));
   return {
     exit: (exit) => print(exitLines(pen, exit, look.timestamps, columns())),
     end: (...numbers) =>

@@ -16,14 +16,14 @@ import type { Trace } from '../model/trace.ts';
 import { createContainerEnds } from './container-ends.ts';
 import { createGaps } from './gaps.ts';
 import { isInShard, watchedGroup } from './group.ts';
-import { exitOfPod, gapText, type WatchedExit, type WatchGap } from './lines.ts';
-import type { WatchHealth, Metrics, MetricsAddress } from './metrics.ts';
+import { exitOfPod, gapText, type WatchedExit, type WatchListener } from './lines.ts';
+import type { MetricsAddress } from './metrics.ts';
 import type { WatchOptions } from './options.ts';
 import { createRecordings } from './recordings.ts';
-import { createTraceSender } from './send-traces.ts';
+import { createExitSender, postEvent, sendTrace, type Send } from './senders.ts';
 import { createServices } from './services.ts';
 import { mostRows, type WatchState } from './table.ts';
-import { createExitCounts, type PlaceOfExit } from './exit-counts.ts';
+import { createExitCounts } from './exit-counts.ts';
 import { watchedTraces } from './traces.ts';
 import { watchView, type WatchView } from './view.ts';
 
@@ -33,89 +33,60 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   const ports = sayingThrough((text) => view?.say?.(text), terminal);
   const watch = createWatch(options, ports);
   const served = options.metrics && (await watch.serve(options.metrics));
-  if (served) warnOn(ports)(`metrics at http://${options.metrics?.host ?? 'localhost'}:${served.port}/metrics`);
+  if (served) watch.warn(`metrics at ${served.url}`);
+  const senders = options.otlp ? [watch.senderOf('traces', sendTrace(ports))] : [];
   try {
     return await inSession(options, ports, async (session, shown) => {
       const group = await watchedGroup(session, options);
-      view = watchView(options.format, shown.look, terminal, () => watch.state(group.target));
+      if (options.emitsEvents) senders.push(watch.senderOf('events', postEvent(session.cluster, watch.traces.ownerOf)));
+      view = watchView(options.format, shown.look, { ...terminal, dropped: watch.tell.dropped }, () =>
+        watch.state(group.target),
+      );
+      watch.listeners.push(view, ...senders);
       return follow(session, shown, { group, watch, view });
     });
   } finally {
     view?.close?.();
+    for (const sender of senders) sender.end();
     served?.close();
   }
 }
 
-type Watch = Awaited<ReturnType<typeof createWatch>>;
-
-/** Everything but stdout that is told about exits: counts, metrics, recordings, traces. */
-function createOutputs(options: WatchOptions, ports: Ports, { isUp }: ReturnType<typeof createConnections>) {
-  const counts = createExitCounts();
-  let metrics: Metrics | undefined;
-  const owns = (namespace: string): boolean => !options.shard || isInShard(namespace, options.shard);
-  const services = createServices((...noReady) => metrics?.noReady(...noReady), owns);
-  const to = (what: Parameters<Metrics['dropped']>[0]) => ({
-    warn: warnOn(ports),
-    onDropped: (): void => metrics?.dropped(what),
-  });
-  const recordings = options.recordings && createRecordings(options.recordings, ports, to('recordings'));
-  const sendTrace = options.otlp ? createTraceSender(ports, to('traces')) : undefined;
-  return {
-    counts,
-    services,
-    recordings,
-    /** Serves the counts. Throws `metrics.port`. */
-    async serve(address: MetricsAddress, health: () => WatchHealth) {
-      const { createMetrics, serveMetrics } = await import('./metrics.ts');
-      metrics = createMetrics(ports.version, health);
-      const beforeScrape = (): void => void (isUp('endpointslices') && services.countTo(ports.clock.now()));
-      return serveMetrics(address, metrics, { isReady: () => health().isReady, beforeScrape });
-    },
-    exit(exit: WatchedExit): void {
-      if (exit.kind === 'pod') sendTrace?.(exit.report);
-      counts.exit(exit.kind === 'pod' ? 'exits' : 'containerEnds', exit.place, exit.outcome);
-      metrics?.exit(exit);
-    },
-    unseen(place: PlaceOfExit): void {
-      counts.exit('unseen', place, 'unknown');
-      metrics?.unseen();
-    },
-    gap(gap: WatchGap): void {
-      counts.add('gaps');
-      metrics?.gap(gap);
-    },
-    dropped(): void {
-      counts.add('dropped');
-      metrics?.dropped('exits');
-    },
-  };
-}
+type Watch = ReturnType<typeof createWatch>;
 
 function createWatch(options: WatchOptions, ports: Ports) {
+  const { shard } = options;
+  const warn = warnOn(ports);
   const since = ports.clock.now();
-  const streams = createConnections();
-  const outputs = createOutputs(options, ports, streams);
-  const { counts, services, recordings } = outputs;
+  const counts = createExitCounts();
   const last: WatchedExit[] = [];
+  const listeners: WatchListener[] = [
+    counts,
+    { exit: (exit) => void (last.push(exit) > mostRows.last && last.shift()) },
+  ];
+  const tell = tellAll(listeners);
+  const streams = createConnections();
+  const services = createServices(tell.noReady, (namespace) => !shard || isInShard(namespace, shard));
+  const to = { warn, dropped: tell.dropped };
+  const recordings = options.recordings && createRecordings(options.recordings, ports, to);
   const observers: { take(o: Observation): void }[] = [services, streams];
   const see = (o: Observation): void => observers.forEach((one) => one.take(o));
-  const traces = watchedTraces(recordings !== undefined, see, outputs.dropped);
-  const health = (): WatchHealth => ({
-    open: traces.keys().length,
-    pods: traces.sizes().pods,
-    isReady: streams.isUp('pods'),
-    streams: streams.counts(),
-  });
+  const traces = watchedTraces(recordings !== undefined, see, () => tell.dropped('exits'));
   return {
-    ...outputs,
-    traces,
-    observers,
+    ...{ warn, counts, listeners, tell, traces, observers },
     alive: streams.alive,
-    serve: (address: MetricsAddress) => outputs.serve(address, health),
-    take(exit: WatchedExit): void {
-      outputs.exit(exit);
-      last.push(exit);
-      if (last.length > mostRows.last) last.shift();
+    senderOf: (what: 'traces' | 'events', send: Send) => createExitSender(what, send, to),
+    /** Serves the counts. Throws `metrics.port`. */
+    async serve(address: MetricsAddress) {
+      const { createMetrics, serveMetrics } = await import('./metrics.ts');
+      const metrics = createMetrics(ports.version, () => ({
+        open: traces.terminating(),
+        pods: traces.sizes().pods,
+        streams: streams.counts(),
+      }));
+      listeners.push(metrics);
+      const beforeScrape = (): void => void (streams.isUp('endpointslices') && services.countTo(ports.clock.now()));
+      return serveMetrics(address, metrics, { isReady: () => streams.isUp('pods'), beforeScrape });
     },
     /** The report of an ended trace; it is recorded while its log is still kept. */
     reportOf(trace: Trace): Report | undefined {
@@ -124,16 +95,23 @@ function createWatch(options: WatchOptions, ports: Ports) {
       return report;
     },
     state: (target: string): WatchState => ({
-      target,
-      since,
-      last,
+      ...{ target, since, last },
       exits: counts.numbers().exits,
-      terminating: traces.keys().length,
+      terminating: traces.terminating(),
       worst: counts.worst(mostRows.worst),
       services: services.fewestReady(mostRows.services),
     }),
   };
 }
+
+/** One listener that tells all of these, also those that are added later. */
+const tellAll = (all: readonly WatchListener[]): Required<WatchListener> => ({
+  exit: (exit) => all.forEach((one) => one.exit?.(exit)),
+  unseen: (place) => all.forEach((one) => one.unseen?.(place)),
+  gap: (gap) => all.forEach((one) => one.gap?.(gap)),
+  dropped: (what) => all.forEach((one) => one.dropped?.(what)),
+  noReady: (...how) => all.forEach((one) => one.noReady?.(...how)),
+});
 
 /** Which of the streams about all pods are connected. Those about one object come and go, and are not counted. */
 function createConnections() {
@@ -160,30 +138,28 @@ async function follow(
   options: WatchOptions,
   { group, watch, view }: { group: Group; watch: Watch; view: WatchView },
 ): Promise<number> {
-  const { counts, traces } = watch;
-  const warn = warnOn(session.ports);
-  const take = (exit: WatchedExit): void => {
-    watch.take(exit);
-    view.exit(exit);
-  };
+  const { counts, tell, traces, warn } = watch;
   const gaps = createGaps(session.ports.clock, (gap) => {
-    watch.gap(gap);
-    view.gap?.(gap);
+    tell.gap(gap);
     warn(gapText(gap, options.look.timestamps));
   });
   let hasBegun = false;
+  const begin = (pods: number): void => {
+    if (!hasBegun && pods === 0) warn(`there are no pods of ${group.target} yet`);
+    hasBegun = true;
+  };
   watch.observers.push(
     gaps,
-    createContainerEnds((end) => take({ kind: 'container', ...end, place: traces.placeOf(end.pod) })),
-    { take: (o) => void (hasBegun ||= o.kind === 'listed' && o.stream === 'pods') },
+    createContainerEnds((end) => tell.exit({ kind: 'container', ...end, place: traces.placeOf(end.pod) })),
+    { take: (o) => void (o.kind === 'listed' && o.stream === 'pods' && begin(o.objects.length)) },
   );
-  const reports = createTraceReports(traces, watch.reportOf, (report) => take(exitOfPod(report)));
+  const reports = createTraceReports(traces, watch.reportOf, (report) => tell.exit(exitOfPod(report)));
   const listener: GroupListener = {
     alive: watch.alive,
     // A pod that was removed at once has a trace: its removal shows how.
     missed(pod, why) {
       if (isTerminatingPod(pod)) return;
-      watch.unseen(traces.placeOf(narrowPod(pod)));
+      tell.unseen(traces.placeOf(narrowPod(pod)));
       warn(missedText(pod, why));
     },
   };
@@ -206,7 +182,7 @@ async function follow(
     // Also if the permission was taken away, or the token has expired.
     if (hasBegun) {
       gaps.flush();
-      view.end(counts.numbers(), traces.keys().length);
+      view.end(counts.numbers(), traces.terminating());
     }
   }
 }

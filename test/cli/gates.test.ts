@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorDocument } from '../../src/output/machine/json.ts';
+import type { errorDocument } from '../../src/output/machine/json.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -21,7 +21,7 @@ const write = (text: string, file = '.podexit.yaml'): void => writeFileSync(join
 
 async function replay(name: string, ...flags: string[]) {
   const { code, stdout } = await runMain(['replay', recordingFile(name), '-o', 'json', ...flags]);
-  const document = JSON.parse(stdout) as ExitReport | ErrorDocument;
+  const document = JSON.parse(stdout) as ExitReport | ReturnType<typeof errorDocument>;
   if (document.kind === 'Error') return { code, error: document, gates: {} };
   return { code, gates: Object.fromEntries(document.verdict.gates.map(({ name, passed }) => [name, passed])) };
 }

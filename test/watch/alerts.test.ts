@@ -53,6 +53,7 @@ const stories: [what: string, series: Series, firing: string[]][] = [
   ['one pod that does not go away', { ...young, [exits('stuck')]: '_x70 1x50' }, ['PodsStuckTerminating']],
   ['a Service without a ready endpoint for 20 s', { ...young, [noReady]: '_x85 20x35' }, ['NoReadyEndpoint']],
   ['a Service without a ready endpoint for 5 s', { ...young, [noReady]: '_x85 5x35' }, []],
+  ['no watch at all', {}, ['PodexitWatchDown']],
   ['hundreds of graceful exits', { ...young, [exits('graceful')]: '0+20x120' }, []],
   ['a watch that has lost a stream for 8 minutes', { ...young, [lost]: '0x81 1x39' }, ['PodexitWatchBlind']],
   ['a watch that has lost a stream for 3 minutes', { ...young, [lost]: '0x86 1x34' }, []],

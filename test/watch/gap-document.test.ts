@@ -1,6 +1,5 @@
 /** What `-o json` says of a stretch that was not observed. */
 import { expect, it } from 'vitest';
-import type { OutputPorts } from '../../src/output/ports.ts';
 import { watchView } from '../../src/watch/view.ts';
 
 it.each([
@@ -8,7 +7,8 @@ it.each([
   ['ndjson', { type: 'watch-gap' }],
 ] as const)('a gap is printed with its streams and times with -o %s', (format, named) => {
   const printed: string[] = [];
-  const ports = { stdout: { write: (text: string) => printed.push(text) } } as unknown as OutputPorts;
+  const stdout = { write: (text: string) => printed.push(text) };
+  const ports = { stdout, dropped: () => {} } as unknown as Parameters<typeof watchView>[2];
   const view = watchView(format, {} as never, ports, () => expect.unreachable());
   view.gap?.({ streams: ['pods'], from: Date.UTC(2026, 10, 28, 10), to: Date.UTC(2026, 10, 28, 10, 1) });
   expect(printed.map((text) => JSON.parse(text) as object)).toEqual([

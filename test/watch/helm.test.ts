@@ -20,12 +20,14 @@ const lookUp = (values: Values, path: string): unknown =>
 /** What helm does with the few actions that these templates use. */
 function rendered(template: string, values: Values): string {
   const all: Values = { Values: { ...defaults, ...values }, Release: release };
-  return template
-    .replace(/\{\{ "(.*?)" \}\}/g, (_, braces: string) => (braces === '{{' ? 'OPEN' : 'CLOSE'))
-    .replace(
-      /\{\{ if \.([\w.]+) \}\}((?:(?!\{\{ if)[^])*?)(?:\{\{ else \}\}((?:(?!\{\{ if)[^])*?))?\{\{ end \}\}/g,
-      (_, path: string, yes: string, no: string | undefined) => (lookUp(all, path) ? yes : (no ?? '')),
-    )
+  const innermost =
+    /\{\{ if (not )?\.([\w.]+) \}\}((?:(?!\{\{ if)[^])*?)(?:\{\{ else \}\}((?:(?!\{\{ if)[^])*?))?\{\{ end \}\}/g;
+  let text = template.replace(/\{\{ "(.*?)" \}\}/g, (_, braces: string) => (braces === '{{' ? 'OPEN' : 'CLOSE'));
+  while (text.includes('{{ if'))
+    text = text.replace(innermost, (_, not: string | undefined, path: string, yes: string, no = '') =>
+      Boolean(lookUp(all, path)) === (not === undefined) ? yes : (no as string),
+    );
+  return text
     .replace(/\{\{ \.([\w.]+) \}\}/g, (_, path: string) => String(lookUp(all, path)))
     .replaceAll('OPEN', '{{')
     .replaceAll('CLOSE', '}}');
@@ -59,6 +61,19 @@ describe('the Helm chart', () => {
     expect(withoutLabels(objectsOf({ monitoring: true }))).toEqual(withoutLabels(both));
   });
 
+  it('makes the alerts only once for several releases', () => {
+    const kinds = objectsOf({ monitoring: true, alerts: false }).map(({ kind }) => kind);
+    expect(kinds).toContain('ServiceMonitor');
+    expect(kinds).not.toContain('PrometheusRule');
+  });
+
+  it('may create Events only if it is to post them', () => {
+    expect(JSON.stringify(objectsOf())).not.toMatch(/"create"|emit-events/);
+    const text = JSON.stringify(objectsOf({ emitEvents: true }));
+    expect(text).toContain('{"apiGroups":[""],"resources":["events"],"verbs":["create"]}');
+    expect(text).toContain('"args":["watch","-A","--emit-events","-o","ndjson"');
+  });
+
   it('watches one namespace with a Role there', () => {
     const values = { namespace: 'shop' };
     expect(objectOf('Role', values)).toMatchObject({ metadata: { namespace: 'shop' } });
@@ -68,6 +83,7 @@ describe('the Helm chart', () => {
       subjects: [{ namespace: 'podexit' }],
     });
     expect(objectsOf(values).map(({ kind }) => kind)).not.toContain('ClusterRole');
+    expect(JSON.stringify(objectsOf(values))).not.toMatch(/nodes|leases/);
     expect(JSON.stringify(objectOf('Deployment', values))).toContain(
       '"args":["watch","--namespace=shop","-o","ndjson"',
     );

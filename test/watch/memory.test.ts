@@ -155,7 +155,7 @@ it('keeps an Event once, however often the server lists it, and not if it is old
   ]);
 });
 
-it('keeps Events about pods that it knows, and about others only as long as a new pod may be seen later', () => {
+it('keeps Events for ten minutes, also those of a list', () => {
   const memory = createMemory();
   const [pod] = recorded();
   const { uid = '', name = '', namespace } = pod?.metadata ?? {};
@@ -174,12 +174,33 @@ it('keeps Events about pods that it knows, and about others only as long as a ne
   take(1, 'pods', [pod ?? {}]);
   take(2, 'events', [
     event(uid, '2026-11-28T10:00:00Z'),
-    event('gone', '2026-11-28T10:00:00Z'),
+    event('gone', '2026-11-28T09:54:59Z'),
     event('new', '2026-11-28T10:04:50Z'),
   ]);
   expect(memory.sizes()).toEqual({ pods: 1, objects: 2 });
-  take(3, 'pods', [pod ?? {}], 2 * 60_000);
-  expect(memory.sizes()).toEqual({ pods: 1, objects: 1 });
+  take(3, 'pods', [pod ?? {}], 11 * 60_000);
+  expect(memory.sizes()).toEqual({ pods: 1, objects: 0 });
+});
+
+it('forgets what a later list does not have any more', () => {
+  const memory = createMemory();
+  const take = (seq: number, minute: number, stream: 'services' | 'owner' | 'node', objects: object[]): void => {
+    const at = Date.parse('2026-11-28T10:00:00Z') + minute * 60_000;
+    memory.take(
+      observe({ kind: 'listed', at, stream, resourceVersion: '9', objects } as const, seq, { logText: false }),
+    );
+  };
+  const object = (kind: string, name: string) => ({ kind, metadata: { namespace: 'shop', name, uid: name } });
+  take(1, 0, 'services', [object('Service', 'web'), object('Service', 'old')]);
+  take(2, 0, 'owner', [object('Deployment', 'shop'), object('Deployment', 'gone')]);
+  take(3, 0, 'owner', [object('ReplicaSet', 'shop-1')]);
+  take(4, 0, 'node', [object('Node', 'node1')]);
+  expect(memory.sizes().objects).toBe(6);
+  take(5, 20, 'services', [object('Service', 'web')]);
+  take(6, 20, 'owner', [object('Deployment', 'shop')]);
+  take(7, 20, 'node', []);
+  take(8, 40, 'services', [object('Service', 'web')]);
+  expect(memory.sizes().objects).toBe(3);
 });
 
 /** Prints its peak memory, in MiB, while it creates much and keeps little, as a watch does. */

@@ -10,8 +10,6 @@ export const jsonText = (value: unknown, indent?: number): string => forJson(JSO
 
 type KnownError = Pick<PodexitError, 'code' | 'message' | 'hint'>;
 
-export type ErrorDocument = ReturnType<typeof errorDocument>;
-
 /** Described by schema/error.schema.json; as in the report, fields are only ever added. */
 export const errorDocument = ({ code, message, hint }: KnownError) =>
   ({ apiVersion: 'podexit/v1', kind: 'Error', code, message, hint }) as const;

@@ -76,21 +76,21 @@ const mayRun = (trace: Trace, pod: Pod): PodContainer[] =>
 function missingFacts(trace: Trace): boolean {
   const pod = trace.deletion?.first.value ?? trace.pod?.value;
   if (!pod) return false;
-  const running = mayRun(trace, pod);
   const logs = [...trace.containers.values()].some(({ log }) => log.opened && !log.ended);
   const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
   const successor =
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     (trace.siblingsKnown || trace.resumes.some(({ value }) => value.stream === 'siblings')) &&
     !hasSuccessor(trace);
-  const unfinished = running.length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
+  const unfinished = mayRun(trace, pod).length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
   return unfinished || listed || successor;
 }
 
-/** A busy kubelet posts Events late, and without Killing little is certain about an exit. */
+/** A busy kubelet posts Events late, and without Killing little is certain. It may arrive before what came first, on another stream. */
 function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
   const mayHaveEvents = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
-  const hasKilling = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
+  const since = (deletion?.first.at ?? Infinity) - millisecondsOf('delivery-lag');
+  const hasKilling = events.some(({ reason, at }) => reason === 'Killing' && at >= since);
   return terminal !== undefined && mayHaveEvents && !hasKilling;
 }
 

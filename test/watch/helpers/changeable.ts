@@ -9,9 +9,9 @@ import { startLoopback } from '../../../src/demo/loopback.ts';
 import { parseScenario } from '../../../src/demo/scenario.ts';
 import { scenarioFile } from '../../helpers/recordings.ts';
 
-/** With the flags that lead to it. */
-export async function startChangeable() {
-  const server = await startServer();
+/** With the flags that lead to it. `eventStatus`: how it answers whoever posts Events. */
+export async function startChangeable({ eventStatus = 201 } = {}) {
+  const server = await startServer(eventStatus);
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig());
@@ -25,7 +25,8 @@ export async function startChangeable() {
   };
 }
 
-async function startServer() {
+async function startServer(eventStatus: number) {
+  const posted: string[] = [];
   const text = readFileSync(scenarioFile('rollout-25'), 'utf8');
   const { kind, status, ...template } = podOf(text);
   const streams = new Set<Stream>();
@@ -34,7 +35,11 @@ async function startServer() {
     scenario: parseScenario(text),
     attachDelayMs: 2 ** 30,
     interfere: () => ({
-      async around({ request }, serve) {
+      async around({ request, json }, serve) {
+        if (request.method === 'POST' && request.path.endsWith('/events')) {
+          posted.push(request.body);
+          return json(eventStatus, eventStatus < 300 ? {} : failure(eventStatus, 'Forbidden', 'it is forbidden'));
+        }
         if (refusal && request.kind?.plural === 'pods') throw refusal;
         return serve();
       },
@@ -53,15 +58,18 @@ async function startServer() {
     deletionGracePeriodSeconds: seconds,
   });
   const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
-  const state = { terminated: { exitCode: 0, reason: 'Completed', startedAt: at, finishedAt: at } };
-  const containerStatuses = status.containerStatuses.map((one) => ({ ...one, ready: false, state }));
-  const ended = { ...status, phase: 'Succeeded', containerStatuses };
+  const ended = (exitCode: number): object => {
+    const terminated = { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt: at, finishedAt: at };
+    const containerStatuses = status.containerStatuses.map((one) => ({ ...one, ready: false, state: { terminated } }));
+    return { ...status, phase: exitCode === 0 ? 'Succeeded' : 'Failed', containerStatuses };
+  };
   return {
     ...server,
     create: (name: string, uid = name) => write('ADDED', name, uid, {}),
     terminate: (name: string, uid = name, seconds = 30) => write('MODIFIED', name, uid, deleted(seconds)),
-    remove: (name: string, uid = name) =>
-      write('DELETED', name, uid, { ...deleted(), deletionGracePeriodSeconds: 0 }, ended),
+    remove: (name: string, uid = name, exitCode = 0) =>
+      write('DELETED', name, uid, { ...deleted(), deletionGracePeriodSeconds: 0 }, ended(exitCode)),
+    posted,
     /** A selector matches it no longer: the server sends DELETED with its last state that matched. */
     leave: (name: string, seconds: number) => write('DELETED', name, name, deleted(seconds)),
     /** The pods' watch breaks, and cannot come back. */

@@ -167,10 +167,7 @@ export const graceSpan = (kubelet: Kubelet): Span => ({
 export const stopTimeout = ({ grace }: Kubelet, which: keyof Kubelet['grace']): number =>
   Math.max(minimumGrace, grace[which] * second);
 
-/**
- * Whether hook and exit are final: until a status reports the exit, a log can end early, and a failed kill or a kubelet
- * restart repeats the hook. No verdict uses what is provisional.
- */
+/** Whether hook and exit are final: a log can end early, and a failed kill or kubelet restart repeats the hook. */
 export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
   reportedExit(container) !== undefined || gone !== undefined;
 

@@ -5,7 +5,7 @@
  * exceptions, observe/metadata.ts), status messages, log text.
  */
 import { narrowContainer, narrowState } from './observe/container.ts';
-import type { Event } from './observe/event.ts';
+import { refusalIn, type Event } from './observe/event.ts';
 import { narrowMetadata } from './observe/metadata.ts';
 import {
   asArray,
@@ -48,9 +48,7 @@ const narrowCondition = shape({
   status: asText,
   reason: asString,
   lastTransitionTime: asString,
-  /** Only the words that name what refused to create a pod (apiserver: resourcequota, webhook). */
-  message: (own) =>
-    /(exceeded|failed) quota: [\w.-]+|admission webhook "[\w.-]+" denied/.exec(asString(own) ?? '')?.[0],
+  message: (own) => refusalIn(asString(own)),
 });
 
 const conditions = listOf(narrowCondition, 64);

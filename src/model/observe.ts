@@ -1,7 +1,4 @@
-/**
- * The only mapping from raw observations to observations: it narrows every object to the allow-list of kube.ts. Pure,
- * total, and idempotent: a recorded observation maps to itself.
- */
+/** The only mapping from raw observations to observations, by the allow-list of kube.ts. Pure, total, idempotent. */
 import {
   narrowLease,
   narrowNamespace,
@@ -77,10 +74,7 @@ function lineOf(rawObservation: Extract<RawObservation, { kind: 'line' }>, logTe
   });
 }
 
-/**
- * Whether a log line says that a stop signal was received, which makes it an upper bound for the signal. Only the yes
- * or no is kept, unless the user asked for logs.
- */
+/** Whether a log line says that a stop signal was received: an upper bound for the signal. */
 export function namesStopSignal(text: string): boolean {
   const line = text.slice(0, 512);
   return (signalName.test(line) && !aboutTerminal.test(line)) || signalWords.test(line);

@@ -1,7 +1,4 @@
-/**
- * How observations change a trace: it collects facts and concludes nothing (src/infer). No clock, no I/O, no exception. A
- * fact keeps the first observation that showed it, so repeated lists, gaps and duplicates are harmless.
- */
+/** How observations change a trace. Pure, total. A fact keeps its first observation: repeated lists are harmless. */
 import type { Observation, ObservationKind, ObservationOf } from './observation.ts';
 import { foldChange, foldList } from './reduce/changes.ts';
 import { foldDated, clockReached } from './reduce/clocks.ts';

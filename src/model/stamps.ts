@@ -1,7 +1,4 @@
-/**
- * Parses the times of Kubernetes as milliseconds since the epoch (fractions allowed). The caller must know whose clock
- * it is (SIGNALS.md §5 "Clocks"). Undefined for what is no plausible time (Go prints "never" as year 1).
- */
+/** Times of Kubernetes as ms since the epoch, on the clock of their writer. Undefined for what is no plausible time. */
 import type { Pod } from './kube.ts';
 import { graceOf } from './pod.ts';
 import { second, type Span } from './span.ts';

@@ -1,7 +1,4 @@
-/**
- * A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions: so an
- * observation that comes late or twice changes nothing but the facts that it proves.
- */
+/** A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions. */
 import { unknownClock, type RemoteClock } from './clock.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';

@@ -1,11 +1,13 @@
 /** Facts about a pod for every output: its name, its owner, its grace period, who deleted it and how long that took. */
 import type { Timeline } from '../infer/timeline.ts';
 import type { Pod } from '../model/kube.ts';
-import { controllerOf } from '../model/pod.ts';
+import { controllerOf, isRunning, statusesOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
+import { parseTime } from '../model/stamps.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import { needsNoReplacement } from '../verdict/rule-input.ts';
+import { plural } from '../verdict/words.ts';
 import { triggerText } from './mark-text.ts';
 import { clockText, dayText } from './time-text.ts';
 
@@ -38,7 +40,21 @@ export function deletedText({ timeline, answer, ledger }: Report): string | unde
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
   const late = firstAnswerMs && ` · before that, the API server took ${secondsText(firstAnswerMs)} to answer`;
-  return `${gone}${by}${replacedText(timeline)}${late ?? ''}`;
+  return `${gone}${by}${replacedText(timeline)}${restartsText(timeline)}${late ?? ''}`;
+}
+
+/** ` · app had restarted 2 times, last after exit 137 (OOMKilled)`; empty without a restart in the ten minutes before. */
+function restartsText({ pod, grace: { deadline, effectiveSeconds } }: Timeline): string {
+  const since = deadline - effectiveSeconds * 1000 - 600_000;
+  const texts = statusesOf(pod).flatMap(({ name, restartCount, state, lastState: { terminated } = {} }) => {
+    if (!terminated || !isRunning(state) || !((parseTime(terminated.finishedAt) ?? 0) > since)) return [];
+    const reason = ['Completed', 'Error', undefined].includes(terminated.reason) ? '' : ` (${terminated.reason})`;
+    return `${name} had restarted ${plural(restartCount, 'time')}, last after exit ${terminated.exitCode}${reason}`;
+  });
+  return texts
+    .slice(0, 2)
+    .map((text) => ` · ${text}`)
+    .join('');
 }
 
 /** ` · replacement ready after ≈13s: ≈11s until it was scheduled (Unschedulable)`; empty unless the pod was gone 2 s before. */

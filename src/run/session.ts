@@ -38,10 +38,7 @@ export async function inSession<T extends SessionOptions>(
   }
 }
 
-/**
- * Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints nothing in
- * any -o format: a script sees an empty stdout.
- */
+/** Like kubectl's, --ignore-not-found covers the object, not its namespace or permissions, and prints nothing. */
 export const isIgnored = (error: unknown, { ignoreNotFound }: Pick<TraceOptions, 'ignoreNotFound'>): boolean =>
   ignoreNotFound && error instanceof PodexitError && notFound.has(error.code);
 

@@ -174,6 +174,18 @@ const causes: readonly Cause[] = [
     owner: 'kubelet',
   },
   {
+    sentence: 'the quota that keeps a StatefulSet from creating one, by its Event',
+    file: ownRecording('statefulset-over-quota'),
+    says: / · no replacement yet: failed quota: tight$/,
+    owner: 'kubelet',
+  },
+  {
+    sentence: 'beside a short deletion, that the container had just restarted',
+    file: ownRecording('deleted-after-a-restart'),
+    says: / · app had restarted 1 time, last after exit 0$/,
+    owner: 'kubelet',
+  },
+  {
     sentence: 'a finalizer, by name',
     file: recordingFile('finalizer'),
     says: /finalizer example\.com\/audit held the pod for 5\.6s/,

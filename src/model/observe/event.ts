@@ -49,9 +49,14 @@ export const narrowEvent = shape({
   eventTime: asString,
 });
 
+/** The words that name what refused to create a pod (apiserver: resourcequota, webhook). */
+export const refusalIn = (message: string | undefined): string | undefined =>
+  /(exceeded|failed) quota: [\w.-]+|admission webhook "[\w.-]+" denied/.exec(message ?? '')?.[0];
+
 /** A probe's message quotes the application's answer: only the kind of probe and a refused connection are kept. */
 function narrowMessage(reason: string, message: string | undefined): string | undefined {
   if (message === undefined) return undefined;
+  if (reason === 'FailedCreate') return refusalIn(message);
   if (reason === 'Unhealthy') return probeWords.filter((word) => message.includes(word)).join(' ') || undefined;
   return reasonsWithMessage.has(reason) ? message : undefined;
 }

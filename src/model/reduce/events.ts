@@ -2,7 +2,7 @@
 import { reasonsWithMessage, type Event } from '../observe/event.ts';
 import { platformIn } from '../platform.ts';
 import { atMost, type Span } from '../span.ts';
-import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
+import { parseEventName, parseFloor, parseTime, requestedAt } from '../stamps.ts';
 import type { Occurrence, Seen, Trace } from '../trace.ts';
 import { clockReached } from './clocks.ts';
 import { factOf, addNote, withEntry } from './notes.ts';
@@ -23,7 +23,7 @@ const isKept = ({
 
 /** `isOld`: the Event came in a list, so its arrival says little about when it happened. */
 export function foldEvent(before: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
-  const trace = foldHeld(before, event, seen);
+  const trace = foldRefused(foldHeld(before, event, seen), event, seen);
   const stamped = foldKubeletStamps(trace, event, seen);
   if (!isKept(event) || !concerns(trace, event)) return stamped;
   const occurrence = occurrenceOf(event, seen, isOld);
@@ -40,6 +40,19 @@ function foldHeld(trace: Trace, { reason, involvedObject: { uid = '' } }: Event,
   if (!sibling || sibling.started || !/^Failed(Mount|AttachVolume|CreatePodSandBox)$/.test(reason)) return trace;
   const held = sibling.held?.value === reason ? sibling.held : factOf(reason, seen);
   return { ...trace, siblings: withEntry(trace.siblings, uid, { ...sibling, held }) };
+}
+
+/** A pod that an owner may not create: only ReplicaSets have a condition that says so. Not from before the deletion. */
+function foldRefused(
+  trace: Trace,
+  { reason, message, lastTimestamp, involvedObject: { uid = '' } }: Event,
+  seen: Seen,
+) {
+  const owner = trace.owners.get(uid);
+  const since = trace.deletion && requestedAt(trace.deletion.first.value);
+  const isNew = since !== undefined && (parseFloor(lastTimestamp)?.hi ?? -Infinity) >= since;
+  if (reason !== 'FailedCreate' || !owner || !isNew) return trace;
+  return { ...trace, owners: withEntry(trace.owners, uid, { ...owner, failed: factOf(message ?? reason, seen) }) };
 }
 
 /** For a probe that keeps failing, the first and the newest failure are kept; other Events are rare. */

@@ -99,10 +99,7 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
   return addNote(next, seen, `observedGeneration ${seenGeneration}: the kubelet has the deletion`);
 };
 
-/**
- * Whether the kubelet wrote the status, by managedFields. Without them, PodGC is recognised by its condition, and by a
- * terminal phase while containers run (SIGNALS.md §4).
- */
+/** Whether the kubelet wrote the status, by managedFields, else by PodGC's condition or phase (SIGNALS.md §4). */
 function isWrittenByKubelet({ deletion, before }: Trace, pod: Pod): boolean {
   const written = kubeletWrote(pod);
   if (written === undefined) {

@@ -1,7 +1,4 @@
-/**
- * `-o html` and `--report FILE.html`: one file that needs no network and no server. Its Content-Security-Policy forbids
- * everything except its own style and script, by their hashes.
- */
+/** `-o html`, `--report FILE.html`: one file without network or server. Its policy allows its own style and script. */
 import { createHash } from 'node:crypto';
 import type { Timeline } from '../../infer/timeline.ts';
 import type { FixReport } from '../../model/report.ts';

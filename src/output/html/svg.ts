@@ -1,7 +1,4 @@
-/**
- * `-o svg` and `--report FILE.svg`: the timeline as one picture, for a pull request or a wiki. It has no script and needs no
- * other file. Colours are written out, since converters to PNG know neither variables nor dark mode.
- */
+/** `-o svg`, `--report FILE.svg`: a picture without script. Converters to PNG know neither variables nor dark mode. */
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { penFor, plainStyle } from '../palette.ts';

@@ -1,7 +1,4 @@
-/**
- * `-o json`: the report. With this and similar outputs an error is JSON too (schema/error.schema.json), so that scripts
- * parse one stream. The text is harmless on a terminal, and parses to the same document.
- */
+/** `-o json`: the report. An error is JSON too (schema/error.schema.json). The text is harmless on a terminal. */
 import type { PodexitError } from '../../errors.ts';
 import { forJson } from '../safe-text.ts';
 

@@ -1,7 +1,4 @@
-/**
- * JUnit XML by Jenkins' schema: one suite for the run, with the case `exit` for the pod and one for each gate, or with one
- * case for each of several pods. GitLab drops a failure's attributes, so its body contains the card.
- */
+/** JUnit XML by Jenkins' schema: a case per pod, and per gate. GitLab drops attributes, so a body has the card. */
 import type { Gate } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';

@@ -1,7 +1,4 @@
-/**
- * `-o ndjson`: a line for each mark as soon as it is known, corrections under the same id when more is known, and the
- * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
- */
+/** `-o ndjson`: a line for each mark when it is known, corrections under its id, the report last (docs/ndjson.md). */
 import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { ExitReport, MarkReport, Time } from '../../model/report.ts';

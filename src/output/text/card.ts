@@ -186,10 +186,7 @@ export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean, no
 
 const maxRequestRows = 2;
 
-/**
- * Results of `--probe`, without the one that the traffic row already tells. Failed requests to the pod itself
- * (`--probe pod`) are not lost traffic.
- */
+/** Results of `--probe`, without what the traffic row tells. Failed requests to the pod itself are not lost traffic. */
 function requestRows({ timeline, verdict, answer }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
   const shown = worstProbes(timeline.probes, maxRequestRows);

@@ -1,7 +1,4 @@
-/**
- * The live view: changes scroll by, and the frame below them is repainted in place (screen.ts): at most ten times a
- * second, with one write each, and once a second if only the time has changed.
- */
+/** The live view: changes scroll by, and the frame below them is repainted, at most ten times a second. */
 import type { Timeline } from '../../infer/timeline.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';

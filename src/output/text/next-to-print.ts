@@ -43,10 +43,10 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
     const ready = new Set(
       marks.filter((mark) => isLast || printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
     );
-    // What happened after a mark that is held back waits for it.
-    const first = marks.findIndex((mark) => !ready.has(mark));
-    for (const mark of first === -1 ? [] : marks.slice(first))
-      if (!printed.has(mark.id) && !mark.provisional && now - (heldSince(mark) ?? now) < maxHoldMs) ready.delete(mark);
+    // What has certainly happened is not held back behind what comes after it.
+    const last = marks.findLastIndex((mark) => ready.has(mark) && !printed.has(mark.id));
+    for (const mark of marks.slice(0, Math.max(0, last)))
+      if (heldSince(mark) !== undefined && !dependsOnHook(mark, timeline)) ready.add(mark);
     for (const mark of [...ready])
       if (!printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
     held = new Map(marks.flatMap((mark) => (ready.has(mark) ? [] : [[mark.id, heldSince(mark)]])));
@@ -58,6 +58,10 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
       const isLate = printed.has(mark.id) || mark.at.shown < lineAbove;
       return isLate ? { mark: placed, at: updateAt, isLate } : { mark, at: mark.at.shown, isLate };
     });
+    // What is learned with its effects is printed above them.
+    for (const line of lines.filter(({ isLate, mark }) => isLate && !printed.has(mark.id)))
+      for (const { mark, at, isLate } of lines)
+        if (!isLate && causesOf(mark, marks).some(({ id }) => id === line.mark.id)) line.at = Math.min(line.at, at);
     for (const { mark, at, isLate } of lines.sort((a, b) => a.at - b.at)) {
       const result = resultOf(mark, timeline);
       const old = printed.get(mark.id);
@@ -114,7 +118,8 @@ function resultOf(mark: Mark, { containers }: Timeline): string {
   return mark.name === 'prestop-ended' && (outcome === 'failed' || outcome === 'cut-off') ? outcome : '';
 }
 
-function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number | undefined): boolean {
+function isReady(mark: Mark, timeline: Timeline, since: number | undefined): boolean {
+  const { marks, now } = timeline;
   const { name, subject, at, provisional } = mark;
   // Another one may follow.
   if (name === 'last-failure') return now - at.latest >= maxHoldMs;
@@ -122,18 +127,24 @@ function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number
   const isUncertain = at.basis === 'inferred' && at.latest - at.earliest > maxWidthMs;
   // The end of a log is printed at once: for seconds, nothing else shows that the container is gone.
   if (hasEnded || !isUncertain || (name === 'exited' && provisional)) return true;
-  // Only the container's end shows whether such a hook ended before the grace period did.
-  const hook = containers.find((container) => container.name === subject)?.preStop;
-  if (['prestop-ended', 'stop-signal'].includes(name) && provisional && hook?.outcome === 'unknown') return false;
-  return since !== undefined && now - since >= maxHoldMs;
+  return since !== undefined && now - since >= maxHoldMs && !dependsOnHook(mark, timeline);
 }
+
+/** Only the container's end shows whether such a hook ended before the grace period did. */
+const dependsOnHook = ({ name, subject, provisional }: Mark, { containers }: Timeline): boolean =>
+  ['prestop-ended', 'stop-signal'].includes(name) &&
+  provisional &&
+  containers.find((container) => container.name === subject)?.preStop?.outcome === 'unknown';
 
 /** Marks of the whole pod that follow from the ends of all its containers. */
 const podEndMarks: ReadonlySet<MarkName> = new Set(['containers-done', 'final-delete', 'removed']);
 
 /** Earlier marks of the timeline that led to this one. */
 function causesOf(mark: Mark, marks: readonly Mark[]): Mark[] {
-  const before = marks.slice(0, marks.indexOf(mark));
+  const before = marks.slice(
+    0,
+    marks.findIndex(({ id }) => id === mark.id),
+  );
   if (podEndMarks.has(mark.name)) return before.filter(({ name }) => !name.startsWith('replacement'));
   return mark.subject === undefined ? [] : before.filter(({ subject }) => subject === mark.subject);
 }

@@ -1,7 +1,4 @@
-/**
- * The card that ends a run over several pods: the answer, counts, the slowest pod, drain and grace used, traffic and
- * capacity, causes, the worst three pods, one fix; and the line that lines mode prints for each pod that has ended.
- */
+/** The card that ends a run over several pods, and the line that lines mode prints for each pod that has ended. */
 import type { Bounds } from '../../infer/timeline.ts';
 import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';

@@ -1,7 +1,4 @@
-/**
- * The progress of a deletion at a given time, in a word and a few facts, for the live view's top line and the table's
- * columns; and a warning if the node does not respond, with the command to look further. Pure.
- */
+/** The progress of a deletion at a given time, in a word and a few facts, and a warning if the node is silent. Pure. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
 import { serviceNames } from '../../verdict/drain-lead.ts';

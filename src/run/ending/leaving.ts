@@ -18,10 +18,7 @@ export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['si
   return ports.onSignal((signal) => (isInterrupted ? ports.leave(signalCodes[signal]) : interruptOnce(signal)));
 }
 
-/**
- * For work that prints nothing before it ends. On a signal, throws `run.left` and aborts the signal `left`, which
- * cancels an open question. `fate`: what happened to the pod until then.
- */
+/** For work that prints nothing before it ends: on a signal, throws `run.left` with `fate` and aborts `left`. */
 export async function unlessInterrupted<T>(
   ports: Pick<Ports, 'onSignal'>,
   work: (left: AbortSignal) => Promise<T>,

@@ -1,7 +1,4 @@
-/**
- * When the last facts about an ended pod have arrived. Pure; time is an input, so that a replay ends at the same point.
- * Loaded when a pod is deleted (tracks.ts), because it needs the inference.
- */
+/** When the last facts about an ended pod have arrived. Pure. Loaded late (tracks.ts), as it needs the inference. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deletionOf } from '../../infer/deletion.ts';
 import { triggerOf } from '../../infer/trigger.ts';

@@ -7,10 +7,7 @@ import type { ProbeSettings } from '../../probe/target.ts';
 import { awaitsReplacement } from '../ending/trace-end.ts';
 import type { Probing, Run } from '../streams/live-run.ts';
 
-/**
- * Starts to send requests at once. `pod` is the pod that the target `pod` means; absent in a run over several pods:
- * there `open` adds each terminating pod.
- */
+/** Starts to send requests at once. `pod`: what the target `pod` means; of several pods, `open` adds each. */
 export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promise<Probing> {
   const { startProbes } = await import('../../probe/start.ts');
   const { probes = [], cluster, clock, version = 'unknown' } = run.options;

@@ -15,6 +15,7 @@ export function createObstacles(say: (sentence: string) => void) {
   /** What an Event says of a pod, by uid: also of pods of others, and before the pod itself is seen. */
   const events = new Map<string, Event>();
   const pods = new Map<string, JsonObject>();
+  const workloads = new Set<string>();
   const update = (key: string, sentence: string | undefined, kind = sentence): void => {
     if (sentence === undefined || kind === undefined) return void current.delete(key);
     current.set(key, sentence);
@@ -24,6 +25,8 @@ export function createObstacles(say: (sentence: string) => void) {
   };
   /** Takes the newest state of one of the workload's pods; undefined: the pod is gone. */
   const pod = (uid: string, state: JsonObject | undefined): void => {
+    // A new pod shows that pods can be created again.
+    if (state && !pods.has(uid)) workloads.forEach((owner) => current.delete(`pods of ${owner}`));
     if (state) pods.set(uid, state);
     else pods.delete(uid);
     const found = state && podObstacle(state, events.get(uid));
@@ -33,16 +36,21 @@ export function createObstacles(say: (sentence: string) => void) {
     update(uid, found?.sentence, found?.kind);
   };
   const news = (o: Observation): void => {
-    for (const one of 'stream' in o && o.stream === 'events' ? objectsOf(o) : []) {
-      const { uid } = one.kind === 'Event' ? one.involvedObject : {};
-      if (one.kind !== 'Event' || uid === undefined || !holdingReasons.test(one.reason)) continue;
+    for (const one of objectsOf(o)) {
+      if (one.kind !== 'Event') continue;
+      const { kind, name, uid = '' } = one.involvedObject;
+      const owner = `${kind.toLowerCase()}/${name}`;
+      if (one.reason === 'FailedCreate' && o.kind === 'changed' && workloads.has(owner))
+        update(`pods of ${owner}`, `${owner} cannot create pods: ${one.message ?? one.reason}`);
+      if (!holdingReasons.test(one.reason)) continue;
       events.set(uid, one);
       if (pods.has(uid)) pod(uid, pods.get(uid));
     }
   };
   return {
     /** Takes the newest state of a workload. `name`: `deployment/checkout`. */
-    workload: (name: string, object: JsonObject): void => update(name, workloadObstacle(name, object)),
+    workload: (name: string, object: JsonObject): void =>
+      void (workloads.add(name), update(name, workloadObstacle(name, object))),
     pod,
     news,
     /** Takes what a recording holds of the workload's pods and of Events. */

@@ -1,7 +1,4 @@
-/**
- * The streams of a run besides the pods. Each is opened once, so that 500 pods need 15 watches: Services and slices, owners,
- * nodes, namespaces, and the logs of terminating pods.
- */
+/** The streams of a run besides the pods, each opened once: 500 pods need 15 watches, and the logs that terminate. */
 import { asNumber, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { getObject } from '../../kube/get.ts';
 import { listUntilAnswered } from '../../kube/list.ts';
@@ -206,7 +203,8 @@ function createOwners(run: Run, watch: Watch) {
       },
     });
     // Any other group has one stream for the Events about all owners.
-    if (events && group.isOne && !isOwn) watch(events);
+    const saysMore = !isOwn || (options.waitReplacement && /^(?:StatefulSet|DaemonSet)$/.test(owner.kind));
+    if (events && group.isOne && saysMore) watch(events);
   };
   const openSiblings = (owner: JsonObject | undefined, since?: Since): void => {
     const target = owner && group.isOne ? siblingTarget(group.namespace, owner) : undefined;

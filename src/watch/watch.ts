@@ -43,11 +43,10 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
         watch.state(group.target),
       );
       watch.listeners.push(view, ...senders);
-      return follow(session, shown, { group, watch, view });
+      return follow(session, shown, { group, watch, view }).finally(() => Promise.all(senders.map(({ end }) => end())));
     });
   } finally {
     view?.close?.();
-    for (const sender of senders) sender.end();
     served?.close();
   }
 }
@@ -55,7 +54,6 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
 type Watch = ReturnType<typeof createWatch>;
 
 function createWatch(options: WatchOptions, ports: Ports) {
-  const { shard } = options;
   const warn = warnOn(ports);
   const since = ports.clock.now();
   const counts = createExitCounts();
@@ -66,7 +64,7 @@ function createWatch(options: WatchOptions, ports: Ports) {
   ];
   const tell = tellAll(listeners);
   const streams = createConnections();
-  const services = createServices(tell.noReady, (namespace) => !shard || isInShard(namespace, shard));
+  const services = createServices(tell.noReady, (namespace) => !options.shard || isInShard(namespace, options.shard));
   const to = { warn, dropped: tell.dropped };
   const recordings = options.recordings && createRecordings(options.recordings, ports, to);
   const observers: { take(o: Observation): void }[] = [services, streams];
@@ -144,14 +142,10 @@ async function follow(
     warn(gapText(gap, options.look.timestamps));
   });
   let hasBegun = false;
-  const begin = (pods: number): void => {
-    if (!hasBegun && pods === 0) warn(`there are no pods of ${group.target} yet`);
-    hasBegun = true;
-  };
   watch.observers.push(
     gaps,
     createContainerEnds((end) => tell.exit({ kind: 'container', ...end, place: traces.placeOf(end.pod) })),
-    { take: (o) => void (o.kind === 'listed' && o.stream === 'pods' && begin(o.objects.length)) },
+    { take: (o) => void (hasBegun ||= o.kind === 'listed' && o.stream === 'pods') },
   );
   const reports = createTraceReports(traces, watch.reportOf, (report) => tell.exit(exitOfPod(report)));
   const listener: GroupListener = {
@@ -182,7 +176,7 @@ async function follow(
     // Also if the permission was taken away, or the token has expired.
     if (hasBegun) {
       gaps.flush();
-      view.end(counts.numbers(), traces.terminating());
+      view.end(counts.numbers(), traces.keys().length);
     }
   }
 }

@@ -34,16 +34,17 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   const watch = createWatch(options, ports);
   const served = options.metrics && (await watch.serve(options.metrics));
   if (served) watch.warn(`metrics at ${served.url}`);
-  const senders = options.otlp ? [watch.senderOf('traces', sendTrace(ports))] : [];
+  if (options.otlp) watch.senders.push(watch.senderOf('traces', sendTrace(ports)));
   try {
     return await inSession(options, ports, async (session, shown) => {
       const group = await watchedGroup(session, options);
-      if (options.emitsEvents) senders.push(watch.senderOf('events', postEvent(session.cluster, watch.traces.ownerOf)));
+      if (options.emitsEvents)
+        watch.senders.push(watch.senderOf('events', postEvent(session.cluster, watch.traces.ownerOf)));
       view = watchView(options.format, shown.look, { ...terminal, dropped: watch.tell.dropped }, () =>
         watch.state(group.target),
       );
-      watch.listeners.push(view, ...senders);
-      return follow(session, shown, { group, watch, view }).finally(() => Promise.all(senders.map(({ end }) => end())));
+      watch.listeners.push(view, ...watch.senders);
+      return follow(session, shown, { group, watch, view });
     });
   } finally {
     view?.close?.();
@@ -62,6 +63,7 @@ function createWatch(options: WatchOptions, ports: Ports) {
     counts,
     { exit: (exit) => void (last.push(exit) > mostRows.last && last.shift()) },
   ];
+  const senders: ReturnType<typeof createExitSender>[] = [];
   const tell = tellAll(listeners);
   const streams = createConnections();
   const services = createServices(tell.noReady, (namespace) => !options.shard || isInShard(namespace, options.shard));
@@ -71,7 +73,7 @@ function createWatch(options: WatchOptions, ports: Ports) {
   const see = (o: Observation): void => observers.forEach((one) => one.take(o));
   const traces = watchedTraces(recordings !== undefined, see, () => tell.dropped('exits'));
   return {
-    ...{ warn, counts, listeners, tell, traces, observers },
+    ...{ warn, counts, listeners, tell, traces, observers, senders },
     alive: streams.alive,
     senderOf: (what: 'traces' | 'events', send: Send) => createExitSender(what, send, to),
     /** Serves the counts. Throws `metrics.port`. */
@@ -178,6 +180,7 @@ async function follow(
       gaps.flush();
       view.end(counts.numbers(), traces.keys().length);
     }
+    await Promise.all(watch.senders.map(({ end }) => end()));
   }
 }
 

@@ -16,9 +16,8 @@ import type { Views } from '../output/render.ts';
 import { markdownPage, wrapped } from './output.ts';
 
 /** `asTable`: print a table even for one object, because a whole namespace was checked. */
-export const checkViews = (asTable: boolean): Views<CheckReport> => ({
+export const checkViews = (asTable: boolean): Omit<Views<CheckReport>, 'sentence'> => ({
   text: (report, pen, columns) => checkText(report, pen, columns, asTable),
-  sentence: ({ summary }) => summary,
   others: {
     markdown: checkMarkdown,
     sarif: (report) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,

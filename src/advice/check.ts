@@ -10,7 +10,7 @@ import { connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
 import { resolveTarget } from '../run/choosing/choose-pod.ts';
 import type { Pick, Target } from '../run/choosing/target.ts';
-import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './check-report.ts';
+import { checkReportOf, judge, type CheckedSpec } from './check-report.ts';
 import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { situationIn, situationOfLivePod } from './live-pod.ts';
@@ -60,7 +60,7 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   const run = { command: 'check', context: found.context };
   annotate(checkAnnotations(content), { otlp: 'never' }, options.format, ports);
   await publishSummary(() => [checkMarkdown(content)], { otlp: 'never' }, ports);
-  return await publish<CheckReport>(content, run, views, options, ports);
+  return await publish(content, run, views, options, ports);
 }
 
 async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {

@@ -21,7 +21,8 @@ import { situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
 import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
-import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
+import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
+import { commentLine } from './text-changes.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 
@@ -240,9 +241,8 @@ async function reportedFixes(file: string, { format, readRecording }: FixOptions
   const distinct = [...new Map(fixes.map((fix) => [JSON.stringify([fix['target'], fix['patch']]), fix])).values()];
   const patches = distinct.map((fix) => {
     const { kind, name } = asObject(fix['target']);
-    const document = documentOf(fix['patch']);
-    document.commentBefore = ` ${asText(fix['reason'])}\n ${asText(fix['command'])}`;
-    return { kind: asString(kind), name: asString(name), patch: yamlText(document) };
+    const comments = [fix['reason'], fix['command']].map((text) => `${commentLine(asText(text))}\n`).join('');
+    return { kind: asString(kind), name: asString(name), patch: forYaml(`${comments}\n${yamlOf(fix['patch'])}`) };
   });
   const isComponent = format === 'kustomize' && patches.length > 0;
   return { patches: isComponent ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n'), sentences };

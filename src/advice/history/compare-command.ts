@@ -1,9 +1,9 @@
 /** The command `compare`: what changed between two sets of reports, in three lines and a chart. */
 import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../output/palette.ts';
-import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
+import { forTerminal } from '../../output/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import { publish, wrapped, type OutputOptions } from '../output.ts';
 import { compare, closeOrRange, type Comparison, type Side } from './compare.ts';
 import { middle, readReports, sampleOf, type ReadRecording } from './reports.ts';
 
@@ -12,11 +12,6 @@ interface CompareOptions extends OutputOptions {
   after: string;
   failOnWorse: boolean;
   readRecording: ReadRecording;
-}
-
-interface CompareReport extends Envelope, Comparison {
-  kind: 'CompareReport';
-  summary: string;
 }
 
 /** Returns 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
@@ -28,13 +23,8 @@ export async function compareFiles(options: CompareOptions, ports: Ports): Promi
   };
   const found = compare(await samplesOf(options.before), await samplesOf(options.after));
   const exitCode = options.failOnWorse && ['worse', 'mixed'].includes(found.change) ? 5 : 0;
-  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } } as const;
-  const views = {
-    text: compareText,
-    sentence: (report: CompareReport) => report.summary,
-    others: { markdown: compareMarkdown },
-  };
-  return publish<CompareReport>(content, { command: 'compare' }, views, options, ports);
+  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } };
+  return publish(content, { command: 'compare' }, { text: compareText }, options, ports);
 }
 
 function summaryOf({ change, better, worse }: Comparison): string {
@@ -42,7 +32,7 @@ function summaryOf({ change, better, worse }: Comparison): string {
   return `${change}: ${[...worse, ...better].join('; ')}`;
 }
 
-function compareText(report: CompareReport, pen: Pen, columns: number): string[] {
+function compareText(report: Comparison & { summary: string }, pen: Pen, columns: number): string[] {
   const { before, after, findings, warnings, summary, change } = report;
   const ink = change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad';
   const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(9)} `, forTerminal(text), columns);
@@ -81,25 +71,4 @@ function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
   };
   const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} cleanup`;
   return [lane('before', before), lane('after', after), pen.paint('dim', legend)];
-}
-
-function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {
-  const length = (range: Side['total']): string => (range ? closeOrRange(range) : '–');
-  const codes = (list: readonly string[]): string => list.map((code) => forMarkdown(code)).join(', ') || 'none';
-  const rows: [string, (side: Side) => string][] = [
-    ['exits', ({ exits }) => String(exits)],
-    ['worst outcome', ({ outcome }) => outcome],
-    ['killed', ({ killed }) => String(killed)],
-    ['preStop', ({ hook }) => length(hook)],
-    ['after SIGTERM', ({ drain }) => length(drain)],
-    ['total', ({ total }) => length(total)],
-    ['grace period', ({ graceSeconds }) => `${graceSeconds}s`],
-  ];
-  const found = `Findings fixed: ${codes(findings.fixed)} · new: ${codes(findings.new)} · left: ${codes(findings.left)}`;
-  return markdownPage(
-    summary,
-    ['', 'before', 'after'],
-    rows.map(([name, pick]) => [name, pick(before), pick(after)]),
-    [found, ...warnings.flatMap((warning) => ['', `> ${forMarkdown(warning)}`])],
-  );
 }

@@ -2,11 +2,11 @@
 import type { Outcome, TriggerKind } from '../../model/report.ts';
 import { renderText } from '../../output/text/lines.ts';
 import type { Pen } from '../../output/palette.ts';
-import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
+import { forTerminal } from '../../output/safe-text.ts';
 import { tableLines } from '../../output/text/table.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
-import { markdownPage, wrapped, type Envelope } from '../output.ts';
+import { wrapped, type Envelope } from '../output.ts';
 
 /** Whether `at` (ms since the epoch) is plausible in a cluster, and far from the limits of a Date. */
 export const isTime = (at: number): boolean => at > 0 && at < 1e13;
@@ -164,20 +164,4 @@ export function endedText({ pods, summary }: EndedPods, pen: Pen, columns: numbe
   const rows = pods.map(({ name, at, what }) => [forTerminal(name), clockText(at), forTerminal(what)]);
   const table = rows.length > 0 ? tableLines(pen, [['POD', 'STOPPED', 'WHAT'], ...rows], columns) : [];
   return [...table, forTerminal(summary)];
-}
-
-export function whyMarkdown(known: PastExit): string {
-  const { pod, heading, summary, moments, cannotTell } = known;
-  const facts = { 'deleted by': whoText(known), owner: ownerText(known), 'grace period': graceText(known) };
-  const rows = moments.map(({ earliest, latest, what, source }) => [
-    `${stamp(earliest)} – ${stamp(latest)}`,
-    forMarkdown(what),
-    forMarkdown(source),
-  ]);
-  const below = [
-    ...Object.entries(facts).flatMap(([name, text]) => (text === undefined ? [] : [`- ${name}: ${forMarkdown(text)}`])),
-    ...cannotTell.map((text) => `- cannot tell: ${forMarkdown(text)}`),
-  ];
-  const intro = [forMarkdown(`${pod.namespace}/${pod.name}, ${heading}`), ''];
-  return markdownPage(summary, ['when', 'what', 'source'], rows, below, intro);
 }

@@ -85,7 +85,7 @@ export async function readWorkload(
   if (answer.status === 404)
     throw new PodexitError(
       'target.not-found',
-      `there is no ${kind.toLowerCase()} "${name}" in namespace "${namespace}"`,
+      `there is no ${what}`,
       `List them with: kubectl get ${resource} -n ${namespace}${cluster.connectionFlags}`,
     );
   throw new PodexitError(

@@ -103,13 +103,16 @@ const stampsOf = ({ earliest, latest }: { earliest: number; latest: number }) =>
 });
 
 export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
-  const { pod, heading, summary, cannotTell, nextTime, exit } = known;
-  const row = (label: string, text: string | undefined): string[] =>
-    text === undefined ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
+  const { pod, heading, summary, owners = [], deletedBy: who, cannotTell, nextTime, exit } = known;
+  const row = (label: string, text = ''): string[] =>
+    text === '' ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
+  const owner = owners.map(
+    ({ kind, name, isInferred }) => `${kind} ${name}${isInferred ? ' (inferred from its name)' : ''}`,
+  );
   return [
     `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(heading)}`,
-    ...row('deleted by', whoText(known)),
-    ...row('owner', ownerText(known)),
+    ...row('deleted by', who ? `${who.user} with ${who.userAgent} from ${who.sourceIPs.join(', ')}` : known.by),
+    ...row('owner', owner.join(', of ')),
     ...timeline(known.moments).flatMap(([time, what]) => row(time, what)),
     ...row('grace', graceText(known)),
     ...cannotTell.flatMap((text, at) => row(at === 0 ? 'cannot tell' : '', text)),
@@ -117,16 +120,6 @@ export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
     // The last line of a report is the summary.
     ...(exit ? ['', renderText(exit).trimEnd()] : [forTerminal(summary)]),
   ];
-}
-
-const whoText = ({ deletedBy: who, by }: PastExit): string | undefined =>
-  who ? `${who.user} with ${who.userAgent} from ${who.sourceIPs.join(', ')}` : by;
-
-function ownerText({ owners = [] }: PastExit): string | undefined {
-  if (owners.length === 0) return undefined;
-  return owners
-    .map(({ kind, name, isInferred }) => `${kind} ${name}${isInferred ? ' (inferred from its name)' : ''}`)
-    .join(', of ');
 }
 
 const graceEndTexts: Record<PastGrace['atItsEnd'], string> = {

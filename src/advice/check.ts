@@ -17,7 +17,7 @@ import { situationIn, situationOfLivePod } from './live-pod.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
 import { kustomizationHint, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
-import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
+import { readNamespace, readNode, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
 import { situationOf, situationsOf, type Situation } from './situation.ts';
 
 export type CheckSource =
@@ -97,7 +97,7 @@ async function targetSpec(
   { graceSeconds, inspect }: CheckOptions,
 ): Promise<Situation> {
   if (target.kind === 'workload' && target.resource !== 'services' && !inspect) {
-    const object = await readWorkload(cluster, target.resource, target.name);
+    const object = await readWithKind(cluster, target.resource, target.name);
     return situationOf(object, await readNamespace(cluster), graceSeconds);
   }
   const session = { cluster, deadline: createDeadline(ports.clock, null), ports };

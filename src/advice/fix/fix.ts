@@ -15,7 +15,7 @@ import { isProblem } from '../problem.ts';
 import { problemsOf } from '../check-report.ts';
 import { readManifests, type ManifestInput } from '../manifest-input.ts';
 import type { Manifest } from '../manifests.ts';
-import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
+import { manifestOf, readNamespace, readPodToDelete, readWithKind } from '../read-cluster.ts';
 import { situationIn } from '../live-pod.ts';
 import { situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
@@ -145,7 +145,7 @@ async function fromCluster(target: Target, options: FixOptions, ports: Ports): P
 /** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. Throws `fix.target`. */
 export async function objectWithTemplate(cluster: Cluster, target: Target): Promise<KubernetesObject> {
   if (target.kind === 'workload' && target.resource !== 'services')
-    return readWorkload(cluster, target.resource, target.name);
+    return readWithKind(cluster, target.resource, target.name);
   if (target.kind !== 'pod')
     throw new PodexitError(
       'fix.target',
@@ -154,11 +154,11 @@ export async function objectWithTemplate(cluster: Cluster, target: Target): Prom
     );
   const pod = await readPodToDelete(cluster, target.name);
   const deployment = deploymentOf(asObject(pod));
-  if (deployment !== undefined) return readWorkload(cluster, 'deployments', deployment);
+  if (deployment !== undefined) return readWithKind(cluster, 'deployments', deployment);
   const owner = ownerOf(asObject(pod));
   const resources = Object.keys(workloadKinds) as WorkloadResource[];
   const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
-  return owner && resource ? readWorkload(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
+  return owner && resource ? readWithKind(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
 }
 
 const wholeTexts = (texts: readonly ChangedText[]): string =>

@@ -1,11 +1,12 @@
-/** The command `compare`: what changed between two sets of reports, in three lines and a chart. */
+/** The command `compare`: what changed between two sets of reports, in three lines and a table. */
 import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../output/palette.ts';
 import { forTerminal } from '../../output/safe-text.ts';
+import { tableLines } from '../../output/text/table.ts';
 import type { Ports } from '../../run/ports.ts';
 import { publish, wrapped, type OutputOptions } from '../output.ts';
 import { compare, closeOrRange, type Comparison, type Side } from './compare.ts';
-import { middle, readReports, sampleOf, type ReadRecording } from './reports.ts';
+import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
 interface CompareOptions extends OutputOptions {
   before: string;
@@ -43,7 +44,7 @@ function compareText(report: Comparison & { summary: string }, pen: Pen, columns
     ...row('findings', `fixed: ${list(findings.fixed)} · new: ${list(findings.new)} · left: ${list(findings.left)}`),
     ...warnings.flatMap((warning) => row('warning', warning)),
     '',
-    ...chart(before, after, pen, columns),
+    ...tableLines(pen, [['', 'before', 'after'], ...figures(before, after)], columns),
     '',
     forTerminal(summary),
   ];
@@ -55,20 +56,11 @@ const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string
   return `${gone} ${length} (grace period ${graceSeconds}s)`;
 };
 
-/** Hook, drain and cleanup of both sides, on the time axis of the longer side. */
-function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
-  const width = Math.max(20, Math.min(80, columns) - 24);
-  const secondsOf = (range: Side['total']): number => (range ? middle(range) : 0);
-  const longestSeconds = Math.max(0.1, ...[before, after].map(({ total }) => secondsOf(total)));
-  const [hook, drain, rest] = (['perhaps', 'full', 'rest'] as const).map((name) => pen.symbol(name));
-  const lane = (name: string, side: Side): string => {
-    const ends = [secondsOf(side.hook), secondsOf(side.hook) + secondsOf(side.drain)];
-    const [hookEnd = 0, drainEnd = 0, end = 0] = [...ends, Math.max(secondsOf(side.total), ...ends)].map((seconds) =>
-      Math.min(width, Math.round((seconds / longestSeconds) * width)),
-    );
-    const bar = `${hook?.repeat(hookEnd)}${drain?.repeat(drainEnd - hookEnd)}${rest?.repeat(end - drainEnd)}`;
-    return `  ${name.padEnd(8)} ${bar} ${side.total ? closeOrRange(side.total) : 'length unknown'}`;
-  };
-  const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} cleanup`;
-  return [lane('before', before), lane('after', after), pen.paint('dim', legend)];
-}
+const lengths = { preStop: 'hook', 'after SIGTERM': 'drain', total: 'total' } as const;
+
+/** Only what was measured on one side at least. */
+const figures = (before: Side, after: Side): string[][] =>
+  Object.entries(lengths).flatMap(([title, name]) => {
+    const texts = [before[name], after[name]].map((range) => (range ? closeOrRange(range) : '-'));
+    return before[name] || after[name] ? [[`  ${title}`, ...texts]] : [];
+  });

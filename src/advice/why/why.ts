@@ -12,7 +12,8 @@ import type { ReadRecording } from '../history/reports.ts';
 import { publish, type OutputOptions } from '../output.ts';
 import { recordsWith } from './audit-records.ts';
 import { fromAuditLogs, type ReportOfLog } from './from-audit-log.ts';
-import { recentlyEnded, fromEvents, readHistory, podOfWorkload } from './from-events.ts';
+import { fromEvents, readHistory, podOfWorkload } from './from-events.ts';
+import { endedPods } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
 import { endedListOf, endedText, pastExitOf, whyReportOf, whyText, type PastExit } from './report.ts';
 
@@ -74,7 +75,7 @@ async function showEnded(
   ports: Ports,
   context?: string,
 ): Promise<number> {
-  const ended = recentlyEnded(history);
+  const ended = endedPods(history);
   const summary =
     ended.length === 0
       ? `no pod of namespace ${namespace} was stopped within the last hour, as far as its Events say`

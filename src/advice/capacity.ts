@@ -121,8 +121,8 @@ const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(objec
 
 /** The default is 1 replica; an autoscaler's default minimum is 1 (autoscaling/v2), KEDA's is 0. */
 function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Pick<Capacity, 'replicas' | 'autoscaler'> {
-  const status = asObject(asObject(object)['status']);
-  if (object.kind === 'DaemonSet') return { replicas: asNumber(status['desiredNumberScheduled']) };
+  const { status, kind } = asObject(object);
+  if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
   if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
   const scaler = autoscaled?.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
   if (scaler) return { replicas: scaler.minimum, autoscaler: scaler.name };
@@ -173,7 +173,7 @@ const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined 
 
 /** Images whose pods keep data that other pods do not have. By the last part of the repository. */
 const stores =
-  /^(redis(-stack(-server)?)?|valkey|keydb|dragonfly|memcached|mongo(db)?|mysql|mariadb|percona(-server)?|postgres(ql)?|postgis|timescaledb|pgvector|cockroach|rabbitmq|nats|kafka|zookeeper|etcd|consul|vault|minio|influxdb|prometheus|alertmanager|thanos|loki|tempo|mimir|cortex|victoria-metrics|vmstorage|clickhouse(-server)?|elasticsearch|opensearch|solr|cassandra|scylla|couchdb|couchbase|neo4j|qdrant|weaviate|milvus|meilisearch|typesense|registry|nexus3|gitea|gitlab-ce|jenkins|vaultwarden|sonarqube|keycloak|grafana|ghost|wordpress|nextcloud|home-assistant|pulsar|nsqd|beanstalkd|mosquitto|emqx|activemq(-artemis)?|rethinkdb|arangodb|dgraph|tidb|tikv|questdb|oracle-xe|mssql)$/;
+  /^(redis(-stack(-server)?)?|valkey|keydb|dragonfly|memcached|mongo(db)?|mysql|mariadb|percona(-server)?|postgres(ql)?|postgis|timescaledb|pgvector|cockroach|rabbitmq|nats|kafka|zookeeper|etcd|consul|vault|minio|influxdb|prometheus|alertmanager|thanos|loki|tempo|mimir|cortex|victoria-metrics|vmstorage|clickhouse(-server)?|elasticsearch|opensearch|solr|cassandra|scylla|couchdb|couchbase|neo4j|qdrant|weaviate|milvus|meilisearch|typesense|registry|nexus3|gitea|gitlab-ce|jenkins|vaultwarden|sonarqube|keycloak|grafana|ghost|wordpress|nextcloud|home-assistant|pulsar|nsqd|beanstalkd|(eclipse-)?mosquitto|emqx|activemq(-artemis)?|rethinkdb|arangodb|dgraph|tidb|tikv|questdb|oracle-xe|mssql)$/;
 
 /** The ports of stores: Redis, PostgreSQL, MySQL, MongoDB, Cassandra, etcd, Kafka, AMQP, memcached, Elasticsearch. */
 const storePorts: ReadonlySet<unknown> = new Set([6379, 5432, 3306, 27017, 9042, 2379, 9092, 5672, 11211, 9300]);

@@ -9,7 +9,7 @@ import type { Envelope } from './output.ts';
 import { adviceFor, remediesFor } from './remedies.ts';
 import { isJob } from './roles.ts';
 import { serviceRules } from './rules/service.ts';
-import { handlingOf, stopRules, stopSignalOf } from './rules/stop.ts';
+import { handlingOf, signalText, stopRules } from './rules/stop.ts';
 import { surroundingRules } from './rules/surroundings.ts';
 import type { Situation } from './situation.ts';
 
@@ -175,7 +175,7 @@ function unknownsOf(spec: Situation): Unknown[] {
 function signalUnknown(spec: Situation, one: ContainerSpec): Unknown[] {
   const handling = handlingOf(spec, one);
   const { name: container, inspection } = one;
-  const signal = `SIG${stopSignalOf(one)}`;
+  const signal = signalText(spec, one);
   const what = `whether ${container} handles ${signal}`;
   // Reported whatever the command shows: the user asked for an inspection, and it failed.
   const isDecisive = handling.kind === 'depends' || handling.kind === 'unknown';
@@ -189,7 +189,9 @@ function signalUnknown(spec: Situation, one: ContainerSpec): Unknown[] {
     return handling.advice && !isJob(spec) ? [] : [{ container, what, because: handling.because, isDecisive: true }];
   if (handling.kind !== 'unknown') return [];
   const program = handling.program === undefined ? 'its program is in the image' : `\`${handling.program}\` decides`;
-  return [{ container, what, because: `${program}; check --inspect or one deletion shows it` }];
+  return [
+    { container, what, because: `${program}; ${spec.isWindows ? '' : 'check --inspect or '}one deletion shows it` },
+  ];
 }
 
 function hookUnknown({ name, hook }: ContainerSpec): Unknown[] {

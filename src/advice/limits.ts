@@ -30,6 +30,10 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 
+export const isWindows = (podSpec: JsonObject): boolean =>
+  asObject(podSpec['os'])['name'] === 'windows' ||
+  placedOn(podSpec).some(({ key, value }) => /(^|\.)kubernetes\.io\/os$/.test(key) && value === 'windows');
+
 /** Labels and taints of the nodes that the pod asks for or tolerates. A toleration for all taints asks for none. */
 function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   const pair = (key: unknown, value: unknown) => ({ key: asString(key) ?? '', value: asString(value) ?? '' });

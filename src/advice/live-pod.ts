@@ -1,7 +1,7 @@
 /** A live pod → its Situation: its spec and what its status, endpoints, budgets and node show. Pure. */
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asString } from '../model/observe/read.ts';
-import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kube.ts';
+import { narrowPod, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
@@ -48,11 +48,6 @@ export const situationIn = (object: KubernetesObject, neighbours: Neighbours, gr
     ? situationOfLivePod(object, neighbours, { graceSeconds })
     : situationOf(object, neighbours, graceSeconds);
 
-const hasReady =
-  (uid: string) =>
-  (slice: EndpointSlice): boolean =>
-    readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid);
-
 /**
  * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the
  * Services that select the pod. A pod in no slice has no clients to lose.
@@ -63,7 +58,8 @@ function servicesBehind(
   uid: string,
 ): readonly ServiceSpec[] {
   if (!slices) return selecting;
-  return [...new Set(slices.filter(hasReady(uid)).map(serviceNameOf))].map((name) => {
+  const own = slices.filter((slice) => readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid));
+  return [...new Set(own.map(serviceNameOf))].map((name) => {
     const known = services.find((one) => one.name === name) ?? serviceOf({ metadata: { name } });
     // If the Service does not select the pod, its slices are managed elsewhere and its ports say nothing about the pod.
     const service = selecting.find((one) => one.name === name) ?? { ...known, targetPorts: [] };

@@ -10,6 +10,7 @@ import {
   asText,
   listOf,
   maybe,
+  metadataOf,
   shape,
   stringMap,
   type JsonObject,
@@ -28,6 +29,8 @@ export interface Neighbours {
   claims?: ReadonlyMap<string, readonly string[]>;
   /** What ends pods earlier than their grace period (limits.ts). */
   limits?: readonly Limit[];
+  /** Metadata of namespaces, by name, as far as they may be read: they may ask for a mesh's proxy. */
+  namespaces?: ReadonlyMap<string, JsonObject>;
   /** Only of manifests: they may hold a container's script. */
   configMaps?: readonly ConfigMapTexts[];
   /** What could not be read, so it is not judged. */
@@ -149,6 +152,7 @@ export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
       ]),
     ),
     limits: limitsIn(objects),
+    namespaces: new Map(ofKind('Namespace').map((one) => [one.metadata?.name ?? '', metadataOf(one)])),
     configMaps: ofKind('ConfigMap').map(configMapTextsOf),
     unread: [],
     mayHaveOtherServices: true,

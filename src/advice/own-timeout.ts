@@ -7,6 +7,8 @@ import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export interface OwnTimeout {
   readonly seconds: number;
+  /** Of these, how long it goes on serving as before after its signal. */
+  readonly delaySeconds?: number;
   /** The option or variable, without its value: `--graceful-timeout`; of a program's own limit also the program. */
   readonly from: string;
 }
@@ -52,8 +54,9 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
   const longest = (isDelay: boolean): OwnTimeout | undefined =>
     found.filter(({ from }) => /delay/i.test(from) === isDelay).sort((a, b) => b.seconds - a.seconds)[0];
   const [delay, rest] = [longest(true), longest(false)];
-  if (!delay || !rest) return delay ?? rest;
-  return { seconds: delay.seconds + rest.seconds, from: `${delay.from} and ${rest.from}` };
+  if (!delay) return rest;
+  const from = [delay, rest].flatMap((one) => one?.from ?? []).join(' and ');
+  return { seconds: delay.seconds + (rest?.seconds ?? 0), delaySeconds: delay.seconds, from };
 }
 
 /** `pg_ctl stop -t 60` */

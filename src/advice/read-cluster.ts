@@ -29,7 +29,8 @@ const effects: Readonly<Record<string, string>> = {
 /** The objects around the pods of the namespace; `unread` lists what was refused. */
 export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
   const { objects, unread: refused } = await listKinds(cluster, neighbourKinds);
-  const neighbours = neighboursIn(objects);
+  const { status, body } = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(cluster.namespace)}`);
+  const neighbours = neighboursIn(status === 200 ? [...objects, { ...asObject(body), kind: 'Namespace' }] : objects);
   const hasServices = neighbours.services.length > 0;
   const slices = hasServices ? await listAll(cluster, '/apis/discovery.k8s.io/v1', 'endpointslices') : [];
   if (!Array.isArray(slices)) refused.push({ resource: 'endpointslices', status: slices.status });

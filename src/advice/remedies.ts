@@ -82,7 +82,8 @@ const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
 
-const inWords = (solves: readonly Problem[], text: string): Remedy[] => [{ solves, text, edits: [] }];
+const inWords = (solves: readonly Problem[], text: string): Remedy[] =>
+  solves.length === 0 ? [] : [{ solves, text, edits: [] }];
 
 const graceField = 'terminationGracePeriodSeconds';
 
@@ -90,41 +91,42 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
-  const { seconds: added, solves, sentences } = hooksFor(plan);
+  const { solves, sentences, ...sleeps } = hooksFor(plan);
+  const isAdded = sleeps.on.length > 0;
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
-  const words = added.size === 0 && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
+  const words = !isAdded && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
   if (words) return [...sentences, ...inWords(graceProblems, words)];
-  const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added) : undefined;
+  const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const { limit } = grace ?? {};
   const late = limit && `${limit.by} ends the pod after ${limit.seconds}s, so a longer grace period does not help`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
-  const rest = longer || sooner === undefined || graceProblems.length === 0 ? [] : inWords(graceProblems, sooner);
-  if (added.size === 0 && !longer) return [...sentences, ...rest];
+  const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
+  if (!isAdded && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
-  const hookSeconds = Math.max(0, ...added.values());
-  if (grace?.limit)
-    return [...sentences, ...rest, ...inWords(solved, `a preStop sleep of ${hookSeconds}s does not fit: ${grace.sum}`)];
-  const parts = [...hookWords(added), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
+  const unfit = `a preStop sleep of ${sleeps.seconds}s does not fit: ${grace?.sum}`;
+  if (limit) return [...sentences, ...rest, ...inWords(solved, unfit)];
+  const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
+  const parts = [...(isAdded ? [hook] : []), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
   const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
   const untilKnown =
     delay === undefined ? ', to keep serving until clients know; adjust the sleep to your load balancer' : byDelay;
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
-  const adjust = added.size === 0 ? shorter : isForClients ? forClients : ', as long as what needs them';
+  const adjust = !isAdded ? shorter : isForClients ? forClients : ', as long as what needs them';
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}`,
     edits: [
-      ...hookEdits(situation, added),
+      ...hookEdits(situation, sleeps),
       ...(longer ? [set([...situation.podPath, graceField], longer.seconds, longer.sum)] : []),
     ],
-    costs: costsOf(situation, hookSeconds, grace),
-    presupposes: added.size > 0 ? 'Kubernetes 1.30 or later, which has sleep hooks' : undefined,
+    costs: costsOf(situation, sleeps.seconds, grace),
+    presupposes: isAdded ? hookNeeds(situation, sleeps) : undefined,
     size: grace,
     after: unhandled.length > 0 ? unhandled : undefined,
   };
@@ -133,12 +135,15 @@ function hookAndGrace(plan: Plan): Remedy[] {
 
 /** Nobody writes a grace period of 0 by accident, and with it no hook runs. */
 function noGrace(plan: Plan): Remedy[] {
-  const solves = of(plan, ...graceCodes, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
+  const hooks = of(plan, 'drain-race', 'requests-lost', 'prestop-failed', 'companion-stops-first');
   const text =
     plan.situation.subject.kind === 'StatefulSet'
       ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
       : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
-  return solves.length === 0 ? [] : inWords(solves, text);
+  return [
+    ...inWords(of(plan, ...graceCodes), text),
+    ...inWords(hooks, 'with a grace period of 0 no preStop hook runs'),
+  ];
 }
 
 /** What no number solves. */
@@ -154,22 +159,26 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
     : undefined;
 }
 
-function hookWords(added: ReadonlyMap<string, number>): string[] {
-  return [...new Set(added.values())].map((seconds) => {
-    const names = [...added].flatMap(([name, one]) => (one === seconds ? [name] : []));
-    return `preStop sleep ${seconds}s${added.size > 1 ? ` on ${list(names)}` : ''}`;
-  });
-}
-
 function costsOf({ graceSeconds }: Situation, hookSeconds: number, grace: Size | undefined): string {
   const all = Math.max(graceSeconds, grace?.seconds ?? 0);
   if (hookSeconds === 0) return `a pod that hangs is killed only after ${all}s`;
   return `each pod takes ${hookSeconds}s longer to stop, and one that ignores its signal ${all}s; it holds its resources as long`;
 }
 
-interface Hooks {
-  /** The sleeps to set, by container. */
-  readonly seconds: ReadonlyMap<string, number>;
+/** Sleeps of the same length end together, and with them what the serving container may need. */
+function hookNeeds(situation: Situation, { on }: Sleeps): string {
+  const others = companionsOf(situation, containersThatServe(situation)).filter(({ name }) => on.includes(name));
+  const together = `; requests that end within the sleep, after which ${list(others.map(({ name }) => name))} may stop first (not as a sidecar in initContainers)`;
+  return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}`;
+}
+
+/** The preStop sleeps to set, and on which containers; none: 0 seconds. */
+interface Sleeps {
+  readonly seconds: number;
+  readonly on: readonly string[];
+}
+
+interface Hooks extends Sleeps {
   readonly solves: readonly Problem[];
   /** What no sleep solves, and why. */
   readonly sentences: readonly Remedy[];
@@ -184,12 +193,11 @@ function hooksFor(plan: Plan): Hooks {
   );
   const late = [...races, ...failed];
   const early = of(plan, 'companion-stops-first');
-  const why = late.length > 0 ? whyNoHook(plan) : undefined;
-  const sentences = why === undefined ? [] : [{ solves: late, text: why, edits: [] }];
+  const why = whyNoHook(plan);
+  const sentences = why === undefined ? [] : inWords(late, why);
   const solves = [...(why === undefined ? late : []), ...early];
-  if (solves.length === 0) return { seconds: new Map(), solves, sentences };
-  const services = servicesOfClients(situation);
-  const serving = containersThatServe(situation, services);
+  if (solves.length === 0) return { seconds: 0, on: [], solves, sentences };
+  const serving = containersThatServe(situation);
   const raced = situation.containers.filter(({ name }) =>
     solves.some((one) => late.includes(one) && one.container === name),
   );
@@ -200,9 +208,10 @@ function hooksFor(plan: Plan): Hooks {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const stuck = missing.find((one) => !canSetSleep(one));
-  if (!stuck) return { seconds: new Map(missing.map(({ name }) => [name, longest])), solves, sentences };
+  const on = missing.map(({ name }) => name);
+  if (!stuck) return { seconds: on.length > 0 ? longest : 0, on, solves, sentences };
   const text = ownHookText(stuck, longest, raced.includes(stuck));
-  return { seconds: new Map(), solves: [], sentences: [...sentences, { solves, text, edits: [] }] };
+  return { seconds: 0, on: [], solves: [], sentences: [...sentences, ...inWords(solves, text)] };
 }
 
 const deregistrationIn = (situation: Situation): number | undefined =>
@@ -228,7 +237,10 @@ function whyNoHook(plan: Plan): string | undefined {
   if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
   if (answer === 'yes')
-    return situation.injected && `no preStop sleep of the application alone: the injected ${situation.injected}`;
+    return (
+      situation.injected &&
+      `no preStop sleep of the application alone: the injected ${situation.injected}, unless it is a native sidecar`
+    );
   if (answer === 'no')
     return second(plan).length > 0
       ? `do not add a preStop sleep: ${because}, so every second of it is outage`
@@ -238,12 +250,11 @@ function whyNoHook(plan: Plan): string | undefined {
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
 }
 
-function hookEdits(situation: Situation, added: ReadonlyMap<string, number>): Edit[] {
-  const serving = containersThatServe(situation, servicesOfClients(situation));
+function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {
+  const serving = containersThatServe(situation);
   return situation.containers.flatMap((container) => {
     const { name, path } = container;
-    const seconds = added.get(name);
-    if (seconds === undefined) return [];
+    if (!on.includes(name)) return [];
     const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
     const why = serving.includes(container)
       ? forClients
@@ -263,12 +274,12 @@ const graceCodes: readonly CheckCode[] = [
 ];
 
 /** All containers share one grace period: the one that needs the most decides. */
-function graceFor(situation: Situation, added: ReadonlyMap<string, number>): Size | undefined {
+function graceFor(situation: Situation, { seconds, on }: Sleeps): Size | undefined {
   const today = situation.specGraceSeconds || defaultGraceSeconds;
   const needs = signalled(situation).map((container) => {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
-    const hookSeconds = added.get(container.name) ?? Math.max(hookToday, measured?.hookSeconds ?? 0);
+    const hookSeconds = on.includes(container.name) ? seconds : Math.max(hookToday, measured?.hookSeconds ?? 0);
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
     const { drainSeconds = 0, wasKilled = false } = measured ?? {};
@@ -294,10 +305,9 @@ function second(plan: Plan): Remedy[] {
   return [
     {
       solves,
-      text: 'a second replica keeps the Service answering',
+      text: 'a second replica keeps the Service answering, if two pods may do its work at the same time',
       edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
       costs: 'the resources of one more pod',
-      presupposes: 'that two pods may do its work at the same time',
       consent: 'replicas',
     },
   ];
@@ -395,23 +405,13 @@ function sidecar({ podPath }: Situation, { name, path, hook }: ContainerSpec, pr
   };
 }
 
-/** A port that only the Service names may be served by nobody: a probe of it would keep the pod from ever being ready. */
-function readiness(situation: Situation, { name, path, ports }: ContainerSpec, problem: Problem): Remedy[] {
-  const { services, subject, capacity } = situation;
-  const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
-  const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
-  const declared = ports.filter(tcp).find(({ name, port }) => targets.some((one) => [name, port].includes(one)));
-  const port = declared?.name ?? declared?.port;
+/** No manifest shows on which port, and when, it listens to the network: a probe of another would never let it be ready. */
+function readiness({ subject, capacity }: Situation, { name }: ContainerSpec, problem: Problem): Remedy[] {
   const text = `give ${name} a readiness probe`;
   // Members that are ready only with the others would never start again once all of them were down.
   if (subject.kind === 'StatefulSet' && capacity.replicas !== 1)
     return inWords([problem], `${text}, if each pod can be ready alone: a StatefulSet starts the next one only then`);
   if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
     return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
-  if (port === undefined) return inWords([problem], text);
-  const why = 'ready only once the port accepts connections; an HTTP check of your own says more';
-  const probe = { tcpSocket: { port }, periodSeconds: 5 };
-  return [
-    { solves: [problem], text: `${text} on port ${port}`, edits: [set([...path, 'readinessProbe'], probe, why)] },
-  ];
+  return inWords([problem], `${text} of what its clients need, on a port that it opens to the network`);
 }

@@ -13,9 +13,11 @@ export const isJob = ({ subject: { kind } }: Pick<Situation, 'subject'>): boolea
 export function rolesOf(situation: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
   const mains = signalled(situation).filter(({ kind }) => kind === 'main');
   // Where clients are known to ask another one, its own probe says nothing about them.
-  const isKnown = isJob(situation) || mains.some((one) => servesAny(situation, one));
+  const isKnown = isJob(situation) || mains.some((one) => servesAny(situation.services, one));
   const isAsked = (one: ContainerSpec): boolean =>
-    (one.hasReadinessProbe && !isKnown) || one.ports.some(({ hostPort }) => hostPort) || servesAny(situation, one);
+    (one.hasReadinessProbe && !isKnown) ||
+    one.ports.some(({ hostPort }) => hostPort) ||
+    servesAny(situation.services, one);
   const isHelper = (one: ContainerSpec): boolean => !isAsked(one) && one.isNamedAsHelper;
   const applications = mains.filter((one) => !isHelper(one));
   return applications.length > 0
@@ -23,7 +25,7 @@ export function rolesOf(situation: Situation): { applications: ContainerSpec[]; 
     : { applications: mains, helpers: [] };
 }
 
-const servesAny = ({ services }: Situation, container: ContainerSpec): boolean =>
+const servesAny = (services: readonly ServiceSpec[], container: ContainerSpec): boolean =>
   services.some(({ targetPorts }) => targetPorts.some((port) => serves(container, port)));
 
 export const serves = ({ ports }: ContainerSpec, target: ServiceSpec['targetPorts'][number]): boolean =>
@@ -35,10 +37,17 @@ export const servicesOfClients = (situation: Situation): ServiceSpec[] =>
     ? []
     : situation.services.filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only');
 
-/** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
-export function containersThatServe(situation: Situation, services = situation.services): ContainerSpec[] {
+/** Of clients' Services those that target this container, or a port that no container declares. */
+export const servicesTo = (container: ContainerSpec, situation: Situation): ServiceSpec[] =>
+  servicesOfClients(situation).filter(
+    (one) => servesAny([one], container) || !signalled(situation).some((other) => servesAny([one], other)),
+  );
+
+/** Of clients' Services, containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
+export function containersThatServe(situation: Situation): ContainerSpec[] {
+  const services = servicesOfClients(situation);
   if (services.length === 0) return [];
-  const serving = signalled(situation).filter((one) => servesAny({ ...situation, services }, one));
+  const serving = signalled(situation).filter((one) => servesAny(services, one));
   if (serving.length > 0) return serving;
   const { applications } = rolesOf(situation);
   const undeclared = applications.filter(({ ports }) => ports.length === 0);

@@ -7,14 +7,16 @@ import {
   asString,
   asStrings,
   asText,
+  isPresent,
   metadataOf,
   stringMap,
   type JsonObject,
 } from '../model/observe/read.ts';
 import { matches } from '../run/streams/selectors.ts';
+import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
-import { limitsOf, type Limit } from './limits.ts';
+import { isWindows, limitsOf, type Limit } from './limits.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
 import { neighboursIn, readyBehind, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
@@ -35,6 +37,8 @@ export interface Situation {
   /** No container has PID 1, so a signal without a handler ends it. */
   readonly sharesProcesses: boolean;
   readonly hostNetwork: boolean;
+  /** It runs on Windows, where signals are other ones. */
+  readonly isWindows?: boolean;
   readonly capacity: Capacity;
   /** Those that select the pod. */
   readonly services: readonly ServiceSpec[];
@@ -149,10 +153,11 @@ export function situationOf(
     containers,
     sharesProcesses: pod['shareProcessNamespace'] === true,
     hostNetwork: pod['hostNetwork'] === true,
+    isWindows: isWindows(pod),
     capacity,
     services: neighbours.services.filter(selectsPod).map((one) => withSharing(one, capacity.replicas, neighbours)),
     budgets: neighbours.budgets.filter(selectsPod),
-    injected: proxyOf(metadataOf(template)),
+    injected: proxyOf(metadataOf(template), neighbours.namespaces?.get(namespace ?? '') ?? {}, containers),
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
     limits: limitsOf(pod, neighbours.limits ?? []),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
@@ -162,18 +167,16 @@ export function situationOf(
   };
 }
 
-/** By their documentation, from a label or an annotation of the pod that asks for the proxy. */
-const proxies: Readonly<Record<string, string>> = {
-  'sidecar.istio.io/inject': 'istio-proxy stops by its own delay (terminationDrainDuration in proxy.istio.io/config)',
-  'linkerd.io/inject': 'linkerd-proxy stops at once (but for config.alpha.linkerd.io/proxy-wait-before-exit-seconds)',
-  'dapr.io/enabled': 'daprd stops by its own delay (dapr.io/block-shutdown-duration)',
-};
-
-function proxyOf({ labels, annotations }: JsonObject): string | undefined {
-  const asked = Object.entries({ ...asObject(labels), ...asObject(annotations) });
-  return asked.flatMap(([key, value]) =>
-    /^(true|enabled|ingress)$/.test(asText(value)) ? (proxies[key] ?? []) : [],
-  )[0];
+/** By labels and annotations, of which those of the pod outrank. One that is among the containers is judged there. */
+function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly ContainerSpec[]): string | undefined {
+  const all = [namespace, pod].flatMap(({ labels, annotations }) => [asObject(labels), asObject(annotations)]);
+  const asked = Object.assign({}, ...all) as JsonObject;
+  // It stops after the application.
+  if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
+  const isAsked = ({ asks }: (typeof proxies)[number]): boolean =>
+    !/^(false|disabled|ambient|undefined)$/.test(String(asks.map((key) => asked[key]).find(isPresent)));
+  const found = proxies.find((one) => isAsked(one) && !containers.some(({ name }) => name === one.name));
+  return found && `${found.name} stops ${found.stops}`;
 }
 
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */

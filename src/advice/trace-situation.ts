@@ -2,18 +2,18 @@
 import type { V1Service } from '@kubernetes/client-node';
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
+import { asObject } from '../model/observe/read.ts';
 import { statusOf } from '../model/pod.ts';
 import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
 import { boundOf } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
-import { capacityOf, type Capacity } from './capacity.ts';
-import { containerSpecsOf, type MeasuredContainer } from './container-spec.ts';
+import type { Capacity } from './capacity.ts';
+import type { MeasuredContainer } from './container-spec.ts';
 import { isUnhandled } from './exit-advice.ts';
-import { limitsOf } from './limits.ts';
 import { serviceOf, type Neighbours } from './neighbours.ts';
 import type { Problem } from './problem.ts';
-import { templatePaths, type Situation } from './situation.ts';
+import { situationOf, templatePaths, type Situation } from './situation.ts';
 
 /** The exit that a Situation is read from. */
 interface Exit {
@@ -24,34 +24,29 @@ interface Exit {
 
 export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'timeline'>): Situation {
   const { pod, workload, grace } = timeline;
-  const { kind, name } = workload ?? { kind: 'Pod', name: pod.metadata.name };
-  const podPath = [...(templatePaths[kind] ?? []), 'spec'];
-  const podSpec = { ...pod.spec };
-  const services = [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service));
-  const neighbours: Neighbours = { services, budgets: [], unread: [], mayHaveOtherServices: false };
-  const containers = containerSpecsOf(podSpec, podPath).flatMap((container) => {
-    const exit = timeline.containers.find((one) => one.name === container.name);
-    return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
-  });
-  const replicas = workload?.replicas;
-  const object = { kind, metadata: { name }, spec: { replicas }, status: { desiredNumberScheduled: replicas } };
+  const { kind, name, replicas } = workload ?? { kind: 'Pod', name: pod.metadata.name };
+  const metadata = { name, namespace: pod.metadata.namespace };
+  const path = templatePaths[kind] ?? [];
+  const { spec } = asObject([...path, 'spec'].reduceRight<object>((inner, key) => ({ [key]: inner }), pod.spec));
+  const object = {
+    kind,
+    metadata,
+    spec: { ...asObject(spec), replicas },
+    status: { desiredNumberScheduled: replicas },
+  };
+  const around: Neighbours = { services: [], budgets: [], unread: [], mayHaveOtherServices: false };
+  const situation = situationOf(object, around, grace.effectiveSeconds, path);
   return {
-    subject: { kind, name, namespace: pod.metadata.namespace },
-    podPath,
-    graceSeconds: grace.effectiveSeconds,
-    specGraceSeconds: grace.specSeconds,
-    containers,
-    sharesProcesses: false,
-    hostNetwork: pod.spec.hostNetwork === true,
-    capacity: withoutTemplate(capacityOf(object, podSpec, containers, neighbours), kind),
-    services,
-    budgets: [],
-    readinessGates: (pod.spec.readinessGates ?? []).map(({ conditionType }) => conditionType),
-    limits: limitsOf({}, []),
-    finalizers: [],
-    isUnmanaged: kind === 'Pod',
-    unread: [],
-    isFromFiles: false,
+    ...situation,
+    subject: { kind, ...metadata },
+    // Who served meanwhile is measured.
+    isCustom: false,
+    containers: situation.containers.flatMap((container) => {
+      const exit = timeline.containers.find((one) => one.name === container.name);
+      return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
+    }),
+    capacity: withoutTemplate(situation.capacity, kind),
+    services: [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service)),
     measured: { otherReady: otherReadyOf(timeline), hookSeconds: lossOf(timeline)?.preStopSeconds },
   };
 }

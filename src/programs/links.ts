@@ -75,7 +75,7 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
   const inner = next?.({ ...context, ...child, isIgnored });
   const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
-  const text = `Stop it with ${better} (lifecycle.stopSignal, or STOPSIGNAL of its image)`;
+  const text = `Stop it with ${better} (STOPSIGNAL of its image, or lifecycle.stopSignal, which clusters drop by default through 1.37)`;
   return {
     ...ownEffect({ row, reaction, context, inner }),
     ...(better && { rightSignal: better }),
@@ -175,7 +175,7 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   const isOpen = effects.some(({ handles, exitCodes: { good, cut } }) => handles !== 'no' && ![...good, ...cut].length);
   const codes = (key: 'good' | 'cut') => [...new Set(isOpen ? [] : effects.flatMap((one) => one.exitCodes[key]))];
   const isSame = effects.every((one) => answerText(one) === answerText(first));
-  const decidedBy = ways.map(([label, effect]) => `${label}: ${answerText(effect)}`).join('; ');
+  const decidedBy = [...new Set(ways.map(([label, effect]) => `${label}: ${answerText(effect)}`))].join('; ');
   return {
     ...first,
     reachesApp: same('reachesApp'),

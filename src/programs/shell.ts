@@ -162,7 +162,7 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
 
 function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): Reaction {
   const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
-  const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice } as const);
+  const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice.replace('NAME', signal) } as const);
   return { does: does as Reaction['does'], note, because: note, decidedBy, remedy };
 }
 

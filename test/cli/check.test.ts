@@ -44,10 +44,10 @@ describe('findings', () => {
   it.each<[string, string[], string[], (spec: Spec, pod: KubeObject) => void]>([
     ['a plain pod behind a Service', ['drain-race'], ['prestop-heavy', 'shell-as-pid-1'], () => {}],
     [
-      'a hook that takes half the grace period',
+      'a hook that takes more than half of the grace period',
       ['prestop-heavy'],
       ['drain-race', 'prestop-cut-off'],
-      (spec) => (container(spec)['lifecycle'] = { preStop: { sleep: { seconds: 5 } } }),
+      (spec) => (container(spec)['lifecycle'] = { preStop: { sleep: { seconds: 6 } } }),
     ],
     [
       'a hook that leaves less than a quarter',

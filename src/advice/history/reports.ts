@@ -138,8 +138,6 @@ function secondsOf(raw: unknown): Seconds | undefined {
   return least === undefined || most === undefined || least < 0 || most < least ? undefined : { min: least, max: most };
 }
 
-const named = (list: unknown, name: string): JsonObject[] => objectsIn(list).filter((one) => one['name'] === name);
-
 export const middle = ({ min, max }: Seconds): number => (min + max) / 2;
 
 function longest(all: readonly unknown[]): Seconds | undefined {
@@ -149,7 +147,8 @@ function longest(all: readonly unknown[]): Seconds | undefined {
 /** From the first mark named `from` to the last mark named `to`. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
-    named(document['marks'], name)
+    objectsIn(document['marks'])
+      .filter((one) => one['name'] === name)
       .map((one) => asObject(one['at']))
       .map((at) => ({ earliest: Date.parse(asText(at['earliest'])), latest: Date.parse(asText(at['latest'])) }))
       .filter(({ earliest, latest }) => Number.isFinite(earliest) && Number.isFinite(latest));

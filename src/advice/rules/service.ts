@@ -3,26 +3,25 @@ import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
-import { companionsOf, hookSecondsOf, serves, servicesOfClients, containersThatServe } from '../roles.ts';
+import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
-import { stopSignalOf } from './stop.ts';
+import { signalText } from './stop.ts';
 
 const namesOf = (services: readonly ServiceSpec[]): string[] => [...new Set(services.map(({ name }) => name))];
 
 /** Without a hook that takes time, the stop signal comes while clients still know the endpoint. */
 function drainRace(spec: Situation): Problem[] {
-  const services = servicesOfClients(spec);
-  if (services.length === 0) return [];
-  const meanwhile = `while ${clientsText(services)} may still send requests`;
-  return containersThatServe(spec, services).flatMap((container) => {
+  return containersThatServe(spec).flatMap((container) => {
     const { name, hook } = container;
+    const meanwhile = `while ${clientsText(servicesTo(container, spec))} may still send requests`;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
+    if (!hook?.stopsServer && (container.ownTimeout?.delaySeconds ?? 0) >= 1) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} stops the server at once,`
-      : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: SIG${stopSignalOf(container)} comes`;
+      : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;
     return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
   });
 }
@@ -36,8 +35,7 @@ function clientsText(services: readonly ServiceSpec[]): string {
 
 /** The serving container goes on for the length of its hook, and what it needs has been stopped by then. */
 function companions(spec: Situation): Problem[] {
-  const services = servicesOfClients(spec);
-  const serving = containersThatServe(spec, services);
+  const serving = containersThatServe(spec);
   const longest = Math.max(0, ...serving.map((one) => hookSecondsOf(one) ?? 0));
   if (longest < 1) return [];
   return companionsOf(spec, serving).flatMap((container) => {
@@ -51,13 +49,12 @@ function companions(spec: Situation): Problem[] {
 }
 
 function unprobed(spec: Situation): Problem[] {
-  const services = servicesOfClients(spec);
-  if (services.length === 0) return [];
-  const names = namesOf(services);
-  const early = `${servicesNamed(names)} may count a replacement as ready before it serves`;
-  return containersThatServe(spec, services)
+  return containersThatServe(spec)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
-    .map((container) => warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container)));
+    .map((container) => {
+      const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count a replacement as ready before it serves`;
+      return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container));
+    });
 }
 
 const publishedNotReady = (spec: Situation): Problem[] =>
@@ -140,17 +137,18 @@ function budgets(spec: Situation): Problem[] {
   }
   return spec.budgets.flatMap((budget) => {
     const message = blockedBy(budget, spec);
-    return message === undefined ? [] : [finding(message, remedyFor(budget))];
+    return message === undefined ? [] : [finding(message, remedyFor(budget, spec))];
   });
 }
 
 const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable === 0 || maxUnavailable === '0%';
 
-/** Another replica helps only if the budget does not keep all of them. */
-function remedyFor(budget: BudgetSpec): string {
+/** Another replica helps only if the budget does not keep all of them, and if nothing speaks against it. */
+function remedyFor(budget: BudgetSpec, { capacity: { single } }: Situation): string {
   if (allowsNone(budget)) return 'Set maxUnavailable to 1 or more';
   if (budget.minAvailable === '100%') return 'Lower minAvailable';
-  return 'Add a replica, or relax minAvailable or maxUnavailable';
+  if (single.length > 0) return 'Relax minAvailable or maxUnavailable, and accept the gap';
+  return 'Add a replica, if pods can share its work, or relax minAvailable or maxUnavailable';
 }
 
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */

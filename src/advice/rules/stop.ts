@@ -1,7 +1,5 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
-import { lineOfShell } from '../../programs/shell-arguments.ts';
-import { commandsIn } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { stopSignalOfImage } from '../../programs/images.ts';
 import type { ContainerSpec } from '../container-spec.ts';
@@ -32,7 +30,7 @@ const longHooks = ofContainer((container, spec) => {
   const atLeast = isPlainSleep ? '' : 'at least ';
   const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
   if (seconds >= grace) {
-    const end = `it is cut off, SIG${stopSignalOf(container)} comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
+    const end = `it is cut off, ${signalText(spec, container)} comes as the grace period ends, and ${killText(spec)} ${minSecondsAfterHook}s later`;
     return error('prestop-cut-off', `${takes}: ${end}`, atHook(container));
   }
   const left = Math.max(minSecondsAfterHook, grace - Math.floor(seconds));
@@ -49,7 +47,7 @@ const slowApplications = ofContainer((container, spec) => {
   const isOver = hookSeconds + ownTimeout.seconds > spec.graceSeconds;
   if (!isOver && hookSeconds + ownTimeout.seconds < spec.graceSeconds) return undefined;
   const hook = hookSeconds > 0 ? ` after a preStop hook of ${hookSeconds}s` : '';
-  const message = `${name} may take ${ownTimeout.seconds}s to stop (${ownTimeout.from})${hook}, and its grace period is ${spec.graceSeconds}s: SIGKILL ${isOver ? 'comes' : 'may come'} first`;
+  const message = `${name} may take ${ownTimeout.seconds}s to stop (${ownTimeout.from})${hook}, and its grace period is ${spec.graceSeconds}s: ${killText(spec)} ${isOver ? 'comes' : 'may come'} first`;
   return warning('timeout-exceeds-grace', message, at(container));
 });
 
@@ -63,9 +61,17 @@ function noGrace({ graceSeconds, podPath }: Situation): Problem[] {
 export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
+/** As messages name it: what Windows sends has other names. */
+export const signalText = ({ isWindows }: Situation, container: ContainerSpec): string =>
+  isWindows ? 'its stop signal' : `SIG${stopSignalOf(container)}`;
+
+const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' : 'SIGKILL');
+
 /** What was read from the process itself outranks what its command suggests. */
-export function handlingOf({ sharesProcesses, graceSeconds }: Situation, container: ContainerSpec): SignalHandling {
+export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
+  const { sharesProcesses, graceSeconds, isWindows } = spec;
   const { inspection } = container;
+  if (isWindows) return { kind: 'unknown' };
   const command = { ...container.command, sharesProcesses };
   const handling =
     inspection?.kind === 'read'
@@ -82,17 +88,6 @@ export function handlingOf({ sharesProcesses, graceSeconds }: Situation, contain
   return { kind: 'depends', because };
 }
 
-/** Commands that end at once, so that a Job's shell line of nothing else is over before a signal could come. */
-const brief =
-  /^(echo|printf|date|true|:|exit|export|set|umask|cd|pwd|hostname|whoami|env|uname|id|mkdir|touch|ls|test|\[)(\s|$)/;
-
-const isOneShot = ({ command: { command, args } }: ContainerSpec): boolean => {
-  const line = lineOfShell([...command, ...args]);
-  if (line === undefined) return false;
-  const { commands, isPlain } = commandsIn(line);
-  return isPlain && commands.every((words) => brief.test(words.join(' ')));
-};
-
 /** What in front of the application, or the application itself, does with the stop signal, if that is not to end in time. */
 const signals = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
@@ -104,7 +99,7 @@ const signals = ofContainer((container, spec) => {
   if (handling.kind !== 'ignores') {
     const { kind, because, advice = `${execRemedy.text}.` } = handling;
     const isOpen = kind === 'depends' && (handling.advice === undefined || isJob(spec));
-    if (isOpen || (isJob(spec) && isOneShot(container))) return undefined;
+    if (isOpen) return undefined;
     const first = spec.sharesProcesses ? 'the first process' : 'PID 1';
     const messages = {
       shell: `${first} of ${name} does not pass ${signal} on (${because}): ${kill}`,

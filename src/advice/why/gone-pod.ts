@@ -31,10 +31,13 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   };
   const { stop, deleted, uid, owners } = traces;
   const next = successorOf(traces);
+  // Shortly before the stop, and until a minute after it.
+  const ofNode = nodeFacts.filter(({ at }) => stop && at > stop.at - 120_000 && at < stop.at + 60_000);
+  const by = `${deleted?.kind.toLowerCase()}/${deleted?.name}`;
   const moments: WhyMoment[] = [
     ...read.map(({ moment }) => moment),
-    ...(deleted ? [deletionBy(deleted)] : []),
-    ...(stop ? nodeMoments(nodeFacts, stop) : []),
+    ...(deleted ? [{ ...momentAt(deleted), name: 'deleted', what: `${by} deleted it` }] : []),
+    ...ofNode.flatMap((fact) => readEvent({ ...fact, kind: 'Node' })?.moment ?? []),
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
   const cause = read.findLast((one) => one.cause && (!stop || one.moment.earliest <= stop.at))?.cause;
@@ -91,18 +94,6 @@ function deletionOf(name: string, own: readonly EventFacts[], { facts }: Namespa
     (fact) => fact.reason === 'SuccessfulDelete' && hasWord(fact, name) && fact.at > since && fact.at <= until,
   );
 }
-
-const deletionBy = (fact: EventFacts): WhyMoment => ({
-  ...momentAt(fact),
-  name: 'deleted',
-  what: `${fact.kind.toLowerCase()}/${fact.name} deleted it`,
-});
-
-/** What happened to the node shortly before the stop and until a minute after it. */
-const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[] =>
-  facts
-    .filter(({ at }) => at > stop.at - 120_000 && at < stop.at + 60_000)
-    .flatMap((fact) => readEvent({ ...fact, kind: 'Node' })?.moment ?? []);
 
 /** The pod that replaced it. */
 type Successor = NonNullable<ReturnType<typeof successorOf>>;

@@ -5,13 +5,7 @@ import { problemsOf } from '../../../src/advice/check-report.ts';
 import { editedValue, type Edit } from '../../../src/advice/fix/edit.ts';
 import { isProblem, type Problem } from '../../../src/advice/problem.ts';
 import { editsOf, remediesFor, type Consent } from '../../../src/advice/remedies.ts';
-import {
-  containersThatServe,
-  hookSecondsOf,
-  rolesOf,
-  othersServe,
-  servicesOfClients,
-} from '../../../src/advice/roles.ts';
+import { containersThatServe, hookSecondsOf, rolesOf, othersServe } from '../../../src/advice/roles.ts';
 import type { Situation } from '../../../src/advice/situation.ts';
 import { readSituation } from './situations.ts';
 
@@ -47,9 +41,7 @@ export const laws: Readonly<Record<string, (objects: readonly KubernetesObject[]
     const isForServing = problems.some(({ code }) => code === 'drain-race' || code === 'prestop-failed');
     if (!isForServing || !problems.some(({ code }) => code === 'drain-race')) return;
     if (othersServe(situation).answer === 'yes') return;
-    const serving = new Set(
-      containersThatServe(situation, servicesOfClients(situation)).map(({ path }) => path.join()),
-    );
+    const serving = new Set(containersThatServe(situation).map(({ path }) => path.join()));
     const hooks = editsOf(remedies, all).filter(isHook);
     expect(hooks.filter(({ path }) => serving.has(path.slice(0, -2).join()))).toEqual([]);
   },

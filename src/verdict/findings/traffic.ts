@@ -76,7 +76,7 @@ export const trafficRules: Rules = {
       const clause = `Service ${service} had no ready endpoint for ${lengthText(periodLength({ ms, end }))}`;
       return {
         severity: isWholeWorkload ? 'info' : 'warning',
-        message: `${clause}${end === 'open' ? ', until the trace ended' : ''}`,
+        message: `${clause}${end === 'open' ? ', and still had none when the trace ended' : ''}`,
         clause,
         advice: isWholeWorkload
           ? 'Expected: the whole workload was deleted.'

@@ -1,7 +1,12 @@
 /** The templates of deploy/helm, made from the manifests in deploy/: those are the only place to change anything. */
 
-/** Where the manifests of the Role for the nodes' Leases begin. */
-const leaseRole = '---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n';
+const ofNodes = `  - apiGroups: ['']
+    resources: [nodes]
+    verbs: [list, watch]
+  - apiGroups: [coordination.k8s.io]
+    resources: [leases]
+    verbs: [list, watch]
+`;
 
 const createEvents =
   "{{ if .Values.emitEvents }}  - apiGroups: ['']\n    resources: [events]\n    verbs: [create]\n{{ end }}";
@@ -13,13 +18,7 @@ const replaced: readonly [text: string, by: string][] = [
   ['app.kubernetes.io/name:', 'app.kubernetes.io/instance:'],
   ['    namespace: podexit\n', '    namespace: {{ .Release.Namespace }}\n'],
   // A Role cannot grant what is in no namespace, or in another one.
-  [
-    "  - apiGroups: ['']\n    resources: [nodes]\n    verbs: [list, watch]\n",
-    "{{ if not .Values.namespace }}  - apiGroups: ['']\n    resources: [nodes]\n    verbs: [list, watch]\n{{ end }}" +
-      createEvents,
-  ],
-  [leaseRole, '---\n{{ if not .Values.namespace }}' + leaseRole.replace('---\n', '')],
-  ['---\napiVersion: apps/v1', '{{ end }}---\napiVersion: apps/v1'],
+  [ofNodes, `{{ if not .Values.namespace }}${ofNodes}{{ end }}${createEvents}`],
   ['ClusterRole', '{{ if .Values.namespace }}Role{{ else }}ClusterRole{{ end }}'],
   ['ghcr.io/OWNER/kubectl-podexit:v0.1.0', '"{{ .Values.image }}"'],
   [

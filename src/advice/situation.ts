@@ -7,7 +7,6 @@ import {
   asString,
   asStrings,
   asText,
-  isPresent,
   metadataOf,
   stringMap,
   type JsonObject,
@@ -174,7 +173,7 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
   // It stops after the application.
   if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
   const isAsked = ({ asks }: (typeof proxies)[number]): boolean =>
-    !/^(false|disabled|ambient|undefined)$/.test(String(asks.map((key) => asked[key]).find(isPresent)));
+    !/^(false|disabled|ambient|)$/.test(asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '');
   const found = proxies.find((one) => isAsked(one) && !containers.some(({ name }) => name === one.name));
   return found && `${found.name} stops ${found.stops}`;
 }

@@ -23,7 +23,7 @@ export async function getObject(cluster: Cluster, path: string, options: GetOpti
 const retryLimits = { attempts: 8, totalMs: 20_000 };
 
 /**
- * Sends a GET, again if the server is busy or starting (429, 5xx), or if the connection fails after the server was once
+ * Sends a request, again if the server is busy or starting (429, 5xx), or if the connection fails after the server was once
  * reached. Waits for the time in `Retry-After`, else backs off. Returns the last answer, whatever its status. Throws
  * PodexitError (without an answer `server.unreachable` or `server.untrusted`), and the signal's reason on abort.
  */

@@ -70,9 +70,9 @@ export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
       if (!end) return { ...about, outcome: 'unknown', trigger: 'restart' };
       const { exitCode, reason } = end;
       const trigger = index > 0 ? 'restart' : (probe ?? triggerOf(pod, status.name, exitCode));
-      const isSignal = exitCode === 137 || exitCode === 143;
       // Of many Events about one pod the kubelet posts only some: a probe that failed before may have failed again.
-      const isUnclear = killing !== undefined && trigger === 'restart' && isSignal && reason !== 'OOMKilled';
+      const isUnclear =
+        killing !== undefined && trigger === 'restart' && [137, 143].includes(exitCode) && reason !== 'OOMKilled';
       const outcome = isUnclear ? 'unknown' : outcomeOf(exitCode, reason, trigger, kind === 'sidecar');
       return { ...about, outcome, trigger, exitCode, ...(reason && { reason }) };
     });

@@ -9,8 +9,6 @@ const togetherMs = 2000;
 const names: Readonly<Record<string, string>> = {
   pods: 'pods',
   events: 'Events',
-  'owner-events': 'Events',
-  'node-events': 'Events',
   endpointslices: 'EndpointSlices',
   services: 'Services',
   owner: 'workloads',
@@ -28,7 +26,7 @@ export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
     take(o: Observation): void {
       // Those of one pod are in its report. At the end, another stream may only not have confirmed that it has sent all.
       if (o.kind !== 'gap' || o.pod !== undefined || (o.to === undefined && o.stream !== 'pods')) return;
-      const name = names[o.stream];
+      const name = names[o.stream.replace(/^.*-/, '')];
       if (name === undefined) return;
       // A stream that is still lost when the watch ends has missed what happened until then.
       const { from, to = o.at } = o;

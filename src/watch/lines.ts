@@ -86,16 +86,15 @@ export function jsonDocument(type: string, about: object): string {
 }
 
 export function exitDocument(exit: WatchedExit, print: typeof jsonLine): string {
-  const { at, pod, place } = exit;
-  const { namespace, workload } = place;
+  const { namespace, workload } = exit.place;
   if (exit.kind === 'pod') {
     const report = exitReportOf(exit.report);
     return print === jsonLine ? jsonLine('report', { workload, report }) : renderJson(report);
   }
-  const { name, uid } = pod.metadata;
   const { container, outcome, trigger, exitCode, reason, restarts } = exit;
   const end = { workload, container, outcome, trigger, exitCode, reason, restarts };
-  return print('container-end', { at: printTime(at, 'earlier'), pod: { namespace, name, uid }, ...end });
+  const { name, uid } = exit.pod.metadata;
+  return print('container-end', { at: printTime(exit.at, 'earlier'), pod: { namespace, name, uid }, ...end });
 }
 
 export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps): string {

@@ -44,12 +44,12 @@ function createRings() {
     },
     forget: (key: string): void => void rings.delete(key),
     /** A list is the whole state: what existed and is not in it is gone. Of owners it does not say of which kind, if it is empty. */
-    keepOnly(keys: ReadonlySet<string>, { stream, objects: [first] }: ObservationOf<'listed'>): void {
+    keepOnly(keys: ReadonlySet<string>, { at, stream, objects: [first] }: ObservationOf<'listed'>): void {
       for (const [key, ring] of rings) {
         const last = ring.seen.at(-1);
         const [object] = last && 'stream' in last && last.stream === stream ? objectsOf(last) : [];
         const isOfList = object && (first ? object.kind === first.kind : stream !== 'owner');
-        if (isOfList && !keys.has(key)) ring.forMs = Math.min(ring.forMs, rememberedMs);
+        if (last && isOfList && !keys.has(key)) ring.forMs = Math.min(ring.forMs, at - last.at + rememberedMs);
       }
     },
     putList: (o: ObservationOf<'listed'>): void =>

@@ -138,9 +138,8 @@ export async function serveMetrics(
       { cause },
     );
   });
-  const name = host?.includes(':') ? `[${host}]` : (host ?? 'localhost');
   return {
-    url: `http://${name}:${(server.address() as AddressInfo).port}/metrics`,
+    url: `http://${host ?? 'localhost'}:${(server.address() as AddressInfo).port}/metrics`,
     close() {
       server.closeAllConnections();
       server.close();

@@ -1,17 +1,19 @@
 /** Sends exits to other programs, a few at a time; a receiver that is down costs only what is sent there. */
+import { setTimeout } from 'node:timers/promises';
 import type { Cluster } from '../kube/cluster.ts';
 import { requestWithRetries } from '../kube/get.ts';
 import { refusalOf } from '../kube/refused.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { OutputPorts } from '../output/ports.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import { isFine, type Droppable } from './exit-counts.ts';
 import type { WatchedExit } from './lines.ts';
 
-/** What is sent at the same time, and what is sent or waits for it. */
-const [mostSending, mostWaiting] = [4, 200];
+/** What is sent at the same time, and what waits for it; ms that the end waits for what is being sent. */
+const [mostSending, mostWaiting, endMs] = [4, 200, 5000];
 
 /** Returns why it failed, in one sentence; undefined if it succeeded. */
 export type Send = (report: Report) => Promise<string | undefined>;
@@ -21,27 +23,32 @@ export function createExitSender(
   send: Send,
   { warn, dropped }: { warn: (message: string) => void; dropped: (what: Droppable) => void },
 ) {
-  const lanes = Array.from({ length: mostSending }, () => Promise.resolve());
-  let [count, waiting] = [0, 0];
-  let [isFailing, hasEnded] = [false, false];
-  const next = async (report: Report): Promise<void> => {
-    const failure = hasEnded ? 'the watch has ended' : await send(report).catch(({ message }: Error) => message);
-    if (failure !== undefined) dropped(what);
-    if (failure !== undefined && !isFailing && !hasEnded) warn(`${what} are not sent: ${failure}`);
-    isFailing = failure !== undefined;
+  const queue: Report[] = [];
+  const sending = new Set<Promise<void>>();
+  let isSaid = false;
+  const sendAll = async (): Promise<void> => {
+    for (let report = queue.shift(); report; report = queue.shift()) {
+      const failure = await send(report).catch(({ message }: Error) => message);
+      if (failure === undefined) continue;
+      dropped(what);
+      if (!isSaid) warn(`not all ${what} are sent: ${failure}`);
+      isSaid = true;
+    }
   };
   return {
     exit(exit: WatchedExit): void {
       if (exit.kind !== 'pod') return;
-      if (waiting >= mostWaiting) return dropped(what);
-      waiting += 1;
-      const lane = count++ % mostSending;
-      lanes[lane] = lanes[lane]?.then(() => next(exit.report)).finally(() => (waiting -= 1)) ?? Promise.resolve();
+      if (queue.length >= mostWaiting) return dropped(what);
+      queue.push(exit.report);
+      if (sending.size >= mostSending) return;
+      const one = sendAll().finally(() => sending.delete(one));
+      sending.add(one);
     },
-    /** Drops what waits. What is being sent may take until its time is up: 10 s, unless OTEL_… says otherwise. */
-    end(): void {
-      hasEnded = true;
-      if (waiting > mostSending) warn(`${waiting - mostSending} ${what} not sent: the receiver was too slow`);
+    /** Drops what waits, and waits a little for what is being sent. */
+    async end(): Promise<void> {
+      const waiting = queue.splice(0).length;
+      await Promise.race([Promise.all(sending), setTimeout(endMs, undefined, { ref: false })]);
+      if (waiting + sending.size > 0) warn(`${waiting + sending.size} ${what} were not sent before the end`);
     },
   };
 }
@@ -53,25 +60,24 @@ export const sendTrace =
     (await import('../export/export-trace.ts')).exportTrace(exitReportOf(report), { env, version });
 
 /**
- * `--emit-events`: a Kubernetes Event on the workload for each exit that was not graceful, for `kubectl describe` and
- * `kubectl events`. Its name follows from the pod's uid: after a restart of the watch there is no second one.
+ * `--emit-events`: a Kubernetes Event on the workload for each exit that is known not to be graceful, for `kubectl
+ * describe` and `kubectl events`. Its name follows from the pod's uid: after a restart of the watch there is no second one.
  */
 export const postEvent =
   (cluster: Cluster, ownerOf: (pod: Pod) => ReturnType<typeof controllerOf>): Send =>
   async ({ timeline: { pod, now }, verdict: { outcome }, answer: { summary } }) => {
-    if (isFine(outcome)) return undefined;
+    if (isFine(outcome) || outcome === 'unknown') return undefined;
     const { name: podName, uid, namespace = '' } = pod.metadata;
-    const owner = ownerOf(pod) ?? controllerOf(pod);
     // A static pod is owned by its Node, whose Events are in another namespace.
-    const { apiVersion, kind, ...named } =
-      owner && owner.kind !== 'Node' ? owner : { apiVersion: 'v1', kind: 'Pod', name: podName, uid };
+    const owner = [ownerOf(pod), controllerOf(pod)].find((one) => one?.controller === true && one.kind !== 'Node');
+    const { apiVersion, kind, ...named } = owner ?? { apiVersion: 'v1', kind: 'Pod', name: podName, uid };
     const at = new Date(now).toISOString();
     const body = {
       metadata: { name: `podexit.${uid}`, namespace },
       involvedObject: { apiVersion, kind, namespace, name: named.name, uid: named.uid },
       type: 'Warning',
       reason: `PodExit${outcome.replace(/(?:^|-)./g, (one) => one.slice(-1).toUpperCase())}`,
-      message: `${podName}: ${summary}`.slice(0, 1000),
+      message: forTerminal(`${podName}: ${summary}`, 1000),
       ...{ firstTimestamp: at, lastTimestamp: at, count: 1 },
       source: { component: 'podexit' },
     };

@@ -97,13 +97,14 @@ const newestIn = ({ stateOf }: Memory, pod: Pod): Pod =>
     .flatMap(objectsOf)
     .find((one) => one.kind === 'Pod') ?? pod;
 
-/** The owner of the pod's controller, if it is known: a Deployment, a CronJob. */
-const ownerIn = (memory: Memory, pod: Pod) =>
-  memory
-    .statesOf(`uid/${controllerOf(newestIn(memory, pod))?.uid}`)
-    .flatMap(objectsOf)
-    .flatMap((owner) => controllerOf(owner) ?? [])
-    .at(-1);
+/** The owner of the pod's ReplicaSet or Job, if it is known: a Deployment, a CronJob. */
+function ownerIn(memory: Memory, pod: Pod) {
+  const { kind = '', uid } = controllerOf(newestIn(memory, pod)) ?? {};
+  const [owner] = ['ReplicaSet', 'Job'].includes(kind)
+    ? memory.statesOf(`uid/${uid}`).flatMap(objectsOf).slice(-1)
+    : [];
+  return owner && controllerOf(owner);
+}
 
 /** Pods that are not traced, or not again: those that are gone, and while they exist those that were stuck or dropped. */
 function createEnded() {

@@ -34,20 +34,20 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   const watch = createWatch(options, ports);
   const served = options.metrics && (await watch.serve(options.metrics));
   if (served) watch.warn(`metrics at ${served.url}`);
-  const senders = options.otlp ? [watch.senderOf('traces', sendTrace(ports))] : [];
+  if (options.otlp) watch.senders.push(watch.senderOf('traces', sendTrace(ports)));
   try {
     return await inSession(options, ports, async (session, shown) => {
       const group = await watchedGroup(session, options);
-      if (options.emitsEvents) senders.push(watch.senderOf('events', postEvent(session.cluster, watch.traces.ownerOf)));
+      if (options.emitsEvents)
+        watch.senders.push(watch.senderOf('events', postEvent(session.cluster, watch.traces.ownerOf)));
       view = watchView(options.format, shown.look, { ...terminal, dropped: watch.tell.dropped }, () =>
         watch.state(group.target),
       );
-      watch.listeners.push(view, ...senders);
+      watch.listeners.push(view, ...watch.senders);
       return follow(session, shown, { group, watch, view });
     });
   } finally {
     view?.close?.();
-    for (const sender of senders) sender.end();
     served?.close();
   }
 }
@@ -55,7 +55,6 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
 type Watch = ReturnType<typeof createWatch>;
 
 function createWatch(options: WatchOptions, ports: Ports) {
-  const { shard } = options;
   const warn = warnOn(ports);
   const since = ports.clock.now();
   const counts = createExitCounts();
@@ -64,16 +63,17 @@ function createWatch(options: WatchOptions, ports: Ports) {
     counts,
     { exit: (exit) => void (last.push(exit) > mostRows.last && last.shift()) },
   ];
+  const senders: ReturnType<typeof createExitSender>[] = [];
   const tell = tellAll(listeners);
   const streams = createConnections();
-  const services = createServices(tell.noReady, (namespace) => !shard || isInShard(namespace, shard));
+  const services = createServices(tell.noReady, (namespace) => !options.shard || isInShard(namespace, options.shard));
   const to = { warn, dropped: tell.dropped };
   const recordings = options.recordings && createRecordings(options.recordings, ports, to);
   const observers: { take(o: Observation): void }[] = [services, streams];
   const see = (o: Observation): void => observers.forEach((one) => one.take(o));
   const traces = watchedTraces(recordings !== undefined, see, () => tell.dropped('exits'));
   return {
-    ...{ warn, counts, listeners, tell, traces, observers },
+    ...{ warn, counts, listeners, tell, traces, observers, senders },
     alive: streams.alive,
     senderOf: (what: 'traces' | 'events', send: Send) => createExitSender(what, send, to),
     /** Serves the counts. Throws `metrics.port`. */
@@ -144,14 +144,10 @@ async function follow(
     warn(gapText(gap, options.look.timestamps));
   });
   let hasBegun = false;
-  const begin = (pods: number): void => {
-    if (!hasBegun && pods === 0) warn(`there are no pods of ${group.target} yet`);
-    hasBegun = true;
-  };
   watch.observers.push(
     gaps,
     createContainerEnds((end) => tell.exit({ kind: 'container', ...end, place: traces.placeOf(end.pod) })),
-    { take: (o) => void (o.kind === 'listed' && o.stream === 'pods' && begin(o.objects.length)) },
+    { take: (o) => void (hasBegun ||= o.kind === 'listed' && o.stream === 'pods') },
   );
   const reports = createTraceReports(traces, watch.reportOf, (report) => tell.exit(exitOfPod(report)));
   const listener: GroupListener = {
@@ -182,8 +178,9 @@ async function follow(
     // Also if the permission was taken away, or the token has expired.
     if (hasBegun) {
       gaps.flush();
-      view.end(counts.numbers(), traces.terminating());
+      view.end(counts.numbers(), traces.keys().length);
     }
+    await Promise.all(watch.senders.map(({ end }) => end()));
   }
 }
 

@@ -54,6 +54,16 @@ const stories: [what: string, series: Series, firing: string[]][] = [
   ['a Service without a ready endpoint for 20 s', { ...young, [noReady]: '_x85 20x35' }, ['NoReadyEndpoint']],
   ['a Service without a ready endpoint for 5 s', { ...young, [noReady]: '_x85 5x35' }, []],
   ['no watch at all', {}, ['PodexitWatchDown']],
+  [
+    'one of two watches that stops',
+    { ...young, 'podexit_build_info{job="other",instance="10.0.0.2:9464"}': '1x70' },
+    ['PodexitWatchDown'],
+  ],
+  [
+    'a watch that is replaced by one at another address',
+    { ...young, 'podexit_build_info{job="watch",instance="10.0.0.2:9464"}': '1x90' },
+    [],
+  ],
   ['hundreds of graceful exits', { ...young, [exits('graceful')]: '0+20x120' }, []],
   ['a watch that has lost a stream for 8 minutes', { ...young, [lost]: '0x81 1x39' }, ['PodexitWatchBlind']],
   ['a watch that has lost a stream for 3 minutes', { ...young, [lost]: '0x86 1x34' }, []],

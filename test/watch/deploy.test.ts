@@ -43,7 +43,7 @@ describe('deploy/watch.yaml', () => {
         ({ verb, resource, subresource }) => `${verb} ${[resource, subresource].filter(Boolean).join('/')}`,
       );
     });
-    const granted = [...(of('ClusterRole').rules ?? []), ...(of('Role').rules ?? [])].flatMap(({ resources, verbs }) =>
+    const granted = (of('ClusterRole').rules ?? []).flatMap(({ resources, verbs }) =>
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
     );
     // The pods of the recording belong to a Deployment; a pod is read alone to see whether it is still there.
@@ -55,8 +55,8 @@ describe('deploy/watch.yaml', () => {
   });
 
   it('names the API group of each resource', () => {
-    const groups = [...(of('ClusterRole').rules ?? []), ...(of('Role').rules ?? [])].flatMap(
-      ({ apiGroups: [group], resources }) => resources.map((resource) => [resource, group]),
+    const groups = (of('ClusterRole').rules ?? []).flatMap(({ apiGroups: [group], resources }) =>
+      resources.map((resource) => [resource, group]),
     );
     expect(Object.fromEntries(groups)).toEqual({
       ...Object.fromEntries(
@@ -105,6 +105,13 @@ describe('deploy/watch.yaml', () => {
   });
 });
 
+it('deploy/watch.yaml has no object in a namespace of its own, which kubectl apply -n would refuse', () => {
+  const metadata = (loadAll(deployed('watch.yaml')) as { metadata: { namespace?: string } }[]).map(
+    (one) => one.metadata,
+  );
+  expect(metadata.filter(({ namespace }) => namespace !== undefined)).toEqual([]);
+});
+
 describe('the dashboard and the alerts', () => {
   const queries = [
     ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
@@ -128,7 +135,7 @@ describe('the dashboard and the alerts', () => {
   });
 
   it('select and group by labels that these metrics have', () => {
-    const labels = ['namespace', 'workload', 'outcome', 'trigger', 'service', 'phase', 'le'];
+    const labels = ['namespace', 'workload', 'outcome', 'trigger', 'service', 'phase', 'le', 'job'];
     const used = queries.flatMap((query) => [
       ...[...query.matchAll(/by \(([\w, ]+)\)/g)].flatMap(([, names = '']) => names.split(/, */)),
       ...[...query.matchAll(/(\w+)(?:=|=~|!~|!=)"/g)].map(([, name = '']) => name),

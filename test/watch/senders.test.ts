@@ -42,7 +42,7 @@ async function watching(
 }
 
 describe('--emit-events', () => {
-  it('posts an Event on the workload for each exit that was not graceful', { timeout: 30_000 }, async () => {
+  it('posts an Event on the workload for each exit that was not graceful', async () => {
     const { posted } = await watching({ killed: 137, other: 0 }, ['--emit-events'], {});
     expect(posted.map((text) => JSON.parse(text) as object)).toEqual([
       expect.objectContaining({
@@ -59,23 +59,23 @@ describe('--emit-events', () => {
     ]);
   });
 
-  it('posts nothing without the flag', { timeout: 30_000 }, async () => {
+  it('posts nothing without the flag', async () => {
     expect((await watching({ killed: 137 }, [], {})).posted).toEqual([]);
   });
 
-  it('says once that Events cannot be posted, and goes on', { timeout: 30_000 }, async () => {
+  it('says once that Events cannot be posted, and goes on', async () => {
     const { stderr, stdout } = await watching(
       { a: 137, b: 137, c: 137 },
       ['--emit-events'],
       {},
       { eventStatus: 403, betweenMs: 2000 },
     );
-    expect(stderr.match(/events are not sent: .*forbidden/g)).toHaveLength(1);
+    expect(stderr.match(/not all events are sent: .*forbidden/g)).toHaveLength(1);
     expect(linesOf(stdout, 'report')).toHaveLength(3);
   });
 });
 
-it('ends within the time of one request if the collector of traces does not answer', { timeout: 30_000 }, async () => {
+it('ends within the time of one request if the collector of traces does not answer', async () => {
   const collector = createServer(() => {}).listen(0, '127.0.0.1');
   await once(collector, 'listening');
   const { port } = collector.address() as AddressInfo;
@@ -85,5 +85,5 @@ it('ends within the time of one request if the collector of traces does not answ
   collector.closeAllConnections();
   collector.close();
   expect(code).toBe(0);
-  expect(stderr).toMatch(/podexit: \d+ traces not sent: the receiver was too slow/);
+  expect(stderr).toMatch(/podexit: \d+ traces were not sent before the end/);
 });

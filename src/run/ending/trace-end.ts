@@ -80,7 +80,7 @@ function missingFacts(trace: Trace): boolean {
   const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
   const successor =
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
-    (trace.siblingsKnown || trace.resumes.some(({ value }) => value.stream === 'siblings')) &&
+    trace.siblingsKnown &&
     !hasSuccessor(trace);
   const unfinished = mayRun(trace, pod).length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
   return unfinished || listed || successor;
@@ -90,7 +90,7 @@ function missingFacts(trace: Trace): boolean {
 function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
   const mayHaveEvents = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
   const since = (deletion?.first.at ?? Infinity) - millisecondsOf('delivery-lag');
-  const hasKilling = events.some(({ reason, at }) => reason === 'Killing' && at >= since);
+  const hasKilling = events.some(({ message, at }) => message.startsWith('Stopping container ') && at >= since);
   return terminal !== undefined && mayHaveEvents && !hasKilling;
 }
 

@@ -51,11 +51,11 @@ export const hookRules: ContainerRules = {
     const { length, outcome } = preStop;
     const { timeline } = input;
     if (!length || (outcome !== 'completed' && outcome !== 'failed')) return undefined;
-    if (length.min < longestGraceMs(timeline) / 2) return undefined;
+    // A sleep never ends early, and every hook takes some ms to start.
+    const slept = outcome === 'completed' ? second * (plannedSeconds(timeline, name, preStop) ?? 0) : 0;
+    if (Math.max(slept, length.min - second / 2) <= longestGraceMs(timeline) / 2) return undefined;
     const before = stopSignal ? `, before ${signalName(container)} was sent` : '';
     const seconds = timeline.grace.effectiveSeconds;
-    // A sleep never ends early.
-    const slept = outcome === 'completed' ? second * (plannedSeconds(timeline, name, preStop) ?? 0) : 0;
     const left = leftText(container.kind, seconds, { lo: Math.max(length.min, slept), hi: length.max });
     return {
       message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,

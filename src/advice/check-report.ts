@@ -13,16 +13,9 @@ import { handlingOf, signalText, stopRules } from './rules/stop.ts';
 import { surroundingRules } from './rules/surroundings.ts';
 import type { Situation } from './situation.ts';
 
-export interface CheckReport extends Envelope {
-  kind: 'CheckReport';
-  /** Worst first. */
-  checks: CheckedObject[];
-  /** Input that could not be read as manifests; the rest was judged. */
-  errors: BrokenInput[];
-  verdict: { exitCode: number; gates: Gate[] };
-}
-
-export type CheckContent = Omit<CheckReport, 'apiVersion' | 'run'>;
+/** Worst first. `errors`: input that could not be read as manifests; the rest was judged. */
+export type CheckContent = ReturnType<typeof checkReportOf>;
+export type CheckReport = CheckContent & Envelope;
 export type CheckedObject = ReturnType<typeof judge>;
 export type ReportedFinding = CheckedObject['findings'][number];
 
@@ -34,18 +27,11 @@ export interface CheckedSpec {
   manifest?: Manifest;
 }
 
-/** `gates`: those that the caller has judged. */
-interface Gating {
-  failOn: readonly FailOn[];
-  gates: readonly Gate[];
-  warnOnly: boolean;
-}
-
 export function checkReportOf(
   objects: readonly CheckedObject[],
   errors: readonly BrokenInput[],
-  { failOn, gates: judgedGates, warnOnly }: Gating,
-): CheckContent {
+  { failOn, gates: judgedGates, warnOnly }: { failOn: readonly FailOn[]; gates: readonly Gate[]; warnOnly: boolean },
+) {
   const checks = objects.toSorted(worstFirst);
   const findings = checks.flatMap((one) => one.findings);
   const gates = [...failOn.map((wanted) => failOnGate(wanted, findings)), ...judgedGates];

@@ -8,10 +8,9 @@ import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
 import { boundOf } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
-import type { Capacity } from './capacity.ts';
 import type { MeasuredContainer } from './container-spec.ts';
 import { isUnhandled } from './exit-advice.ts';
-import { serviceOf, type Neighbours } from './neighbours.ts';
+import { neighboursIn, serviceOf } from './neighbours.ts';
 import type { Problem } from './problem.ts';
 import { situationOf, templatePaths, type Situation } from './situation.ts';
 
@@ -34,8 +33,10 @@ export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'time
     spec: { ...asObject(spec), replicas },
     status: { desiredNumberScheduled: replicas },
   };
-  const around: Neighbours = { services: [], budgets: [], unread: [], mayHaveOtherServices: false };
+  const around = { ...neighboursIn([]), mayHaveOtherServices: false };
   const situation = situationOf(object, around, grace.effectiveSeconds, path);
+  const { capacity } = situation;
+  const isOpen = capacity.ownData === 'no' && kind === 'StatefulSet';
   return {
     ...situation,
     subject: { kind, ...metadata },
@@ -45,18 +46,12 @@ export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'time
       const exit = timeline.containers.find((one) => one.name === container.name);
       return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
     }),
-    capacity: withoutTemplate(situation.capacity, kind),
+    // A trace has neither volumes nor the strategy of the workload.
+    capacity: { ...capacity, rollout: undefined, ownData: isOpen ? 'unknown' : capacity.ownData },
     services: [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service)),
     measured: { otherReady: otherReadyOf(timeline), hookSeconds: lossOf(timeline)?.preStopSeconds },
   };
 }
-
-/** A trace has neither volumes nor the strategy of the workload. */
-const withoutTemplate = (capacity: Capacity, kind: string): Capacity => ({
-  ...capacity,
-  rollout: undefined,
-  ownData: capacity.ownData === 'no' && kind === 'StatefulSet' ? 'unknown' : capacity.ownData,
-});
 
 function otherReadyOf({ endpoints }: Timeline): number | undefined {
   const ready = endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));

@@ -7,15 +7,11 @@ import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
 import { commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
 import { yamlStyleOf, type YamlSource, type YamlStyle } from './yaml-source.ts';
 
-/** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
-export interface ObjectEdits {
-  document: number;
-  at: Path;
-  edits: readonly Edit[];
-}
-
-/** Undefined: a document of it cannot be edited as text without changing what else it says. */
-export function editedText(text: string, objects: readonly ObjectEdits[]): string | undefined {
+/** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without changing what else it says. */
+export function editedText(
+  text: string,
+  objects: readonly { document: number; at: Path; edits: readonly Edit[] }[],
+): string | undefined {
   const parts = documentTexts(text).map((part, index) => {
     const edits = objects
       .filter(({ document }) => document === index)

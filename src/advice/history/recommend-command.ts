@@ -6,7 +6,7 @@ import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
 import { tableLines } from '../../output/text/table.ts';
 import { publish, wrapped, type OutputOptions } from '../output.ts';
-import { minExits, recommendationsFor, type Bucket, type Recommendation, type TooFew } from './recommend.ts';
+import { minExits, recommendationsFor, type Bucket, type Recommendation } from './recommend.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
 /** Values of `--fail-on`. */
@@ -21,7 +21,7 @@ interface RecommendOptions extends OutputOptions {
 /** Returns 0, or 5 for --fail-on. Throws `recommend.few` if no workload has enough exits. */
 export async function recommend(options: RecommendOptions, ports: Ports): Promise<number> {
   const samples = (await readReports(options.names, options.readRecording)).map(sampleOf);
-  const { found, tooFew } = recommendationsFor(samples);
+  const { workloads: found, tooFew } = recommendationsFor(samples);
   const [few] = tooFew;
   if (found.length === 0)
     throw new PodexitError(
@@ -42,11 +42,7 @@ const fails: Record<RecommendFailOn, (one: Recommendation) => boolean> = {
   lost: ({ requests }) => (requests?.failed ?? 0) > 0,
 };
 
-interface RecommendReport {
-  summary: string;
-  workloads: Recommendation[];
-  tooFew: TooFew[];
-}
+type RecommendReport = ReturnType<typeof recommendationsFor> & { summary: string };
 
 function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen, columns: number): string[] {
   const cards = workloads.flatMap((one) => [...card(one, pen, columns), '']);

@@ -131,28 +131,25 @@ function rolloutOf(object: KubernetesObject) {
   };
 }
 
-interface Volume {
-  readonly name: string;
-  /** Pods on several nodes can use it at once; unknown for a claim that is not in the input. */
-  readonly isShared?: boolean;
-}
-
-/** Volumes that outlive the pod. The data of an emptyDir belongs to one pod only, which matters for stores. */
-function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours): Volume[] {
+/** Volumes that outlive the pod. `isShared`: by pods of several nodes; undefined for a claim that is not in the input. */
+function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours) {
   // `hostPath`: each node has its own, so that nothing waits for it.
   const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
   const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral'];
   const named = asArray(podSpec['volumes'], 256).map(asObject);
   const lasting = named
     .filter((volume) => !passing.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
-    .map((volume): Volume => {
+    .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const modes = claims.get(claim);
       const isShared = claim === undefined ? sharedKinds.some((kind) => isPresent(volume[kind])) : isManyNodes(modes);
       return { name: asString(volume['name']) ?? '', isShared };
     });
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
-  return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '' }))];
+  return [
+    ...lasting,
+    ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', isShared: undefined })),
+  ];
 }
 
 const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined =>

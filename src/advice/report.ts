@@ -18,10 +18,10 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const { timeline, answer } = judged;
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
   const verdict = { ...judged.verdict, findings: advised };
-  const situation = situationOfTrace({ trace, timeline });
+  const situation = situationOfTrace(trace, timeline);
   const isCause = ({ code, container }: Problem): boolean =>
     code === answer.cause?.code && (answer.cause.container === undefined || answer.cause.container === container);
-  const problems = problemsToSolve(problemsOfExit({ trace, timeline, verdict }), isCause);
+  const problems = problemsToSolve(problemsOfExit({ timeline, verdict }), isCause);
   const remedies = remediesFor(situation, problems);
   const findings = advised.map((finding) => {
     const isAbout = ({ code, container }: Problem): boolean => code === finding.code && container === finding.container;

@@ -4,9 +4,10 @@ import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
 import { asObject } from '../model/observe/read.ts';
 import { statusOf } from '../model/pod.ts';
-import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
+import type { JudgedFinding } from '../verdict/finding.ts';
 import { boundOf } from '../verdict/length-text.ts';
 import { lossOf } from '../verdict/loss.ts';
+import type { JudgedExit } from '../verdict/report.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import type { MeasuredContainer } from './container-spec.ts';
 import { isUnhandled } from './exit-advice.ts';
@@ -14,14 +15,7 @@ import { neighboursIn, serviceOf } from './neighbours.ts';
 import type { Problem } from './problem.ts';
 import { situationOf, templatePaths, type Situation } from './situation.ts';
 
-/** The exit that a Situation is read from. */
-interface Exit {
-  readonly trace: Trace;
-  readonly timeline: Timeline;
-  readonly verdict: JudgedVerdict;
-}
-
-export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'timeline'>): Situation {
+export function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   const { pod, workload, grace } = timeline;
   const { kind, name, replicas } = workload ?? { kind: 'Pod', name: pod.metadata.name };
   const metadata = { name, namespace: pod.metadata.namespace };
@@ -69,7 +63,7 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
 }
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
-export function problemsOfExit(exit: Exit): Problem[] {
+export function problemsOfExit(exit: Pick<JudgedExit, 'timeline' | 'verdict'>): Problem[] {
   const { timeline } = exit;
   const { outcome, findings } = exit.verdict;
   const { trigger, workload } = timeline;
@@ -91,7 +85,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
       const isSized = ['sent-too-late', 'no-ready-backend'].includes(lossOf(timeline)?.cause ?? '');
       return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
     }
-    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(exit, finding)];
+    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(timeline, finding)];
     // Without advice, the spec's grace period itself was too short.
     const isForGrace = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
     return isUnfixable && isForGrace && advice === undefined ? [] : [{ ...problem, advice }];
@@ -99,7 +93,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
 }
 
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
-function signalProblem({ timeline }: Exit, { code, severity, container, message, advice }: JudgedFinding): Problem {
+function signalProblem(timeline: Timeline, { code, severity, container, message, advice }: JudgedFinding): Problem {
   const isStarting = container !== undefined && wasStarting(timeline, container);
   const starting = `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
   const isForSignal = timeline.containers.some((one) => one.name === container && isUnhandled(timeline, one));

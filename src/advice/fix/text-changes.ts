@@ -66,7 +66,7 @@ export const commentLine = (text: string): string => `# ${text.replace(/\s+/g, '
 
 const rootOf = ({ document: { contents } }: YamlSource): Entry => {
   const start = contents?.range[0] ?? 0;
-  return { node: contents, start, valueStart: start, inFlow: false };
+  return { key: undefined, node: contents, start, valueStart: start, inFlow: false };
 };
 
 const entryIn = (node: Node | null, step: string | number): Entry | undefined =>

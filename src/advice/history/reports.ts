@@ -2,6 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import { parseJson } from '../../kube/http/body.ts';
 import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
@@ -58,13 +59,12 @@ async function exitsInDocument(file: string): Promise<JsonObject[]> {
 }
 
 async function parsed(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(withoutMark(decodedText(await readFile(file))));
-  } catch (error) {
-    const { code = String(error), message } = error as NodeJS.ErrnoException;
-    const why = error instanceof SyntaxError ? `is not JSON (${message.slice(0, 120)})` : `cannot be read (${code})`;
-    throw unreadable(file, why);
-  }
+  const bytes = await readFile(file).catch(({ code, message }: NodeJS.ErrnoException) => {
+    throw unreadable(file, `cannot be read (${code ?? message})`);
+  });
+  const document = parseJson(withoutMark(decodedText(bytes)));
+  if (document === undefined) throw unreadable(file, 'is not JSON');
+  return document;
 }
 
 /** The exits in a document of any podexit/v1 kind that has exits; undefined for all other documents. */

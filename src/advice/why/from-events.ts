@@ -6,13 +6,15 @@ import { getObject } from '../../kube/get.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { narrowPod } from '../../model/kube.ts';
 import { asObject } from '../../model/observe/read.ts';
+import { conditionOf, statusesOf } from '../../model/pod.ts';
+import { isPlausibleTime } from '../../model/stamps.ts';
 import { targetText, workloadKinds, type Target } from '../../run/choosing/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { plural } from '../../verdict/words.ts';
 import { factsOf, timeIn } from './event-facts.ts';
 import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
-import { isTime, type PastExit, type WhyMoment } from './report.ts';
+import type { PastExit, WhyMoment } from './report.ts';
 
 /** Objects that may not be listed are left out; Events are required. Throws `why.events`. */
 export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
@@ -122,36 +124,34 @@ function graceText(grace: GonePod['grace']): string {
 
 /** The pod still exists: nobody deleted it, but its containers may have exited and been restarted. */
 export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastExit {
-  const { status, ...narrowed } = narrowPod(pod);
-  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
-  const ended = statuses.flatMap(({ name, state, lastState, restartCount: restarts }) => {
+  const narrowed = narrowPod(pod);
+  const { phase = 'unknown', reason } = narrowed.status;
+  const ended = statusesOf(narrowed).flatMap(({ name, state, lastState, restartCount }) => {
     const last = state.terminated ?? lastState?.terminated;
-    return last ? [{ name, how: `${last.reason ?? 'exit'} ${last.exitCode}`, last, restarts }] : [];
+    const what = `${name} ended with ${last?.reason ?? 'exit'} ${last?.exitCode}`;
+    return last ? [{ name, what, isOom: last.reason === 'OOMKilled', at: timeIn(last.finishedAt), restartCount }] : [];
   });
   const texts = ended.map(
-    ({ name, how, last, restarts }) =>
-      `${name} ended with ${how}${probeText(pod, name, timeIn(last.finishedAt), gone)}, restarted ${plural(restarts, 'time')}`,
+    ({ name, what, at, restartCount }) =>
+      `${what}${probeText(pod, name, at, gone)}, restarted ${plural(restartCount, 'time')}`,
   );
-  const isAllAtOnce = status.conditions?.some(({ type }) => type === 'AllContainersRestarting') === true;
   // The action of restartPolicyRules (KEP-5532, beta in 1.36).
   const allAtOnce = 'the exit of one container restarted all of them at once, without preStop hook and grace period';
-  if (isAllAtOnce) texts.push(`${allAtOnce} (RestartAllContainers)`);
-  const { phase = 'unknown', reason } = status;
+  if (conditionOf(narrowed, 'AllContainersRestarting')) texts.push(`${allAtOnce} (RestartAllContainers)`);
   const phaseText = `phase ${phase}${reason === undefined ? '' : ` (${reason})`}`;
-  const exits = ended.map(({ name, how, last }): WhyMoment => {
-    const earliest = timeIn(last.finishedAt);
-    const about = { name: 'exited', container: name, what: `${name} ended with ${how}` };
-    return { ...about, earliest, latest: earliest + 1000, source: 'its status' };
-  });
-  const moments = [...gone.moments, ...exits.filter(({ earliest }) => isTime(earliest))];
+  const exits = ended
+    .filter(({ at }) => isPlausibleTime(at))
+    .map(({ name, what, at }): WhyMoment => {
+      return { name: 'exited', container: name, what, earliest: at, latest: at + 1000, source: 'its status' };
+    });
   return {
     pod: { namespace, name: narrowed.metadata.name, uid: pod.metadata?.uid, node: narrowed.spec.nodeName },
     basis: 'events',
     heading: 'from its status: nobody has deleted it',
-    outcome: ended.some(({ last }) => last.reason === 'OOMKilled') ? 'oom' : 'unknown',
+    outcome: ended.some(({ isOom }) => isOom) ? 'oom' : 'unknown',
     summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
     trigger: 'unknown',
-    moments: moments.sort((a, b) => a.earliest - b.earliest),
+    moments: [...gone.moments, ...exits].sort((a, b) => a.earliest - b.earliest),
     cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
   };
 }

@@ -8,9 +8,6 @@ import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
 import { wrapped, type Envelope } from '../output.ts';
 
-/** Whether `at` (ms since the epoch) is plausible in a cluster, and far from the limits of a Date. */
-export const isTime = (at: number): boolean => at > 0 && at < 1e13;
-
 /** An interval in ms since the epoch. It is wide enough for the differences between the cluster's clocks. */
 export interface WhyMoment {
   name: string;

@@ -142,7 +142,8 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const modes = claims.get(claim);
-      const isShared = claim === undefined ? sharedKinds.some((kind) => isPresent(volume[kind])) : isManyNodes(modes);
+      const isOfMany = modes?.length ? modes.some((mode) => mode.endsWith('Many')) : undefined;
+      const isShared = claim === undefined ? sharedKinds.some((kind) => isPresent(volume[kind])) : isOfMany;
       return { name: asString(volume['name']) ?? '', isShared };
     });
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
@@ -151,9 +152,6 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
     ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', isShared: undefined })),
   ];
 }
-
-const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined =>
-  modes && modes.length > 0 ? modes.some((mode) => /Many$/.test(mode)) : undefined;
 
 /** Images whose pods keep data that other pods do not have. By the last part of the repository. */
 const stores =

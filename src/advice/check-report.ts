@@ -76,7 +76,9 @@ export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind'
 /** Most severe first; none of a patch. In a finished pod nothing runs: only its surroundings are judged. */
 export function problemsOf(spec: Situation): Problem[] {
   const applied: readonly Rule[] = spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules;
-  return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
+  return applied
+    .flatMap((rule) => rule(spec))
+    .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
 
 const rules = [...stopRules, ...serviceRules, ...surroundingRules];
@@ -115,8 +117,6 @@ function answerOf(
   if (!decisive) return { judgement: 'no-problem-found', sentence: 'no problem found' };
   return { judgement: 'cannot-tell', sentence: `cannot tell: ${decisive.what} (${decisive.because})` };
 }
-
-const rankOf = ({ severity }: Problem): number => severities.indexOf(severity);
 
 /** Something that the spec cannot show, and why not. `what` completes "cannot tell …". */
 interface Unknown {

@@ -30,6 +30,7 @@ export function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   const around = { ...neighboursIn([]), mayHaveOtherServices: false };
   const situation = situationOf(object, around, grace.effectiveSeconds, path);
   const { capacity } = situation;
+  const ready = timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
   const isOpen = capacity.ownData === 'no' && kind === 'StatefulSet';
   return {
     ...situation,
@@ -43,13 +44,11 @@ export function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
     // A trace has neither volumes nor the strategy of the workload.
     capacity: { ...capacity, rollout: undefined, ownData: isOpen ? 'unknown' : capacity.ownData },
     services: [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service)),
-    measured: { otherReady: otherReadyOf(timeline), hookSeconds: lossOf(timeline)?.preStopSeconds },
+    measured: {
+      otherReady: ready.length > 0 ? Math.min(...ready) : undefined,
+      hookSeconds: lossOf(timeline)?.preStopSeconds,
+    },
   };
-}
-
-function otherReadyOf({ endpoints }: Timeline): number | undefined {
-  const ready = endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
-  return ready.length > 0 ? Math.min(...ready) : undefined;
 }
 
 /** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */

@@ -15,17 +15,16 @@ export function editedText(
   const parts = documentTexts(text).map((part, index) => {
     const edits = objects
       .filter(({ document }) => document === index)
-      .flatMap(({ at, edits: own }) => own.map((edit) => below(at, edit)));
+      .flatMap(({ at, edits: own }) =>
+        own.map((edit) => {
+          const path = [...at, ...edit.path];
+          return edit.kind === 'move' ? { ...edit, path, to: [...at, ...edit.to] } : { ...edit, path };
+        }),
+      );
     return edits.length > 0 ? editedDocument(part, edits) : part;
   });
   return parts.includes(undefined) ? undefined : parts.join('');
 }
-
-const below = (at: Path, edit: Edit): Edit => ({
-  ...edit,
-  path: [...at, ...edit.path],
-  ...(edit.kind === 'move' && { to: [...at, ...edit.to] }),
-});
 
 /** The text of each document, whole lines: the parser ends an empty document before the end of its line. */
 function documentTexts(text: string): string[] {

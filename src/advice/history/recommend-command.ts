@@ -56,7 +56,7 @@ function card(one: Recommendation, pen: Pen, columns: number): string[] {
   const { killed, requests } = one;
   const lost = requests ? `, ${requests.failed} of ${requests.sent} requests lost` : '';
   return [
-    `${pen.paint('strong', forTerminal(one.workload))}  ${one.exits} exits, ${killed.count} killed (${percent(killed.share)})${lost}`,
+    `${pen.paint('strong', forTerminal(one.workload))}  ${one.exits} exits, ${killed.count} killed (${Math.round(killed.share * 100)}%)${lost}`,
     ...wrapped('  ', forTerminal(one.sentence), columns),
     ...one.warnings.flatMap((warning) => wrapped(`  ${pen.symbol('warning')} `, forTerminal(warning), columns)),
     '',
@@ -74,8 +74,6 @@ const figuresOf = (one: Recommendation): string[][] =>
     const quantiles = one[name];
     return quantiles ? [[name, ...figureNames.map((figure) => `${quantiles[figure].toFixed(1)}s`)]] : [];
   });
-
-const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
 /** A histogram of the seconds of the grace period that the exits used. */
 function bars(buckets: readonly Bucket[], pen: Pen): string[] {

@@ -101,7 +101,11 @@ export function sampleOf(document: JsonObject) {
     total: totalOf(document),
     /** A container was killed. */
     killed: containers.some(({ outcome: end }) => end === 'killed'),
-    requests: requestsOf(document),
+    requests: totalOfAny(
+      objectsIn(asObject(document['traffic'])['probes']).map(({ sent, failed }) => {
+        return { sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 };
+      }),
+    ),
     fix: fixIn(document),
     findings: objectsIn(verdict['findings']).map((one) => ({
       code: asText(one['code']),
@@ -164,11 +168,6 @@ function totalOf(document: JsonObject): Seconds | undefined {
   const exact = asNumber(document['totalSeconds']);
   if (exact !== undefined) return { min: exact, max: exact };
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
-}
-
-function requestsOf(document: JsonObject): ProbeTally | undefined {
-  const probes = objectsIn(asObject(document['traffic'])['probes']);
-  return totalOfAny(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
 }
 
 /** Undefined if no exit was probed. */

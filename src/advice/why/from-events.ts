@@ -1,5 +1,5 @@
 /** Reconstructs an exit from what a cluster still has: Events of about an hour, the pod, and objects around it. */
-import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-node';
+import type { CoreV1Event, V1Pod } from '@kubernetes/client-node';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
@@ -29,8 +29,6 @@ export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
   const pods = objects.filter(({ kind }) => kind === 'Pod') as V1Pod[];
   return { facts: factsOf(events as CoreV1Event[]), pods, workloads: objects.filter(({ kind }) => kind !== 'Pod') };
 }
-
-const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
 
 /** The name of the workload's pod that ended worst. Throws `why.unknown` and `why.target`. */
 export function podOfWorkload(
@@ -69,7 +67,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   const gone = gonePod(name, history, Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : []);
   const answer = await getObject(cluster, podPath(namespace, name));
   const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
-  if (pod && (gone.uid === undefined || uidOf(pod) === gone.uid)) {
+  if (pod && (gone.uid === undefined || pod.metadata?.uid === gone.uid)) {
     if (pod.metadata?.deletionTimestamp === undefined) return presentPod(pod, namespace, gone);
     throw new PodexitError(
       'why.terminating',
@@ -79,6 +77,8 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   }
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
   const { uid, wasForced, problem: _problem, ...known } = gone;
+  const owner = known.owners.at(-1);
+  const again = owner ? `${owner.kind.toLowerCase()}/${owner.name} --all-terminating` : name;
   return {
     pod: { namespace, name, uid, node },
     basis: 'events',
@@ -94,7 +94,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
         ? []
         : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),
     ],
-    nextTime: nextTimeText(name, gone),
+    nextTime: `kubectl podexit ${again} --record FILE while it stops, or an audit log (--audit-log), shows who deletes it and how it exits`,
   };
 }
 
@@ -106,20 +106,10 @@ function summaryOf(gone: GonePod): string {
     : wasStopped(gone)
       ? 'stopped by the kubelet'
       : 'gone, and no Event says that its kubelet stopped a container';
-  return `${end}; deleted by ${gone.by}; ${graceText(gone.grace)}no Event says how its containers exited`;
-}
-
-function nextTimeText(name: string, { owners }: GonePod): string {
-  const owner = owners.at(-1);
-  const words = owner ? `${owner.kind.toLowerCase()}/${owner.name} --all-terminating` : name;
-  return `kubectl podexit ${words} --record FILE while it stops, or an audit log (--audit-log), shows who deletes it and how it exits`;
-}
-
-function graceText(grace: GonePod['grace']): string {
-  if (!grace || grace.atItsEnd === 'unknown') return '';
-  return grace.atItsEnd === 'gone'
-    ? `gone before its grace period of ${grace.seconds}s ended; `
-    : `still there after its grace period of ${grace.seconds}s; `;
+  const { seconds, atItsEnd = 'unknown' } = gone.grace ?? {};
+  const there = { gone: 'gone before its grace period of', 'still-there': 'still there after its grace period of' };
+  const grace = atItsEnd === 'unknown' ? '' : `${there[atItsEnd]} ${seconds}s${atItsEnd === 'gone' ? ' ended' : ''}; `;
+  return `${end}; deleted by ${gone.by}; ${grace}no Event says how its containers exited`;
 }
 
 /** The pod still exists: nobody deleted it, but its containers may have exited and been restarted. */

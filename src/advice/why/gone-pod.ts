@@ -104,11 +104,10 @@ function successorOf({ name, uid, stop, owners: [owner], facts, pods }: Traces) 
     .sort((a, b) => createdAt(a) - createdAt(b))[0];
   const pod = namesake ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
   const isSibling = pod !== namesake;
-  const nextEvent = firstEventOfNext(
-    uid,
-    stop,
-    facts.filter((fact) => fact.kind === 'Pod' && fact.name === name),
-  );
+  const ofName = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
+  // Those of older pods of this name, which may still get Events.
+  const older = new Set([uid, undefined, ...ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid)]);
+  const nextEvent = ofName.find((fact) => !older.has(fact.uid));
   const created = pod
     ? { earliest: createdAt(pod), latest: createdAt(pod) + 1000, source: 'creationTimestamp' }
     : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
@@ -122,12 +121,6 @@ function successorOf({ name, uid, stop, owners: [owner], facts, pods }: Traces) 
     goneBy: isSibling ? undefined : created.latest,
     moment: { name: 'replacement-created', what, ...created } satisfies WhyMoment,
   };
-}
-
-/** Skips uids that have an Event before the stop: older pods of this name, which may still get Events. */
-function firstEventOfNext(uid: string, stop: EventFacts, ofName: readonly EventFacts[]): EventFacts | undefined {
-  const older = new Set(ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid));
-  return ofName.find((fact) => fact.uid !== undefined && fact.uid !== uid && !older.has(fact.uid));
 }
 
 /** From the template or the replacement, because the pod is gone. A --grace-period of the deletion is unknown. */

@@ -135,23 +135,17 @@ function unknownsOf(spec: Situation): Unknown[] {
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
   const { containers, services, notRunningNow = false, isFromFiles, isCustom = false, subject } = spec;
   const mayHaveClients = isFromFiles && services.length === 0 && !isJob(spec);
-  const when = (applies: boolean, unknown: Unknown): Unknown[] => (applies ? [unknown] : []);
+  const known: [boolean, string, string, boolean?][] = [
+    [notRunningNow, 'what a deletion now would stop', 'none of its containers runs at this moment'],
+    [isCustom, 'how its pods are replaced', `the strategy of ${subject.kind} is not known`],
+    [containers.length === 0, 'how its containers stop', 'its spec holds no container with a name', true],
+  ];
   return [
-    ...when(notRunningNow, {
-      what: 'what a deletion now would stop',
-      because: 'none of its containers runs at this moment',
-    }),
-    ...when(isCustom, {
-      what: 'how its pods are replaced',
-      because: `the strategy of ${subject.kind} is not known`,
-    }),
-    ...when(containers.length === 0, {
-      what: 'how its containers stop',
-      because: 'its spec holds no container with a name',
-      isDecisive: true,
-    }),
+    ...known.flatMap(([applies, what, why, isDecisive]) => (applies ? { what, because: why, isDecisive } : [])),
     ...signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]),
-    ...when(mayHaveClients, { what: 'whether clients lose requests', because: 'no Service in these files selects it' }),
+    ...(mayHaveClients
+      ? [{ what: 'whether clients lose requests', because: 'no Service in these files selects it' }]
+      : []),
     ...unread,
   ];
 }

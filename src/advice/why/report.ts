@@ -53,13 +53,6 @@ export interface PastGrace {
   atItsEnd: 'gone' | 'still-there' | 'unknown';
 }
 
-/** Pods that ended recently, worst first. `at`: ms since the epoch. */
-export interface EndedPods {
-  namespace: string;
-  summary: string;
-  pods: { name: string; at: number; what: string }[];
-}
-
 /** What a report says of the exit. */
 export function pastExitOf(exit: Report, basis: PastExit['basis'], heading: string): PastExit {
   const { timeline, verdict, answer } = exit;
@@ -86,6 +79,8 @@ export const whyReportOf = (report: PastExit & Envelope) => ({
 });
 
 export type WhyReport = ReturnType<typeof whyReportOf>;
+
+type EndedPods = { pods: { name: string; at: number; what: string }[]; summary: string };
 
 export const endedListOf = (report: EndedPods & Envelope) => ({
   ...report,

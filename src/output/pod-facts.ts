@@ -39,7 +39,8 @@ export function deletedText({ timeline, answer, ledger }: Report): string | unde
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
-  const late = firstAnswerMs && ` · before that, the API server took ${secondsText(firstAnswerMs)} to answer`;
+  const late =
+    firstAnswerMs && ` · before that, ${secondsText(firstAnswerMs)} passed until the API server's first answer`;
   return `${gone}${by}${replacedText(timeline)}${restartsText(timeline)}${late ?? ''}`;
 }
 

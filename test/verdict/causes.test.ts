@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { renderText } from '../../src/output/text/lines.ts';
 import { missingReplacementText } from '../../src/run/group/finish.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import type { LedgerOwner } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
@@ -203,6 +204,20 @@ describe('the first two lines of the card name', () => {
     expect(longest?.owner).toBe(owner);
   });
 });
+
+it.each(['slow-webhook', 'slow-webhook-in-cleanup'])(
+  "names the webhook in a deletion by kubectl too, by how long the kubelet's DELETE took (%s)",
+  async (name) => {
+    const all = await rawObservationsIn(ownRecording(name));
+    const attached = all.flatMap((one): RawObservation[] => {
+      if (one.kind === 'requested' || one.kind === 'answered') return [];
+      return [one.kind === 'began' ? { ...one, mode: 'attach' } : one];
+    });
+    const report = mustRender(traceOf(observationsOf(attached)));
+    expect(report.answer.headline).not.toContain('cleanup');
+    expect(deletedText(report)).toMatch(/^gone after 1\d\.\ds: ≈1\ds waiting for an admission webhook$/);
+  },
+);
 
 it.each([
   [

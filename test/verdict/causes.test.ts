@@ -181,9 +181,9 @@ const causes: readonly Cause[] = [
     owner: 'kubelet',
   },
   {
-    sentence: 'beside a short deletion, that the container had just restarted',
+    sentence: 'beside a short deletion, that the container had just restarted, and for which probe',
     file: ownRecording('deleted-after-a-restart'),
-    says: / · app had restarted 1 time, last after exit 0$/,
+    says: / · app had restarted 1 time, last after exit 0, as its liveness probe had failed$/,
     owner: 'kubelet',
   },
   {

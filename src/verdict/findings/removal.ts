@@ -6,7 +6,7 @@ import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { mayMiss } from '../../model/trace.ts';
 import { waitedWithin } from '../api-silence.ts';
-import type { Evidence, Found, Rules } from '../finding.ts';
+import type { Found, Rules } from '../finding.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import type { Interval, Length } from '../../infer/timeline.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -56,7 +56,16 @@ export const removalRules: Rules = {
     const removed = markOf(timeline, 'removed')?.at;
     const abandoned = ranContainers(timeline).filter(({ outcome }) => outcome === 'abandoned');
     if (!removed) return undefined;
-    if (isMirror(deletion.pod)) return copyDeleted(removed.evidence);
+    // The kubelet runs a static pod from a file on its node, and removes the copy with the file (SIGNALS.md trap 30).
+    if (isMirror(deletion.pod))
+      return {
+        severity: 'info',
+        message:
+          'the API copy of a static pod was deleted: its containers keep running unless its manifest was removed',
+        clause: 'only the API copy of a static pod was deleted',
+        advice: 'To stop a static pod, remove its manifest from the node; else the kubelet makes a new copy.',
+        evidence: removed.evidence,
+      };
     if (abandoned.length === 0) return undefined;
     const ran = abandoned.flatMap(({ name, bounds }) => {
       const logEnd = factsOfLastRun(input, name).log.ended;
@@ -209,12 +218,3 @@ function ranOnText(logMs: number): string {
   const seconds = Math.max(1, Math.round(logMs / second));
   return seconds === 1 ? 'up to 1s' : `about ${seconds - 1}–${seconds}s`;
 }
-
-/** The kubelet runs a static pod from a file on its node, and removes the copy with the file (SIGNALS.md trap 30). */
-const copyDeleted = (evidence: Evidence): Found => ({
-  severity: 'info',
-  message: 'the API copy of a static pod was deleted: its containers keep running unless its manifest was removed',
-  clause: 'only the API copy of a static pod was deleted',
-  advice: 'To stop a static pod, remove its manifest from the node; else the kubelet makes a new copy.',
-  evidence,
-});

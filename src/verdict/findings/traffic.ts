@@ -86,15 +86,14 @@ export const trafficRules: Rules = {
     });
   },
 
-  'stays-ready': ({ timeline }) => {
-    return byService(timeline.endpoints.filter(stayedReady)).map(({ service, own }) => ({
+  'stays-ready': ({ timeline }) =>
+    byService(timeline.endpoints.filter(stayedReady)).map(({ service, own }) => ({
       severity: 'info',
       message: `Service ${service} sets publishNotReadyAddresses: it sent traffic to the pod until the endpoint was removed`,
       clause: `Service ${service} kept it ready (publishNotReadyAddresses)`,
       advice: 'Keep publishNotReadyAddresses for peer discovery, and let clients use another Service.',
       evidence: own.map(({ counted, removedAt }) => [counted, removedAt?.evidence]),
-    }));
-  },
+    })),
 
   /** The serving container had ended while its endpoint was still ready: the endpoint controller did not act. */
   'endpoint-not-removed': (input) => {

@@ -5,7 +5,7 @@ import { renderText } from '../../src/output/text/lines.ts';
 import { missingReplacementText } from '../../src/run/group/finish.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
-import type { LedgerOwner } from '../../src/model/report.ts';
+import type { ExitReport, LedgerOwner } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { mustRender, observationsOf, rawObservationsIn, recordingFile, traceOf } from '../helpers/recordings.ts';
@@ -99,6 +99,12 @@ const causes: readonly Cause[] = [
     file: recordingFile('grace-shortened'),
     says: /app was still running ≈30\.0s after SIGTERM/,
     saysNot: /probably|may also be/,
+    owner: 'application',
+  },
+  {
+    sentence: 'no reaction to SIGTERM, although its readiness probe fails after the kill',
+    file: ownRecording('unready-after-the-kill'),
+    says: /app showed no reaction to SIGTERM for ≈6s \(exit 137\)/,
     owner: 'application',
   },
   {
@@ -238,6 +244,12 @@ it.each([
 ])('names the step of a replacement that was late to be %s', async (_step, name, text) => {
   const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'lines']);
   expect(stdout).toContain(text);
+});
+
+it('names the rollout of pods whose SuccessfulDelete the limit on Events dropped', async () => {
+  const { stdout } = await runMain(['replay', ownRecording('rollout-without-its-events'), '-o', 'json']);
+  const { exits } = JSON.parse(stdout) as { exits: ExitReport[] };
+  expect(exits.map(({ trigger }) => trigger.kind)).toEqual(['rollout', 'rollout']);
 });
 
 it('names the step that the replacement did not take before --timeout', async () => {

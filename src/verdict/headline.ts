@@ -225,7 +225,7 @@ function overranText({ timeline, cause }: HeadlineInput): string {
     pastGrace ? [`${name} exited ${lengthText(pastGrace)} past the grace period`] : [],
   );
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
-  if (late.length === 0) return `${because}the ${graceText(timeline)} ended before the pod had exited`;
+  if (late.length === 0) return because.slice(0, -2) || `the ${graceText(timeline)} ended before the pod had exited`;
   const hasMinimum = longestGraceMs(timeline) < minimumGrace || because !== '';
   const notKilled = hasMinimum ? `not killed: ${minimumGraceText}` : 'not killed';
   return `${because}${list(few(late))} (${notKilled})`;

@@ -63,17 +63,26 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
   return {
     judgement,
     grade,
-    reason: [withCapacity(reason, grade, capacity?.text), ...served].join(' · '),
+    reason: [withCapacity(reason, grade, findings, capacity?.text), ...served].join(' · '),
     measured: lost ? undefined : noLossText(timeline),
     services,
   };
 }
 
-/** What clients felt comes first. */
-function withCapacity(reason: string, grade: TrafficGrade, capacity: string | undefined): string {
-  if (capacity === undefined || reason.startsWith(capacity)) return reason;
-  return (grade === 'outage' ? [capacity, reason] : [reason, capacity]).join('; ');
+/** How the pod stopped neither causes nor ends an outage; that clients were still sent to it is told too. */
+function withCapacity(
+  reason: string,
+  grade: TrafficGrade,
+  findings: readonly JudgedFinding[],
+  capacity: string | undefined,
+): string {
+  if (capacity === undefined || reason === capacity) return reason;
+  if (grade !== 'outage') return `${reason}; ${capacity}`;
+  return isMisrouted(findings) ? `${capacity}; ${reason}` : capacity;
 }
+
+const isMisrouted = (findings: readonly JudgedFinding[]): boolean =>
+  findings.some(({ code }) => code === 'endpoint-not-removed');
 
 function gradeOf(
   judgement: TrafficReport['judgement'],
@@ -82,7 +91,7 @@ function gradeOf(
 ): TrafficGrade {
   if (judgement !== 'at-risk') return judgement;
   if (isOutage) return 'outage';
-  return findings.some(({ code }) => code === 'endpoint-not-removed') ? 'misrouted' : 'race';
+  return isMisrouted(findings) ? 'misrouted' : 'race';
 }
 
 type Judgement = Pick<TrafficAnswer, 'judgement' | 'reason'>;
@@ -108,23 +117,18 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
     return safe(`it was not ready in ${servicesText(endpoints)} before the deletion`);
   const risk = connectionRisk(input, findings);
   if (risk !== undefined) return atRisk(risk);
-  const [shortest] = drainLeads(input).sort((a, b) => a.lead.min - b.lead.min);
-  const lead =
-    shortest &&
-    `${signalName(shortest.container)} ${leadText(shortest.lead)} removal from ${servicesText([shortest.endpoint])}`;
   // Connected clients were not at risk, but new connections had no ready backend.
-  if (capacity !== undefined && !needsNoReplacement(input.timeline))
-    return atRisk(lead === undefined ? capacity : `${capacity}; ${lead}`);
+  if (capacity !== undefined && !needsNoReplacement(input.timeline)) return atRisk(capacity);
   const unknown = endpoints.find((one) => isRouted(one) && servingContainers(input, one.service) === undefined);
   if (unknown)
     return notJudged(`no container declares the port of ${servicesText([unknown])}, so which one serves it is unknown`);
-  if (!shortest || lead === undefined) return notJudged('the stop signal or the removal was not observed');
-  if (shortest.lead.min >= minLeadMs) return safe(lead);
-  const earliest = secondsText(Math.max(0, shortest.lead.min), 1);
-  const { container, endpoint } = shortest;
-  return notJudged(
-    `${container.name} may have been asked to stop ${earliest} after removal from ${servicesText([endpoint])}`,
-  );
+  const [shortest] = drainLeads(input).sort((a, b) => a.lead.min - b.lead.min);
+  if (!shortest) return notJudged('the stop signal or the removal was not observed');
+  const { container, endpoint, lead } = shortest;
+  const removal = `removal from ${servicesText([endpoint])}`;
+  if (lead.min >= minLeadMs) return safe(`${signalName(container)} ${leadText(lead)} ${removal}`);
+  const earliest = secondsText(Math.max(0, lead.min), 1);
+  return notJudged(`${container.name} may have been asked to stop ${earliest} after ${removal}`);
 }
 
 /** What put requests of connected clients at risk: the first two reasons. */
@@ -142,7 +146,7 @@ function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFindin
   return clauses.slice(0, 2).join('; ') + (others > 0 ? ` · ${plural(others, 'other endpoint')} ready` : '');
 }
 
-/** `no ready backend in Service api for ≥7.2s, until the trace ended`; `isOutage`: for a time, a Service had none. */
+/** `no ready backend in Service api for ≥7.2s, and still none when the trace ended`; `isOutage`: for a time, a Service had none. */
 function capacityOf(services: readonly ServiceAnswer[], findings: readonly JudgedFinding[]) {
   const isShort = ({ code }: JudgedFinding): boolean => code === 'last-endpoint' || code === 'no-ready-endpoint';
   if (!findings.some((one) => isShort(one) && one.severity !== 'info')) return undefined;
@@ -150,10 +154,8 @@ function capacityOf(services: readonly ServiceAnswer[], findings: readonly Judge
     .sort((a, b) => (b.noReady?.ms ?? 0) - (a.noReady?.ms ?? 0))
     .flatMap(({ name, otherReady, noReady }) => {
       if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
-      const length = lengthText(periodLength(noReady));
-      return [
-        `no ready backend in Service ${name} for ${length}${noReady.end === 'open' ? ', until the trace ended' : ''}`,
-      ];
+      const still = noReady.end === 'open' ? ', and still none when the trace ended' : '';
+      return [`no ready backend in Service ${name} for ${lengthText(periodLength(noReady))}${still}`];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
   if (texts.length === 0) return undefined;

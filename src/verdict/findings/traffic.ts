@@ -76,7 +76,7 @@ export const trafficRules: Rules = {
       const clause = `Service ${service} had no ready endpoint for ${lengthText(periodLength({ ms, end }))}`;
       return {
         severity: isWholeWorkload ? 'info' : 'warning',
-        message: `${clause}${end === 'open' ? ', until the trace ended' : ''}`,
+        message: `${clause}${end === 'open' ? ', and still had none when the trace ended' : ''}`,
         clause,
         advice: isWholeWorkload
           ? 'Expected: the whole workload was deleted.'
@@ -139,7 +139,6 @@ const stayedReady = ({ staysReady, wasReady, unroutedAt, removedAt, counted }: E
 /** ms by which all containers that serve the endpoint's Service had ended; undefined if that is not certain. */
 function endOfServing(input: RuleInput, { service }: EndpointTimeline): number | undefined {
   const serving = servingContainers(input, service) ?? mainContainers(input.timeline);
-  const ends = serving.map(({ exit }) => (exit?.code === undefined ? Infinity : exit.at.latest));
-  const last = Math.max(...ends);
-  return ends.length > 0 && Number.isFinite(last) ? last : undefined;
+  const last = Math.max(...serving.map(({ exit }) => (exit?.code === undefined ? Infinity : exit.at.latest)));
+  return Number.isFinite(last) ? last : undefined;
 }

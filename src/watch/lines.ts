@@ -28,7 +28,8 @@ export interface WatchListener {
   /** A pod is gone, and its termination was not observed. */
   unseen?(place: PlaceOfExit): void;
   gap?(gap: WatchGap): void;
-  dropped?(what: Droppable): void;
+  /** `why`: said once, of each `what`. */
+  dropped?(what: Droppable, why?: string): void;
   /** The Service had no ready endpoint for so many further ms. */
   noReady?(namespace: string, service: string, ms: number): void;
 }

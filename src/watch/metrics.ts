@@ -95,8 +95,7 @@ export function createMetrics(version: string, health: () => WatchHealth) {
     },
     unseen: (): void => unseen.inc(),
     dropped: (what: Droppable): void => dropped.inc({ what }),
-    text: (): Promise<string> => registry.metrics(),
-    contentType: registry.contentType,
+    registry,
   };
 }
 
@@ -116,19 +115,18 @@ function bounded<N extends string>(size: number, names: readonly N[]) {
  */
 export async function serveMetrics(
   { host, port }: MetricsAddress,
-  { text, contentType }: ReturnType<typeof createMetrics>,
+  { registry }: ReturnType<typeof createMetrics>,
   { isReady, beforeScrape }: { isReady: () => boolean; beforeScrape: () => void },
 ): Promise<{ url: string; close: () => void }> {
   const server = createServer((request, response) => {
     const answer = (status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
       void response.writeHead(status, { 'content-type': type }).end(text);
-    if (request.method !== 'GET') return answer(405, 'only GET\n');
     const path = request.url?.replace(/\?.*$/, '');
     if (path === '/healthz') return answer(200, 'ok\n');
     if (path === '/readyz') return isReady() ? answer(200, 'ok\n') : answer(503, 'the pods are not watched yet\n');
     if (path !== '/metrics') return answer(404, 'there are /metrics, /healthz and /readyz\n');
     beforeScrape();
-    void text().then((counts) => answer(200, counts, contentType));
+    void registry.metrics().then((counts) => answer(200, counts, registry.contentType));
   });
   await once(server.listen(port, host), 'listening').catch((cause: NodeJS.ErrnoException) => {
     throw new PodexitError(
@@ -139,7 +137,7 @@ export async function serveMetrics(
     );
   });
   return {
-    url: `http://${host ?? 'localhost'}:${(server.address() as AddressInfo).port}/metrics`,
+    url: `http://${host?.includes(':') ? `[${host}]` : (host ?? 'localhost')}:${(server.address() as AddressInfo).port}/metrics`,
     close() {
       server.closeAllConnections();
       server.close();

@@ -21,10 +21,9 @@ const ownName = /^\d{8}T\d{6}\.\d{3}Z_.*\.ndjson$/;
 export function createRecordings(
   { folder, maxBytes }: RecordingFolder,
   { clock, version }: Pick<Ports, 'clock' | 'version'>,
-  { warn, dropped }: { warn: (message: string) => void; dropped: (what: Droppable) => void },
+  dropped: (what: Droppable, why: string) => void,
 ) {
   const kept = recordingsIn(folder);
-  let isFailing = false;
   const rotate = (): void => {
     let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
     for (let oldest = kept[0]; oldest && total > maxBytes && kept.length > 1; oldest = kept[0]) {
@@ -34,7 +33,7 @@ export function createRecordings(
     }
   };
   return {
-    /** Writes the log of an exit. A failure is said once, as is its end, and costs only recordings. */
+    /** Writes the log of an exit. A failure costs only recordings. */
     save(pod: Pod, log: readonly Observation[]): void {
       const recorded = new Date(clock.now()).toISOString();
       const name = nameOf(recorded, pod);
@@ -49,12 +48,9 @@ export function createRecordings(
       } catch (error) {
         failure = error as Error;
       }
-      if (failure && !isFailing) warn(`exits are not recorded: ${failure.message}; watching goes on`);
-      if (!failure && isFailing) warn('exits are recorded again');
-      isFailing = failure !== undefined;
       if (!failure) return rotate();
       remove(file);
-      dropped('recordings');
+      dropped('recordings', failure.message);
     },
   };
 }

@@ -21,24 +21,20 @@ export type Send = (report: Report) => Promise<string | undefined>;
 export function createExitSender(
   what: 'traces' | 'events',
   send: Send,
-  { warn, dropped }: { warn: (message: string) => void; dropped: (what: Droppable) => void },
+  { warn, dropped }: { warn: (message: string) => void; dropped: (what: Droppable, why: string) => void },
 ) {
   const queue: Report[] = [];
   const sending = new Set<Promise<void>>();
-  let isSaid = false;
   const sendAll = async (): Promise<void> => {
     for (let report = queue.shift(); report; report = queue.shift()) {
       const failure = await send(report).catch(({ message }: Error) => message);
-      if (failure === undefined) continue;
-      dropped(what);
-      if (!isSaid) warn(`not all ${what} are sent: ${failure}`);
-      isSaid = true;
+      if (failure !== undefined) dropped(what, failure);
     }
   };
   return {
     exit(exit: WatchedExit): void {
       if (exit.kind !== 'pod') return;
-      if (queue.length >= mostWaiting) return dropped(what);
+      if (queue.length >= mostWaiting) return dropped(what, 'too many wait to be sent');
       queue.push(exit.report);
       if (sending.size >= mostSending) return;
       const one = sendAll().finally(() => sending.delete(one));

@@ -60,8 +60,8 @@ function watchFrame(
   const facts = [plural(exits, 'exit'), `${terminating} terminating`, durationText(now - since)];
   const lines: Piece[][] = [
     [piece('strong', forTerminal(target)), ...facts.map((fact) => plain(` · ${fact}`))],
-    ...liveTable(pen, ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'], worst.map(workloadCells).map(rowOf), width),
-    ...liveTable(pen, ['SERVICE', 'READY'], services.map(serviceCells).map(rowOf), width),
+    ...liveTable(pen, ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'], worst.map(workloadRow), width),
+    ...liveTable(pen, ['SERVICE', 'READY'], services.map(serviceRow), width),
     [dim(last.length > 0 ? 'LAST EXITS' : 'no pod has terminated yet')],
   ];
   const free = Math.max(0, room - lines.length);
@@ -71,14 +71,13 @@ function watchFrame(
   return [...lines, ...(free > 0 ? newest : [])].slice(0, room).map((line) => clipPieces(pen, line, width));
 }
 
-const rowOf = (cells: string[]): TableRow => ({ cells, ink: 'plain' });
-
-function workloadCells({ namespace, workload, bad, exits, outcomes }: WorkloadCounts): string[] {
+function workloadRow({ namespace, workload, bad, exits, outcomes }: WorkloadCounts): TableRow {
   const counts = [...outcomes].map(([outcome, count]) => `${count} ${outcome}`);
-  return [forTerminal(`${namespace}/${workload}`), String(bad), String(exits), counts.join(', ')];
+  const cells = [forTerminal(`${namespace}/${workload}`), String(bad), String(exits), counts.join(', ')];
+  return { cells, ink: 'plain' };
 }
 
-const serviceCells = ({ namespace, service, ready }: ServiceReady): string[] => [
-  forTerminal(`${namespace}/${service}`),
-  String(ready),
-];
+const serviceRow = ({ namespace, service, ready }: ServiceReady): TableRow => ({
+  cells: [forTerminal(`${namespace}/${service}`), String(ready)],
+  ink: 'plain',
+});

@@ -28,7 +28,7 @@ export function watchView(
   state: () => WatchState,
 ): WatchView {
   const write = (text: string): void =>
-    (ports.stdout.waiting?.() ?? 0) < mostUnread ? ports.stdout.write(text) : dropped('lines');
+    (ports.stdout.waiting?.() ?? 0) < mostUnread ? ports.stdout.write(text) : dropped('lines', 'nobody reads stdout');
   const forPrograms = (print: typeof jsonLine): WatchView => ({
     exit: (exit) => write(exitDocument(exit, print)),
     gap: ({ streams, from, to }) =>
@@ -49,8 +49,7 @@ export function watchView(
 
 function linesView(look: LookOptions, ports: OutputPorts, write: (text: string) => void): WatchView {
   const pen = penFor(viewOptions(look, ports).style);
-  const { stdout } = ports;
-  const columns = (): number => (stdout.isTty ? stdout.columns() : Infinity);
+  const columns = (): number => (ports.stdout.isTty ? ports.stdout.columns() : Infinity);
   const print = (lines: readonly string[]): void => write(lines.map((line) => `${line}\n`).join(''));
   return {
     exit: (exit) => print(exitLines(pen, exit, look.timestamps, columns())),

@@ -3,6 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Interrupted, Observation, StreamName } from '../model/observation.ts';
 import { reportOf } from '../advice/report.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
+import { plural } from '../verdict/words.ts';
 import type { Report } from '../verdict/report.ts';
 import { runLive } from '../run/group/run-live.ts';
 import type { Group, GroupListener } from '../run/group/group.ts';
@@ -23,7 +24,7 @@ import { createRecordings } from './recordings.ts';
 import { createExitSender, postEvent, sendTrace, type Send } from './senders.ts';
 import { createServices } from './services.ts';
 import { mostRows, type WatchState } from './table.ts';
-import { createExitCounts } from './exit-counts.ts';
+import { createExitCounts, type Droppable } from './exit-counts.ts';
 import { watchedTraces } from './traces.ts';
 import { watchView, type WatchView } from './view.ts';
 
@@ -36,6 +37,7 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   if (served) watch.warn(`metrics at ${served.url}`);
   if (options.otlp) watch.senders.push(watch.senderOf('traces', sendTrace(ports)));
   try {
+    watch.record();
     return await inSession(options, ports, async (session, shown) => {
       const group = await watchedGroup(session, options);
       if (options.emitsEvents)
@@ -52,30 +54,35 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   }
 }
 
-type Watch = ReturnType<typeof createWatch>;
-
 function createWatch(options: WatchOptions, ports: Ports) {
   const warn = warnOn(ports);
   const since = ports.clock.now();
   const counts = createExitCounts();
   const last: WatchedExit[] = [];
+  const said = new Set<Droppable>();
+  const dropped = (what: Droppable, why?: string): void => {
+    if (why !== undefined && !said.has(what)) warn(`some ${what} are left out: ${why}`);
+    said.add(what);
+  };
   const listeners: WatchListener[] = [
     counts,
-    { exit: (exit) => void (last.push(exit) > mostRows.last && last.shift()) },
+    { exit: (exit) => void (last.push(exit) > mostRows.last && last.shift()), dropped },
   ];
   const senders: ReturnType<typeof createExitSender>[] = [];
   const tell = tellAll(listeners);
   const streams = createConnections();
   const services = createServices(tell.noReady, (namespace) => !options.shard || isInShard(namespace, options.shard));
-  const to = { warn, dropped: tell.dropped };
-  const recordings = options.recordings && createRecordings(options.recordings, ports, to);
+  let recordings: ReturnType<typeof createRecordings> | undefined;
   const observers: { take(o: Observation): void }[] = [services, streams];
   const see = (o: Observation): void => observers.forEach((one) => one.take(o));
-  const traces = watchedTraces(recordings !== undefined, see, () => tell.dropped('exits'));
+  const traces = watchedTraces(options.recordings !== undefined, see, () =>
+    tell.dropped('exits', 'too many pods terminate'),
+  );
   return {
     ...{ warn, counts, listeners, tell, traces, observers, senders },
     alive: streams.alive,
-    senderOf: (what: 'traces' | 'events', send: Send) => createExitSender(what, send, to),
+    senderOf: (what: 'traces' | 'events', send: Send) => createExitSender(what, send, { warn, dropped: tell.dropped }),
+    record: () => void (recordings = options.recordings && createRecordings(options.recordings, ports, tell.dropped)),
     /** Serves the counts. Throws `metrics.port`. */
     async serve(address: MetricsAddress) {
       const { createMetrics, serveMetrics } = await import('./metrics.ts');
@@ -109,7 +116,7 @@ const tellAll = (all: readonly WatchListener[]): Required<WatchListener> => ({
   exit: (exit) => all.forEach((one) => one.exit?.(exit)),
   unseen: (place) => all.forEach((one) => one.unseen?.(place)),
   gap: (gap) => all.forEach((one) => one.gap?.(gap)),
-  dropped: (what) => all.forEach((one) => one.dropped?.(what)),
+  dropped: (...what) => all.forEach((one) => one.dropped?.(...what)),
   noReady: (...how) => all.forEach((one) => one.noReady?.(...how)),
 });
 
@@ -136,7 +143,7 @@ function createConnections() {
 async function follow(
   session: Session,
   options: WatchOptions,
-  { group, watch, view }: { group: Group; watch: Watch; view: WatchView },
+  { group, watch, view }: { group: Group; watch: ReturnType<typeof createWatch>; view: WatchView },
 ): Promise<number> {
   const { counts, tell, traces, warn } = watch;
   const gaps = createGaps(session.ports.clock, (gap) => {
@@ -147,7 +154,13 @@ async function follow(
   watch.observers.push(
     gaps,
     createContainerEnds((end) => tell.exit({ kind: 'container', ...end, place: traces.placeOf(end.pod) })),
-    { take: (o) => void (hasBegun ||= o.kind === 'listed' && o.stream === 'pods') },
+    {
+      take(o) {
+        if (hasBegun || o.kind !== 'listed' || o.stream !== 'pods') return;
+        hasBegun = true;
+        warn(`watching ${plural(o.objects.length, 'pod')} of ${group.target}; Ctrl-C prints a summary`);
+      },
+    },
   );
   const reports = createTraceReports(traces, watch.reportOf, (report) => tell.exit(exitOfPod(report)));
   const listener: GroupListener = {
@@ -159,12 +172,10 @@ async function follow(
       warn(missedText(pod, why));
     },
   };
-  warn(`watching the pods of ${group.target}; Ctrl-C prints a summary`);
-  const deletesNothing = { mode: 'attach', graceSeconds: null, insist: false, waitReplacement: false } as const;
   try {
     return await runLive(
       session,
-      { ...options, ...deletesNothing, logText: false },
+      { ...options, mode: 'attach', graceSeconds: null, insist: false, waitReplacement: false, logText: false },
       {
         group,
         listener,

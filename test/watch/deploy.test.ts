@@ -120,7 +120,7 @@ describe('the dashboard and the alerts', () => {
   let served = '';
   beforeAll(async () => {
     const health = { open: 0, pods: 0, streams: { up: 0, lost: 0 } };
-    served = await createMetrics('0.0.0', () => health).text();
+    served = await createMetrics('0.0.0', () => health).registry.metrics();
   });
 
   it('ask for metrics that a watch serves', () => {
@@ -160,7 +160,7 @@ it('the metrics stay within 2,000 series, whatever the cluster contains', async 
     metrics.exit({ kind: 'container', ...end, place: workloadOfPod(pod) });
     metrics.noReady(`ns-${index}`, `web-${index}`, 1000);
   }
-  const series = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const series = (await metrics.registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   expect(series.length).toBeLessThanOrEqual(2000);
   const counted = series.filter((line) => line.startsWith('podexit_exits_total'));
   expect(counted.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)).toBe(5000);

@@ -20,7 +20,7 @@ describe.concurrent.each(rows)('the recording %s', (name, pods, trigger) => {
         watchAndScrape([...flags, '-o', 'ndjson'], (text) => countOf(text, /"type":"report"/g) === pods),
       ]);
       expect(lines.code).toBe(0);
-      expect(lines.stderr).toMatch(/^podexit: watching the pods of namespace\/\S+; Ctrl-C prints a summary\n$/);
+      expect(lines.stderr).toMatch(/^podexit: watching \d+ pods of namespace\/\S+; Ctrl-C prints a summary\n$/);
       expect(new Set([...lines.stdout.matchAll(/ \S+\/(\S+) {2}✔ Graceful/g)].map(([, pod]) => pod)).size).toBe(pods);
       expect(lines.stdout).toMatch(new RegExp(`\n${pods} exits of 1 workload: ${pods} graceful\n$`));
       const labels = `{namespace="${server.namespace}",workload="deployment/checkout",outcome="graceful",trigger="${trigger}"}`;

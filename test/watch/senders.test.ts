@@ -70,7 +70,7 @@ describe('--emit-events', () => {
       {},
       { eventStatus: 403, betweenMs: 2000 },
     );
-    expect(stderr.match(/not all events are sent: .*forbidden/g)).toHaveLength(1);
+    expect(stderr.match(/some events are left out: .*forbidden/g)).toHaveLength(1);
     expect(linesOf(stdout, 'report')).toHaveLength(3);
   });
 });

@@ -15,18 +15,21 @@ export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
   answers?: string[];
   /** The width of the terminal at stdout; absent: stdout is a pipe. */
   columns?: number;
+  /** Bytes that nobody has read from stdout. */
+  unreadBytes?: number;
   onStdout?(text: string): void;
   onStderr?(text: string): void;
 }
 
 export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Printed> {
-  const { answers, columns, onStdout, onStderr, ...others } = pretending;
+  const { answers, columns, unreadBytes = 0, onStdout, onStderr, ...others } = pretending;
   const printed = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write(text) {
       printed[name] += text;
       (name === 'stdout' ? onStdout : onStderr)?.(text);
     },
+    waiting: () => unreadBytes,
     isTty: (name === 'stderr' ? answers : columns) !== undefined,
     columns: () => columns ?? 80,
     rows: () => 24,

@@ -120,14 +120,13 @@ export function noLossText({ probes }: Timeline): string | undefined {
 
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
-/** `412 sent · 3 failed; app was asked to stop …`; of several probes, each with its target. `race`: drain-race's clause. */
+/** `412 sent · 3 failed; SIGTERM to app was due …`; of several probes, each with its target. `race`: drain-race's clause. */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
   const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';
   return name + [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
 }
 
-/** The probes that lost most, if there is room for only `count`. */
 export const worstProbes = (probes: readonly ProbeResult[], count: number): ProbeResult[] =>
   [...probes].sort((one, other) => lostBy([other]).failed - lostBy([one]).failed).slice(0, count);
 

@@ -175,11 +175,6 @@ function signalUnknown(spec: Situation, one: ContainerSpec): Unknown[] {
 function hookUnknown({ name, hook }: ContainerSpec): Unknown[] {
   if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket' || hook.neverRuns) return [];
   const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
-  return [
-    {
-      container: name,
-      what: `how long the preStop hook of ${name} takes${atLeast}`,
-      because: hook.kind === 'exec' ? `it runs ${hook.command[0] ?? 'a command'}` : 'it waits for an HTTP answer',
-    },
-  ];
+  const because = hook.kind === 'exec' ? `it runs ${hook.command[0] ?? 'a command'}` : 'it waits for an HTTP answer';
+  return [{ container: name, what: `how long the preStop hook of ${name} takes${atLeast}`, because }];
 }

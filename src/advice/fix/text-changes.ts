@@ -11,7 +11,6 @@ import {
   entriesOf,
   indentAt,
   isBlock,
-  isFirstInLine,
   leadingComments,
   lineStart,
   nextLine,
@@ -156,7 +155,8 @@ function addToFlow({ text, style }: YamlSource, node: Collection, key: string, v
   const own = key + flowText(value, style, indent);
   const [, comma = ''] = /^((?:\s|#.*)*,)/.exec(text.slice(end)) ?? [];
   const after = end + comma.length;
-  if (!isFirstInLine(text, last.start)) return [{ start: after, end: after, text: `${comma ? ' ' : ', '}${own}` }];
+  const isFirst = indent.length === columnOf(text, last.start);
+  if (!isFirst) return [{ start: after, end: after, text: `${comma ? ' ' : ', '}${own}` }];
   const [, rest = ''] = /^([ \t]*(?:#[^\r\n]*)?)\r?\n/.exec(text.slice(after)) ?? [];
   const at = after + rest.length;
   return [...(comma ? [] : [{ start: end, end, text: ',' }]), { start: at, end: at, text: style.eol + indent + own }];

@@ -62,18 +62,13 @@ export const nextLine = (text: string, offset: number): number =>
 
 export const columnOf = (text: string, offset: number): number => offset - lineStart(text, offset);
 
-export const isFirstInLine = (text: string, offset: number): boolean =>
-  text.slice(lineStart(text, offset), offset).trim() === '';
-
 /** The start of the line after an entry of a block, and after the comments below it that are indented deeper. */
 export function blockEnd(text: string, entry: Entry): number {
-  const deeperComment = new RegExp(`(?:[ \\t]*\\r?\\n)* {${columnOf(text, entry.start) + 1},}#.*\\n`, 'y');
-  let end = nextLine(text, contentEnd(text, entry));
-  for (;;) {
-    deeperComment.lastIndex = end;
-    if (!deeperComment.test(text)) return end;
-    end = deeperComment.lastIndex;
-  }
+  const column = columnOf(text, entry.start) + 1;
+  const deeperComments = new RegExp(`(?:(?:[ \\t]*\\r?\\n)* {${column},}#.*\\n)*`, 'y');
+  deeperComments.lastIndex = nextLine(text, contentEnd(text, entry));
+  deeperComments.test(text);
+  return deeperComments.lastIndex;
 }
 
 /** The blanks at the start of the line. */

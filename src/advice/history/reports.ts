@@ -6,7 +6,7 @@ import { parseJson } from '../../kube/http/body.ts';
 import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
-import { decodedText, withoutMark } from '../decoded-text.ts';
+import { decodedText, whyUnread, withoutMark } from '../decoded-text.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -36,11 +36,8 @@ export async function readReports(names: readonly string[], readRecording: ReadR
 
 /** For a folder its reports and recordings, by extension; other files are skipped. */
 async function filesOf(name: string): Promise<string[]> {
-  const info = await stat(name).catch((error: NodeJS.ErrnoException) => {
-    throw unreadable(
-      name,
-      error.code === 'ENOENT' ? 'does not exist' : `cannot be read (${error.code ?? error.message})`,
-    );
+  const info = await stat(name).catch((error: Error) => {
+    throw unreadable(name, whyUnread(error));
   });
   if (!info.isDirectory()) return [name];
   const files = (await readdir(name)).filter((file) => /\.(nd)?json$/.test(file)).sort();
@@ -50,21 +47,16 @@ async function filesOf(name: string): Promise<string[]> {
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
-  const document = asObject(await parsed(file));
-  const exits = exitsIn(document);
-  const { probes } = document;
-  // Pods share the probes of their run: what it lost counts once.
-  if (exits) return probes ? exits.map((exit, at) => ({ ...exit, traffic: at === 0 ? { probes } : {} })) : exits;
-  throw unreadable(file, 'is not a podexit/v1 report');
-}
-
-async function parsed(file: string): Promise<unknown> {
-  const bytes = await readFile(file).catch(({ code, message }: NodeJS.ErrnoException) => {
-    throw unreadable(file, `cannot be read (${code ?? message})`);
+  const bytes = await readFile(file).catch((error: Error) => {
+    throw unreadable(file, whyUnread(error));
   });
   const document = parseJson(withoutMark(decodedText(bytes)));
   if (document === undefined) throw unreadable(file, 'is not JSON');
-  return document;
+  const exits = exitsIn(asObject(document));
+  const { probes } = asObject(document);
+  // Pods share the probes of their run: what it lost counts once.
+  if (exits) return probes ? exits.map((exit, at) => ({ ...exit, traffic: at === 0 ? { probes } : {} })) : exits;
+  throw unreadable(file, 'is not a podexit/v1 report');
 }
 
 /** The exits in a document of any podexit/v1 kind that has exits; undefined for all other documents. */

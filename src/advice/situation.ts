@@ -31,14 +31,12 @@ export interface Situation extends ReturnType<typeof situationOf> {
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
   readonly nodeNotReady?: { readonly node: string; readonly status: string };
-  readonly measured?: Measured;
-}
-
-export interface Measured {
-  /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
-  readonly otherReady?: number;
-  /** Seconds of a preStop sleep that would have covered the requests that were lost. */
-  readonly hookSeconds?: number;
+  readonly measured?: {
+    /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
+    readonly otherReady?: number;
+    /** Seconds of a preStop sleep that would have covered the requests that were lost. */
+    readonly hookSeconds?: number;
+  };
 }
 
 /** Kinds whose pod template can be patched, and its path: a Job's cannot, and a pod has none. */

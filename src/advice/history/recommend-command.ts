@@ -12,14 +12,15 @@ import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 /** Values of `--fail-on`. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 
-interface RecommendOptions extends OutputOptions {
-  names: readonly string[];
-  failOn: readonly RecommendFailOn[];
-  readRecording: ReadRecording;
-}
-
 /** Returns 0, or 5 for --fail-on. Throws `recommend.few` if no workload has enough exits. */
-export async function recommend(options: RecommendOptions, ports: Ports): Promise<number> {
+export async function recommend(
+  options: OutputOptions & {
+    names: readonly string[];
+    failOn: readonly RecommendFailOn[];
+    readRecording: ReadRecording;
+  },
+  ports: Ports,
+): Promise<number> {
   const samples = (await readReports(options.names, options.readRecording)).map(sampleOf);
   const { workloads: found, tooFew } = recommendationsFor(samples);
   const [few] = tooFew;

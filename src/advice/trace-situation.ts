@@ -10,7 +10,7 @@ import { lossOf } from '../verdict/loss.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import type { Capacity } from './capacity.ts';
 import type { MeasuredContainer } from './container-spec.ts';
-import { isUnhandled } from './exit-advice.ts';
+import { isUnhandled, knownAdvice } from './exit-advice.ts';
 import { serviceOf, type Neighbours } from './neighbours.ts';
 import type { Problem } from './problem.ts';
 import { situationOf, templatePaths, type Situation } from './situation.ts';
@@ -121,6 +121,6 @@ function wasStarting(timeline: Timeline, name: string): boolean {
   const container = timeline.containers.find((one) => one.name === name);
   const wasReady = status?.ready === true && spec?.readinessProbe !== undefined;
   if (wasReady || spec?.shell || spec?.handlesTerm || !container?.stopSignal || !container.drain) return false;
-  if (ignoresItsSignal(timeline, container)) return false;
+  if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
   return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
 }

@@ -15,8 +15,6 @@ import type { Situation } from './situation.ts';
 
 export interface CheckReport extends Envelope {
   kind: 'CheckReport';
-  /** Also the last line of the text for people. */
-  summary: string;
   /** Worst first. */
   checks: CheckedObject[];
   /** Input that could not be read as manifests; the rest was judged. */

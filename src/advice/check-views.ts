@@ -2,7 +2,8 @@
 import { command } from '../output/machine/github.ts';
 import { forCommandProperty, forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
-import { writeXml, type XmlElement } from '../output/machine/xml.ts';
+import { gateCase, junitOf, testCase } from '../output/machine/junit.ts';
+import type { XmlElement } from '../output/machine/xml.ts';
 import {
   objectName,
   problemsIn,
@@ -16,9 +17,8 @@ import type { Views } from '../output/render.ts';
 import { markdownPage, wrapped } from './output.ts';
 
 /** `asTable`: print a table even for one object, because a whole namespace was checked. */
-export const checkViews = (asTable: boolean): Views<CheckReport> => ({
+export const checkViews = (asTable: boolean): Omit<Views<CheckReport>, 'sentence'> => ({
   text: (report, pen, columns) => checkText(report, pen, columns, asTable),
-  sentence: ({ summary }) => summary,
   others: {
     markdown: checkMarkdown,
     sarif: (report) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
@@ -167,31 +167,27 @@ const physicalLocation = (file: string, line: number) => ({
 });
 
 /** One case per object, gate and unreadable input. An object with problems fails if the whole check fails. */
-function checkJunit({ checks, errors, verdict }: CheckReport): string {
-  const checkFails = verdict.exitCode !== 0;
+function checkJunit({ checks, errors, verdict: { exitCode, gates } }: CheckReport): string {
   const cases = [
-    ...checks.map((checked) => objectCase(checked, checkFails)),
-    ...verdict.gates.map(({ name, passed, message }) => testCase('gate', name, checkFails && !passed ? [message] : [])),
-    ...errors.map(({ file, line, message }) => testCase('input', `${file}:${line}`, [message])),
+    ...checks.map((checked) => objectCase(checked, exitCode !== 0)),
+    ...gates.map((gate) => gateCase(gate, 'gate', exitCode)),
+    ...errors.map(({ file, line, message }) => testCase('input', `${file}:${line}`, 0, [failure([message])])),
   ];
-  const failures = cases.filter(({ children }) => children.some(({ name }) => name === 'failure')).length;
-  const totals = { tests: cases.length, failures, errors: 0 };
-  const suite: XmlElement = { name: 'testsuite', attributes: { name: 'podexit check', ...totals }, children: cases };
-  return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
+  return junitOf({ name: 'podexit check', ms: 0, timestamp: NaN, properties: [], cases });
 }
 
-function objectCase(checked: CheckedObject, checkFails: boolean) {
+function objectCase(checked: CheckedObject, checkFails: boolean): XmlElement {
   const problems = problemsIn(checked).map(
     ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
   );
   const open = checked.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
   const output = { name: 'system-out', lines: [checked.sentence, ...problems, ...open] };
-  return testCase(checked.kind.toLowerCase(), objectName(checked), checkFails ? problems : [], output);
+  const faults = checkFails && problems.length > 0 ? [failure(problems)] : [];
+  return testCase(checked.kind.toLowerCase(), objectName(checked), 0, [...faults, output]);
 }
 
-function testCase(classname: string, name: string, failures: readonly string[], output?: XmlElement) {
-  const lines = failures.flatMap((text) => text.split('\n'));
-  const failure = { name: 'failure', attributes: { message: lines[0] ?? '' }, lines };
-  const children: XmlElement[] = [...(lines.length > 0 ? [failure] : []), ...(output ? [output] : [])];
-  return { name: 'testcase', attributes: { classname, name }, children };
-}
+const failure = (lines: readonly string[]): XmlElement => ({
+  name: 'failure',
+  attributes: { message: lines[0] },
+  lines,
+});

@@ -10,14 +10,14 @@ import { connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
 import { resolveTarget } from '../run/choosing/choose-pod.ts';
 import type { Pick, Target } from '../run/choosing/target.ts';
-import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './check-report.ts';
+import { checkReportOf, judge, type CheckedSpec } from './check-report.ts';
 import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { situationIn, situationOfLivePod } from './live-pod.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
 import { kustomizationHint, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
-import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
+import { readNamespace, readNode, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
 import { situationOf, situationsOf, type Situation } from './situation.ts';
 
 export type CheckSource =
@@ -60,7 +60,7 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   const run = { command: 'check', context: found.context };
   annotate(checkAnnotations(content), { otlp: 'never' }, options.format, ports);
   await publishSummary(() => [checkMarkdown(content)], { otlp: 'never' }, ports);
-  return await publish<CheckReport>(content, run, views, options, ports);
+  return await publish(content, run, views, options, ports);
 }
 
 async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {
@@ -97,7 +97,7 @@ async function targetSpec(
   { graceSeconds, inspect }: CheckOptions,
 ): Promise<Situation> {
   if (target.kind === 'workload' && target.resource !== 'services' && !inspect) {
-    const object = await readWorkload(cluster, target.resource, target.name);
+    const object = await readWithKind(cluster, target.resource, target.name);
     return situationOf(object, await readNamespace(cluster), graceSeconds);
   }
   const session = { cluster, deadline: createDeadline(ports.clock, null), ports };

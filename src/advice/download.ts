@@ -1,6 +1,6 @@
 /** A manifest behind an https address, as `kubectl apply -f URL` takes it. */
 import { PodexitError } from '../errors.ts';
-import { exchange, type Reply } from '../kube/http/exchange.ts';
+import { exchange } from '../kube/http/exchange.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
 import { chooseProxy } from '../kube/http/proxy.ts';
 import { createWire } from '../kube/http/transport.ts';
@@ -30,7 +30,9 @@ export async function downloaded(address: string, { env, clock }: Pick<Ports, 'e
     throw failed(`redirects more than ${maxRedirects} times`);
   } catch (error) {
     if (outOfTime.signal.aborted) throw failed(`did not answer completely within ${maxSeconds} s`);
-    throw error instanceof TransportFailure ? failed(`cannot be read: ${error.message}`) : error;
+    if (error instanceof PodexitError) throw error;
+    const isAnswered = !(error instanceof TransportFailure);
+    throw failed(isAnswered ? 'broke off in the middle of its answer' : `cannot be read: ${error.message}`);
   } finally {
     cancel();
   }
@@ -71,7 +73,15 @@ async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal):
     if ([301, 302, 303, 307, 308].includes(reply.status) && location !== undefined)
       return secureAddress(location, 'redirects to', url);
     if (reply.status !== 200) throw failed(`is answered with HTTP status ${reply.status}`);
-    return await contentOf(reply);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    // Without a Content-Encoding: none was asked for.
+    for await (const chunk of reply.body) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes > maxBytes) throw failed(`is larger than ${maxBytes / 1024 / 1024} MiB`);
+    }
+    return Buffer.concat(chunks);
   } finally {
     wire.agent.destroy();
   }
@@ -82,21 +92,4 @@ function credentialsIn({ username, password }: URL): { authorization?: string } 
   if (username === '' && password === '') return {};
   const text = [username, password].map(decodeURIComponent).join(':');
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
-}
-
-/** Without a Content-Encoding: none was asked for. */
-async function contentOf({ body }: Reply): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      if (bytes > maxBytes) break;
-    }
-  } catch {
-    throw failed('broke off in the middle of its answer');
-  }
-  if (bytes > maxBytes) throw failed(`is larger than ${maxBytes / 1024 / 1024} MiB`);
-  return Buffer.concat(chunks);
 }

@@ -128,22 +128,18 @@ function objectsOf(
   return [{ ...source, object, at, line: lineOf(at), lineOf: (path) => lineOf([...at, ...path]) }];
 }
 
-/** Of a field its key, so that a finding names the line of `livenessProbe:`. */
-const offsetOf = (document: Document.Parsed, path: Path): number =>
-  (deepestNode(document.contents, path) ?? document.contents)?.range?.[0] ?? document.range[0];
-
-/** The key or item at the deepest existing part of the path. In a list, a name selects the item with that name. */
-export function deepestNode(root: Node | null, path: Path): Node | undefined {
-  let node: unknown = root;
-  let deepest: Node | undefined;
+/** Of the key or item at the deepest existing part of the path, so that a finding names the line of `livenessProbe:`. */
+function offsetOf({ contents, range }: Document.Parsed, path: Path): number {
+  let node: unknown = contents;
+  let deepest: Node | null = contents;
   for (const step of path) {
     const pair = isMap(node) && node.items.find(({ key }) => (key as { value?: unknown }).value === step);
-    const item = isSeq(node) && node.items.find((one, at) => at === step || (isMap(one) && one.get('name') === step));
+    const item = isSeq(node) && node.items[Number(step)];
     if (!pair && !item) break;
     deepest = (pair ? pair.key : item) as Node;
     node = pair ? pair.value : item;
   }
-  return deepest;
+  return deepest?.range?.[0] ?? range[0];
 }
 
 /** The yaml library recurses and can overflow the stack; Kubernetes refuses such depths too. */

@@ -1,20 +1,27 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
 import { render, type Views } from '../output/render.ts';
 import type { Format, ReportFile } from '../output/formats.ts';
-import { penFor, styleOf } from '../output/palette.ts';
+import { penFor, plainStyle, styleOf } from '../output/palette.ts';
 import { wrapWords } from '../output/prose.ts';
 import { writeReports } from '../output/report-files.ts';
-import { forMarkdown } from '../output/safe-text.ts';
+import { backticksAround, forMarkdown, forMarkup } from '../output/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
 import { worstCode } from '../verdict/exit-code.ts';
 
-/** Fields that every document of these commands has. */
-export interface Envelope {
-  apiVersion: 'podexit/v1';
+/** What such a document says. `summary`: also the last line of the text for people. */
+interface Content {
   kind: string;
+  summary: string;
   verdict: { exitCode: number };
+}
+
+interface Frame {
+  apiVersion: 'podexit/v1';
   run: { command: string; version: string; context?: string };
 }
+
+/** Fields that every document of these commands has. */
+export interface Envelope extends Content, Frame {}
 
 export interface OutputOptions {
   format: Format;
@@ -25,20 +32,38 @@ export interface OutputOptions {
 }
 
 /** Prints the document and writes the report files. Returns the verdict's exit code, or 1 if a file failed. */
-export async function publish<R extends Envelope>(
-  content: Omit<R, 'apiVersion' | 'run'>,
-  run: Omit<Envelope['run'], 'version'>,
-  views: Views<R>,
+export async function publish<C extends Content>(
+  content: C,
+  run: Omit<Frame['run'], 'version'>,
+  own: Pick<Views<C & Frame>, 'text'> & Partial<Views<C & Frame>>,
   options: OutputOptions,
   ports: Ports,
 ): Promise<number> {
   const { stdout, env, platform, version } = ports;
-  const report = { apiVersion: 'podexit/v1', ...content, run: { ...run, version } } as unknown as R;
+  const report = { apiVersion: 'podexit/v1', ...content, run: { ...run, version } } as const;
   const pen = penFor(styleOf(options, { env, isTty: stdout.isTty, platform }));
   const columns = stdout.isTty ? stdout.columns() : 80;
+  const page = async (print: (summary: string, text: string) => string): Promise<string> =>
+    print(content.summary, (await own.text(report, penFor(plainStyle), 80)).join('\n'));
+  const others = { markdown: () => page(fenced), html: () => page(htmlPage), ...own.others };
+  const views = { sentence: () => content.summary, ...own, others };
   stdout.write(await render(options.format, views, report, pen, columns));
-  return worstCode([report.verdict.exitCode, await writeReports(views, report, options.reports, ports)]);
+  return worstCode([content.verdict.exitCode, await writeReports(views, report, options.reports, ports)]);
 }
+
+/** The text for people in Markdown and in HTML. */
+function fenced(summary: string, text: string): string {
+  const fence = backticksAround(text, 3);
+  return `**${forMarkdown(summary)}**\n\n${fence}\n${text}\n${fence}\n`;
+}
+
+const htmlPage = (summary: string, text: string): string => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>${forMarkup(summary)}</title>
+<pre>${text
+  .split('\n')
+  .map((line) => forMarkup(line))
+  .join('\n')}</pre></html>
+`;
 
 /** A summary, an intro, a table and lines below it. The summary is plain text, all else must be Markdown already. */
 export function markdownPage(

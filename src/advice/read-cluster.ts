@@ -4,11 +4,11 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { listOnce } from '../kube/list.ts';
-import { refusalOf } from '../kube/refused.ts';
 import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';
-import { workloadKinds, workloadPath, type WorkloadResource } from '../run/choosing/target.ts';
+import { readWorkload } from '../run/choosing/read-group.ts';
+import { workloadKinds, type WorkloadResource } from '../run/choosing/target.ts';
 import { neighboursIn, type Neighbours } from './neighbours.ts';
 
 /** Kinds around the pods. Without the last two the answer is only less exact. */
@@ -71,28 +71,11 @@ export async function readPodToDelete(cluster: Cluster, name: string): Promise<V
   );
 }
 
-/** Throws `target.not-found` and `target.unreadable`. */
-export async function readWorkload(
-  cluster: Cluster,
-  resource: WorkloadResource,
-  name: string,
-): Promise<KubernetesObject> {
-  const { namespace } = cluster;
-  const { kind, group = 'apps/v1' } = workloadKinds[resource];
-  const answer = await getObject(cluster, workloadPath(namespace, resource, name));
-  if (answer.status === 200) return { apiVersion: group, ...asObject(answer.body), kind };
-  const what = `${kind.toLowerCase()} "${name}" in namespace "${namespace}"`;
-  if (answer.status === 404)
-    throw new PodexitError(
-      'target.not-found',
-      `there is no ${kind.toLowerCase()} "${name}" in namespace "${namespace}"`,
-      `List them with: kubectl get ${resource} -n ${namespace}${cluster.connectionFlags}`,
-    );
-  throw new PodexitError(
-    'target.unreadable',
-    `${what} cannot be read (${answer.status}): ${refusalOf(cluster, answer).message}`,
-    `Grant get of ${resource}, or save its manifest and use: kubectl podexit check -f FILE`,
-  );
+/** With the kind and version that a list leaves out. Throws `target.not-found` and `target.unreadable`. */
+export async function readWithKind(cluster: Cluster, resource: WorkloadResource, name: string) {
+  const { kind, group } = workloadKinds[resource];
+  const object: KubernetesObject = await readWorkload(cluster, { kind: 'workload', resource, name });
+  return { apiVersion: group, ...object, kind };
 }
 
 /** Kinds that have pods, and pods themselves. */

@@ -1,13 +1,12 @@
 /** The command `signals`: what is known of a program's, an image's or a command line's reaction to signals. */
 import type { Pen } from '../output/palette.ts';
-import { forMarkdown, forTerminal } from '../output/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import { tableLines } from '../output/text/table.ts';
 import { allPrograms, askedOf, knownStop, type KnownProgram, type KnownStop } from '../programs/known.ts';
 import type { Ports } from '../run/ports.ts';
-import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from './output.ts';
+import { publish, wrapped, type OutputOptions } from './output.ts';
 
-interface SignalsReport extends Envelope {
-  kind: 'SignalsReport';
+interface SignalsReport {
   summary: string;
   /** Absent: the list of all. */
   answer?: KnownStop;
@@ -22,13 +21,8 @@ export function signals(
   const answer = words.length > 0 ? knownStop(askedOf(words, isCommand)) : undefined;
   const programs = answer ? undefined : allPrograms();
   const summary = answer ? summaryOf(answer) : `${programs?.length} programs are known`;
-  const content = { kind: 'SignalsReport', summary, answer, programs, verdict: { exitCode: 0 } } as const;
-  const views = {
-    text: signalsText,
-    sentence: (report: SignalsReport) => report.summary,
-    others: { markdown: signalsMarkdown },
-  };
-  return publish<SignalsReport>(content, { command: 'signals' }, views, options, ports);
+  const content = { kind: 'SignalsReport', summary, answer, programs, verdict: { exitCode: 0 } };
+  return publish(content, { command: 'signals' }, { text: signalsText }, options, ports);
 }
 
 /** The commands that mean a known program. */
@@ -90,14 +84,4 @@ const listTitles = ['PROGRAM', 'KIND', 'SIGTERM', 'LIMIT', 'BETTER SIGNAL', 'KNO
 function listRow({ name, kind, signals: all, rightSignal = '-', source }: KnownProgram): string[] {
   const { does = '-', limitSeconds } = all['SIGTERM'] ?? {};
   return [name, kind, does, limitSeconds === undefined ? '-' : `${limitSeconds}s`, rightSignal, source];
-}
-
-function signalsMarkdown({ answer, programs, summary }: SignalsReport): string {
-  const rows = answer ? (answer.isKnown ? answerRows(answer) : []) : (programs ?? []).map(listRow);
-  return markdownPage(
-    summary,
-    (answer ? answerTitles : listTitles).map((title) => title.toLowerCase()),
-    rows.map((row) => row.map((cell) => forMarkdown(cell))),
-    answer?.isKnown ? below(answer).map(([label, text]) => `- ${label}: ${forMarkdown(text)}`) : [],
-  );
 }

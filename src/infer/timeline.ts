@@ -136,7 +136,7 @@ export interface Timeline {
   /** Where displayed offsets start: our request, else the acceptance, else the first mark. */
   readonly zero: number;
   readonly now: number;
-  /** How long the API server took for its first answer, ms, if that was long: before the request. */
+  /** ms until the API server's first answer, credentials and connection included, if that was long: before the request. */
   readonly firstAnswerMs?: number | undefined;
   /** The object that a fix would patch: the Deployment, not its ReplicaSet. */
   readonly workload?: Workload;

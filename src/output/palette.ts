@@ -63,7 +63,6 @@ function canShowUnicode({ env, platform }: StyleEnv): boolean {
 /** Whether the terminal can be repainted: a dumb one prints cursor movements as text. */
 export const canRepaint = ({ env, isTty }: Pick<StyleEnv, 'env' | 'isTty'>): boolean => isTty && env['TERM'] !== 'dumb';
 
-/** The look of a piece of text. */
 export type Ink = 'plain' | 'strong' | 'dim' | 'good' | 'info' | 'warning' | 'bad' | 'accent';
 
 /** Each symbol with its replacement of one ASCII character. */

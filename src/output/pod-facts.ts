@@ -33,28 +33,29 @@ export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
 export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
 
 /** `gone after 6.9s: 3.7s waiting for the kubelet on node1 (Eviction API)`; undefined for a check, which deletes nothing. */
-export function deletedText({ timeline, answer, ledger }: Report): string | undefined {
+export function deletedText({ timeline, answer, ledger, probesFailed }: Report): string | undefined {
   const { total, trigger, deleted, mode, firstAnswerMs } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
-  const late = firstAnswerMs && ` · before that, the API server took ${secondsText(firstAnswerMs)} to answer`;
-  return `${gone}${by}${replacedText(timeline)}${restartsText(timeline)}${late ?? ''}`;
+  const late = firstAnswerMs && ` · before that, the API server's first answer took ${secondsText(firstAnswerMs)}`;
+  return `${gone}${by}${replacedText(timeline)}${restartsText(timeline, probesFailed)}${late ?? ''}`;
 }
 
 /** ` · app had restarted 2 times, last after exit 137 (OOMKilled)`; empty without a restart in the ten minutes before. */
-function restartsText({ pod, grace: { deadline, effectiveSeconds } }: Timeline): string {
+function restartsText(
+  { pod, grace: { deadline, effectiveSeconds } }: Timeline,
+  probes: Report['probesFailed'],
+): string {
   const since = deadline - effectiveSeconds * 1000 - 600_000;
   const texts = statusesOf(pod).flatMap(({ name, restartCount, state, lastState: { terminated } = {} }) => {
     if (!terminated || !isRunning(state) || !((parseTime(terminated.finishedAt) ?? 0) > since)) return [];
     const reason = ['Completed', 'Error', undefined].includes(terminated.reason) ? '' : ` (${terminated.reason})`;
-    return `${name} had restarted ${plural(restartCount, 'time')}, last after exit ${terminated.exitCode}${reason}`;
+    const probe = probes.has(name) ? `, as its ${probes.get(name)} probe had failed` : '';
+    return `${name} had restarted ${plural(restartCount, 'time')}, last after exit ${terminated.exitCode}${reason}${probe}`;
   });
-  return texts
-    .slice(0, 2)
-    .map((text) => ` · ${text}`)
-    .join('');
+  return ['', ...texts.slice(0, 2)].join(' · ');
 }
 
 /** ` · replacement ready after ≈13s: ≈11s until it was scheduled (Unschedulable)`; empty unless the pod was gone 2 s before. */

@@ -207,7 +207,7 @@ async function printed(
     notShown: notShown(plan, options, before.notMeasured + after.notMeasured, isInside(session)),
     verdict: { exitCode: options.failOn.some((word) => fails[word]) ? gateFailed : 0 },
   };
-  return publish<TryReport>(content, { command: 'try', context: cluster.contextName }, tryViews, options, ports);
+  return publish(content, { command: 'try', context: cluster.contextName }, tryViews, options, ports);
 }
 
 function notShown(

@@ -38,10 +38,8 @@ export function leadText({ min, max, shown }: Length): string {
   return `${text.replace('≤', 'at most ')} after`;
 }
 
-/** The endpoint's Service, or its slice if it belongs to none. */
 const serviceOf = ({ service, slice }: RoutedEndpoint): string => service ?? slice;
 
-/** Without duplicates. */
 export const serviceNames = (endpoints: readonly RoutedEndpoint[]): string[] => [...new Set(endpoints.map(serviceOf))];
 
 /** The endpoints of each Service; those without one by their slice. */

@@ -121,7 +121,6 @@ function totalSeconds({ total }: Timeline): number | undefined {
   return Math.round(total.shown) / 1000;
 }
 
-/** Rounded outward to three decimals. */
 const thousandths = (min: number, max: number): Range => ({
   min: Math.floor(min * 1000) / 1000,
   max: Math.ceil(max * 1000) / 1000,

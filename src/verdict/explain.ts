@@ -3,7 +3,6 @@ import page from '../../docs/explain.md?raw';
 
 /** The explanation of one word of the report. */
 export interface Explanation {
-  /** What the word means. */
   is: string;
   /** How it is known, where that is not plain. */
   known?: string;

@@ -17,7 +17,6 @@ export interface JudgedVerdict extends Verdict {
   findings: JudgedFinding[];
 }
 
-/** The finding whose code comes first in `order`. */
 export const firstOf = (order: readonly FindingCode[], findings: readonly JudgedFinding[]): JudgedFinding | undefined =>
   order.flatMap((code) => findings.find((finding) => finding.code === code) ?? [])[0];
 

@@ -28,7 +28,6 @@ import { leadText, resultWithoutEndpoints, routedEndpoints, whyEndpointsUnknown 
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 
-/** Judges one gate. */
 export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {
   if (spec.kind === 'fail-on') return failOnGate(spec.wanted, findings);
   const name = spec.kind;

@@ -1,5 +1,6 @@
 /** Who held up a deletion: consecutive stretches with one owner each, which add up to the total. Pure. */
 import { belongs } from '../infer/deletion.ts';
+import { lengthBetween } from '../infer/schedule.ts';
 import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { statusOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -34,7 +35,9 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     if (until <= from) continue;
     const wasVague = isVague;
     isVague = stretch.at !== undefined && stretch.at.latest - stretch.at.earliest > longWaitMs;
-    for (const { owner, subject, what, ...part } of split(input, stretch, { from, until })) {
+    const isHeld = stretch.owner === 'api-server' && until - from >= admissionMs(input.timeline);
+    const owned = isHeld ? { ...stretch, owner: 'admission' as const, isProved: true } : stretch;
+    for (const { owner, subject, what, ...part } of split(input, owned, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
       isWebhook ||= owner === 'admission' && answersOthers(input, part);
@@ -60,28 +63,22 @@ function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   if (next.approximate) last.approximate = true;
 }
 
-/** The last stretch: from the kubelet's last DELETE to the removal of the object. */
-function afterwards({ timeline, deletion }: RuleInput, admission: number): Stretch {
-  const finalizers = deletion.pod.metadata.finalizers ?? [];
-  const at = markOf(timeline, 'removed')?.at;
-  return finalizers.length > 0
-    ? { at, owner: 'finalizers', subject: list(finalizers), what: 'kept the object', isProved: true }
-    : { at, owner: apiOwner(admission), what: 'removed the object', isProved: admission !== Infinity };
-}
-
 /**
- * How long the API server took to accept the DELETE, ms, if that is long: Infinity if not. Admission webhooks run for every
- * DELETE, also for those of the kubelet (SIGNALS.md §1 "Admission").
+ * How long a DELETE waited in the API server, ms, if that is long: Infinity if not. Admission webhooks run for
+ * each: for the kubelet's once before the grace period of 0 is written, and up to twice after (SIGNALS.md §1 "Admission").
  */
 export function admissionMs(timeline: Timeline): number {
-  const length = (markOf(timeline, 'accepted')?.at.shown ?? timeline.zero) - timeline.zero;
-  return length > longWaitMs ? length : Infinity;
+  const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
+  const [final, removed] = [at('final-delete'), at('removed')];
+  const ours = (at('accepted')?.shown ?? timeline.zero) - timeline.zero;
+  if (ours > longWaitMs) return ours;
+  const isHeld = !final || !removed || (timeline.pod.metadata.finalizers ?? []).length > 0;
+  const kubelets = isHeld ? 0 : lengthBetween(final, removed).min;
+  return kubelets > longWaitMs ? kubelets / 2 : Infinity;
 }
 
-const apiOwner = (admission: number): LedgerOwner => (admission === Infinity ? 'api-server' : 'admission');
-
 function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch[] {
-  const { timeline } = input;
+  const { timeline, deletion } = input;
   const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
   const abandoned = mainContainers(timeline).find(({ outcome, preStop }) => outcome === 'abandoned' && !preStop);
   const main = lastOf(mainContainers(timeline));
@@ -89,12 +86,14 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
   const held = { owner: 'admission', subject: undefined, isProved: true } as const;
+  const finalizers = deletion.pod.metadata.finalizers ?? [];
   const reported = kubeletStep(timeline, 'ended the sandbox and reported the exits', done, (side ?? main)?.exit?.at);
   const unseen = main ? '' : list(mainContainers(timeline).map(({ name }) => name));
   const isRuntime = unseen !== '' && codes.has('runtime-unavailable');
-  const isKubeletsSlow = done && last && last.shown - done.shown >= admission;
+  const isSlow = done && last && last.shown - done.shown >= admission;
+  const cleaned = isSlow ? { ...last, shown: last.shown - admission } : last;
   return [
-    { at: at('accepted'), owner: apiOwner(admission), what: 'accepted the deletion', isProved: true },
+    { at: at('accepted'), owner: 'api-server', what: 'accepted the deletion', isProved: true },
     startOf(input, main ?? side),
     ...(main ? stopOf(main, codes) : []),
     ...(side && side !== main ? stopOf(side, codes) : []),
@@ -111,10 +110,11 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
       what: 'still ran when the object was removed',
       isProved: true,
     },
-    isKubeletsSlow
-      ? { at: last, ...held, what: "accepted the kubelet's own DELETE" }
-      : kubeletStep(timeline, 'removed volumes and cgroup', last, done),
-    afterwards(input, admission),
+    kubeletStep(timeline, 'removed volumes and cgroup', cleaned, done),
+    { at: last, ...held, what: "accepted the kubelet's own DELETE" },
+    finalizers.length > 0
+      ? { at: at('removed'), owner: 'finalizers', subject: list(finalizers), what: 'kept the object', isProved: true }
+      : { at: at('removed'), owner: 'api-server', what: 'removed the object' },
   ];
 }
 

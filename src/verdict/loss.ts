@@ -127,7 +127,6 @@ export function requestsText(timeline: Timeline, probe: ProbeResult, race?: stri
   return name + [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
 }
 
-/** The probes that lost most, if there is room for only `count`. */
 export const worstProbes = (probes: readonly ProbeResult[], count: number): ProbeResult[] =>
   [...probes].sort((one, other) => lostBy([other]).failed - lostBy([one]).failed).slice(0, count);
 

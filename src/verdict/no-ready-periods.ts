@@ -12,7 +12,6 @@ export interface NoReadyPeriod {
   readonly evidence: number[];
 }
 
-/** For `lengthText`. */
 export const periodLength = ({ ms, end }: Pick<NoReadyPeriod, 'ms' | 'end'>) => ({
   min: ms,
   max: end === 'seen' ? ms : Infinity,

@@ -54,15 +54,11 @@ const mayOnlyHaveOverrun = (input: RuleInput): boolean =>
   mainContainers(input.timeline).some((main) => main.mayHaveOverrun) &&
   !(['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](input));
 
-/** The pod's watch was lost for good, and nothing has shown the pod since. */
-const isWatchLost = (trace: Trace): boolean =>
-  trace.gaps.some(
-    ({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= podLastSeenAt(trace),
-  );
-
-/** The answer to the DELETE does not count: it shows only how the termination began. */
-function podLastSeenAt({ pod, requests }: Trace): number {
-  return pod && !requests.some(({ answer }) => answer !== undefined && answer.seq === pod.seq) ? pod.at : -Infinity;
+/** The pod's watch was lost for good, and nothing but the answer to the DELETE has shown the pod since. */
+function isWatchLost({ gaps, pod, requests }: Trace): boolean {
+  const isAnswer = requests.some(({ answer }) => answer !== undefined && answer.seq === pod?.seq);
+  const seenAt = pod && !isAnswer ? pod.at : -Infinity;
+  return gaps.some(({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= seenAt);
 }
 
 const isHookCutOff = ({ preStop }: ContainerTimeline): boolean => preStop?.outcome === 'cut-off';

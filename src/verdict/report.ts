@@ -19,7 +19,7 @@ import { loweredGrace, type LoweredGrace } from './grace.ts';
 import { ledgerOf } from './ledger.ts';
 import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import { ranContainers, type RuleInput } from './rule-input.ts';
+import { probesFailed, ranContainers, type RuleInput } from './rule-input.ts';
 
 /** A report before it is known what to change (advice/report.ts). */
 export interface JudgedExit {
@@ -28,6 +28,7 @@ export interface JudgedExit {
   readonly answer: Omit<ExitAnswer, 'advice' | 'fix'>;
   readonly ledger: readonly LedgerEntry[];
   readonly lowered?: LoweredGrace | undefined;
+  readonly probesFailed: ReadonlyMap<string, string>;
   /** Absent if the recording does not contain it. */
   readonly run?: RunReport | undefined;
 }
@@ -45,7 +46,8 @@ export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined
   const verdict = judge(trace, timeline, input, policy);
   const ledger = ledgerOf(input, new Set(verdict.findings.map(({ code }) => code)));
   const answer = answerOf(timeline, verdict, input);
-  return { timeline, verdict, answer, ledger, lowered: input && loweredGrace(input), run: runReportOf(trace) };
+  const [lowered, failed] = [input && loweredGrace(input), probesFailed(trace, timeline.pod)];
+  return { timeline, verdict, answer, ledger, lowered, probesFailed: failed, run: runReportOf(trace) };
 }
 
 function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, policy: Policy): JudgedVerdict {

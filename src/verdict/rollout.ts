@@ -12,7 +12,6 @@ import { graceMs, markOf, shareOfGrace } from './rule-input.ts';
 import { trafficGrades } from './traffic.ts';
 import { byFrequency, plural } from './words.ts';
 
-/** Quantiles over all pods. */
 export interface Quantiles<T> {
   readonly p50: T;
   readonly p90: T;
@@ -93,7 +92,6 @@ function numbersOf(
 
 const nameOf = ({ pod }: Timeline): string => pod.metadata.name;
 
-/** Undefined if it is not the same for all pods. */
 function sharedBy<T>(timelines: readonly Timeline[], valueOf: (timeline: Timeline) => T): T | undefined {
   const values = new Set(timelines.map(valueOf));
   return values.size === 1 ? [...values][0] : undefined;
@@ -193,7 +191,6 @@ function worstPods(reports: readonly Report[]) {
     .map(({ timeline, answer }) => ({ pod: nameOf(timeline), summary: answer.summary }));
 }
 
-/** The fix that most pods need. */
 function commonFix(reports: readonly Report[]): FixReport | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
   const command = mostFrequent(fixes.map((one) => one.command));
@@ -219,7 +216,6 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
 
 export type RolloutSummary = ReturnType<typeof summaryOf>;
 
-/** The JSON summary. */
 export function summaryOf(numbers: RolloutNumbers) {
   const { scope, pods, outcomes, killed, unseen, slowest, graceUsed, exitCode, incomplete, probes, gates, sentence } =
     numbers;

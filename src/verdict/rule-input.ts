@@ -1,10 +1,12 @@
 /** The input of all verdict rules, and what many of them read from it. */
 import type { DeletionContext } from '../infer/context.ts';
 import type { Bounds, ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
-import { controllerOf } from '../model/pod.ts';
+import { controllerOf, statusOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import { numberOfSignal } from '../programs/signals.ts';
-import type { Note } from '../model/trace.ts';
+import { second } from '../model/span.ts';
+import { parseTime } from '../model/stamps.ts';
+import type { Note, Trace } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
 
@@ -29,6 +31,17 @@ export function allNotes(newest: Note | undefined): Note[] {
   for (let note = newest; note; note = note.earlier) notes.push(note);
   return notes.reverse();
 }
+
+/** Which probe the kubelet named as it ended the last run of a container: `liveness`, `startup`. Its times are whole seconds. */
+export const probesFailed = ({ events }: Trace, pod: Pod): ReadonlyMap<string, string> =>
+  new Map(
+    events.flatMap(({ reason, message, about: { container = '' }, time }): [string, string][] => {
+      const { startedAt, finishedAt } = statusOf(pod, container)?.lastState?.terminated ?? {};
+      const [, probe = ''] = / failed (liveness|startup) probe, /.exec(message) ?? [];
+      const isOfRun = time.hi >= (parseTime(startedAt) ?? Infinity) && time.lo < (parseTime(finishedAt) ?? 0) + second;
+      return reason === 'Killing' && probe !== '' && isOfRun ? [[container, probe]] : [];
+    }),
+  );
 
 /** The namespace or the owner was deleted too, so nothing replaces the pod. */
 export const isCascade = ({ trigger }: Timeline): boolean =>

@@ -167,14 +167,16 @@ describe('recommend', () => {
     expect(stderr).toMatch(/StatefulSet\/web: 9 exits; a recommendation needs 10/);
   });
 
-  it('draws a histogram in the terminal, a table in Markdown, a page in HTML', async () => {
+  it('draws a histogram in the terminal, and prints the same card in Markdown and in HTML', async () => {
     const file = rollout(hundred);
     const { stdout } = await runMain(['recommend', file]);
     expect(stdout).toMatch(/0–1s {2}█+ 9\n/);
     expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/30 → 15 is safe for 100 of 100 exits/);
-    expect((await runMain(['recommend', file, '-o', 'markdown'])).stdout).toMatch(/\| StatefulSet\/web \| 100 \|/);
+    expect((await runMain(['recommend', file, '-o', 'markdown'])).stdout).toMatch(
+      /^\*\*StatefulSet\/web: .*\*\*\n\n```\nStatefulSet\/web {2}100 exits[\s\S]*0–1s {2}█+ 9\n[\s\S]*```\n$/,
+    );
     expect((await runMain(['recommend', file, '-o', 'html'])).stdout).toMatch(
-      /^<!doctype html>[\s\S]*<div class="bar"/,
+      /^<!doctype html>[\s\S]*<pre>StatefulSet\/web {2}100 exits[\s\S]*0–1s {2}█+ 9\n[\s\S]*<\/pre>/,
     );
   });
 });
@@ -284,13 +286,15 @@ describe('compare', () => {
     expect(report.worse).toEqual(['requests lost: 0 of 100 → 4 of 100']);
   });
 
-  it('reads recordings too, and draws two bars on one axis', async () => {
+  it('reads recordings too, and lists the lengths of both sides', async () => {
     const words = ['compare', recordingFile('sigkill-after-grace'), recordingFile('graceful-exit')];
     const { code, stdout } = await runMain(words);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^better\n[\s\S]*before +█+[^\n]*\n +after +█+/);
+    expect(stdout).toMatch(/^better\n[\s\S]* before +after\n +after SIGTERM +6\.0s +2\.9–3\.2s\n/);
     expect(stdout).toMatch(/killed: 1 of 1 → 0 of 1/);
-    expect((await runMain([...words, '-o', 'markdown'])).stdout).toMatch(/\| {2}\| before \| after \|\n/);
+    expect((await runMain([...words, '-o', 'markdown'])).stdout).toMatch(
+      /^\*\*better: .*\*\*\n\n```\nbetter\n[\s\S]* before +after\n/,
+    );
   });
 
   it('a missing file causes one clear error', async () => {

@@ -1,4 +1,4 @@
-/** kubectl's settings file (kuberc) decides whether the credential plugin of a kubeconfig may run. */
+/** kubectl's settings file (kuberc) decides whether the credential plugin of a kubeconfig may run: kubectl 1.35, KEP-3104. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';

@@ -119,7 +119,7 @@ describe('a request through a proxy', () => {
     ]);
   });
 
-  it('is tunnelled through --proxy-url instead of the proxy of the kubeconfig', async () => {
+  it('is tunnelled through --proxy-url (kubectl 1.37, kubernetes#139862) instead of the proxy of the kubeconfig', async () => {
     const { ca, server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const proxy = await httpProxy();

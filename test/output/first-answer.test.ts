@@ -1,11 +1,11 @@
-/** A run whose first list was answered late, as by an API server that stands still, says so beside the deletion's length. */
+/** A run whose first answer came late says so. Why is unknown: credentials, the connection, or a server that stood still. */
 import { expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
 import { mustRender, observationsOf, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 
 it.each([
-  [8000, 'gone after 4.1s · before that, the API server took 8.0s to answer'],
+  [8000, "gone after 4.1s · before that, the API server's first answer took 8.0s"],
   [undefined, 'gone after 4.1s'],
 ])('a first answer after %s ms', async (ms, words) => {
   const [began, ...rest] = await rawObservationsOf('graceful-exit');

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { renderText } from '../../src/output/text/lines.ts';
 import { missingReplacementText } from '../../src/run/group/finish.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
-import type { LedgerOwner } from '../../src/model/report.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import type { ExitReport, LedgerOwner } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { mustRender, observationsOf, rawObservationsIn, recordingFile, traceOf } from '../helpers/recordings.ts';
@@ -101,6 +102,12 @@ const causes: readonly Cause[] = [
     owner: 'application',
   },
   {
+    sentence: 'no reaction to SIGTERM, although its readiness probe fails after the kill',
+    file: ownRecording('unready-after-the-kill'),
+    says: /app showed no reaction to SIGTERM for ≈6s \(exit 137\)/,
+    owner: 'application',
+  },
+  {
     sentence: 'a kubelet that restarted while the application was shutting down',
     file: ownRecording('kubelet-restarted'),
     says: /the kubelet restarted meanwhile/,
@@ -180,9 +187,9 @@ const causes: readonly Cause[] = [
     owner: 'kubelet',
   },
   {
-    sentence: 'beside a short deletion, that the container had just restarted',
+    sentence: 'beside a short deletion, that the container had just restarted, and for which probe',
     file: ownRecording('deleted-after-a-restart'),
-    says: / · app had restarted 1 time, last after exit 0$/,
+    says: / · app had restarted 1 time, last after exit 0, as its liveness probe had failed$/,
     owner: 'kubelet',
   },
   {
@@ -204,6 +211,20 @@ describe('the first two lines of the card name', () => {
   });
 });
 
+it.each(['slow-webhook', 'slow-webhook-in-cleanup'])(
+  "names the webhook in a deletion by kubectl too, by how long the kubelet's DELETE took (%s)",
+  async (name) => {
+    const all = await rawObservationsIn(ownRecording(name));
+    const attached = all.flatMap((one): RawObservation[] => {
+      if (one.kind === 'requested' || one.kind === 'answered') return [];
+      return [one.kind === 'began' ? { ...one, mode: 'attach' } : one];
+    });
+    const report = mustRender(traceOf(observationsOf(attached)));
+    expect(report.answer.headline).not.toContain('cleanup');
+    expect(deletedText(report)).toMatch(/^gone after 1\d\.\ds: ≈1\ds waiting for an admission webhook$/);
+  },
+);
+
 it.each([
   [
     'scheduled, as its node was cordoned,',
@@ -223,6 +244,12 @@ it.each([
 ])('names the step of a replacement that was late to be %s', async (_step, name, text) => {
   const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'lines']);
   expect(stdout).toContain(text);
+});
+
+it('names the rollout of pods whose SuccessfulDelete the limit on Events dropped', async () => {
+  const { stdout } = await runMain(['replay', ownRecording('rollout-without-its-events'), '-o', 'json']);
+  const { exits } = JSON.parse(stdout) as { exits: ExitReport[] };
+  expect(exits.map(({ trigger }) => trigger.kind)).toEqual(['rollout', 'rollout']);
 });
 
 it('names the step that the replacement did not take before --timeout', async () => {

@@ -1,13 +1,14 @@
 /**
- * What newer versions of Kubernetes and runtimes changed about exits, each with its version and source. Exec readiness
- * probes that are cancelled (1.35, 1.36.3): test/infer/cases/signs.ts.
+ * What newer versions of Kubernetes and runtimes changed about exits, each with its version and source. Elsewhere: exec
+ * readiness probes that are cancelled (test/infer/cases/signs.ts), RestartAllContainers (test/advice/why-restarts.test.ts).
  */
 import { expect, it } from 'vitest';
-import { willStart } from '../../src/infer/before-deletion.ts';
+import { mayBeKubeletsOwn, willStart } from '../../src/infer/before-deletion.ts';
 import type { Deletion } from '../../src/infer/deletion.ts';
 import { refusedDelete } from '../../src/kube/refused.ts';
-import { alone, editing, judged, storyObservations, type Raw } from '../helpers/cases.ts';
+import { alone, editing, judged, recorded, storyObservations, type Raw } from '../helpers/cases.ts';
 import type { AppStory } from '../sim/story.ts';
+import { emptyTrace, type Occurrence } from '../../src/model/trace.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 
@@ -75,4 +76,35 @@ it('starts a failed container again by its own restart policy, not by that of th
     return willStart(deletion as unknown as Deletion, { name: 'app', kind: 'container', container });
   };
   expect([willStartWith(), willStartWith('Never'), willStartWith('OnFailure')]).toEqual([false, false, true]);
+});
+
+it('takes the stop of a sidecar for that of a pod whose main containers never restart (1.35, KEP-5307)', () => {
+  const killing = { about: { kind: 'Pod', name: 'web', container: 'proxy' }, time: { lo: 1000, hi: 2000 } };
+  const isKubeletsOwn = (restartPolicy?: string): boolean => {
+    const status = { name: 'app', ready: false, restartCount: 0, state: { terminated: { exitCode: 0 } } };
+    const spec = {
+      restartPolicy: 'Always',
+      initContainers: [{ name: 'proxy', restartPolicy: 'Always' }],
+      containers: [{ name: 'app', restartPolicy }],
+    };
+    const deletion = { pod: { metadata: { name: 'web' }, spec, status: { containerStatuses: [status] } } };
+    return mayBeKubeletsOwn(emptyTrace, deletion as unknown as Deletion, killing as unknown as Occurrence);
+  };
+  expect([isKubeletsOwn(), isKubeletsOwn('Never')]).toEqual([false, true]);
+});
+
+/** The answer to the DELETE with a later resourceVersion. */
+const answeredLater = (all: readonly RawObservation[]): RawObservation[] =>
+  all.map((one): RawObservation => {
+    if (one.kind !== 'answered' || one.object === undefined) return one;
+    const object = one.object as Raw;
+    const resourceVersion = String(BigInt(String(object.metadata['resourceVersion'])) + 9n);
+    return { ...one, object: { ...object, metadata: { ...object.metadata, resourceVersion } } };
+  });
+
+it('keeps a deletion its own whose answer has the resourceVersion of the removal (1.38, kubernetes#138724)', async () => {
+  for (const name of ['force-delete', 'pending', 'completed']) {
+    const all = await recorded(name);
+    expect(judged(answeredLater(all)).trigger.kind, name).toBe('this-command');
+  }
 });

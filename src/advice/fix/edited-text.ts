@@ -5,7 +5,7 @@ import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
 import { commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
-import { yamlStyleOf, type YamlSource } from './yaml-source.ts';
+import { yamlStyleOf, type YamlSource, type YamlStyle } from './yaml-source.ts';
 
 /** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
 export interface ObjectEdits {
@@ -39,25 +39,30 @@ function documentTexts(text: string): string[] {
 }
 
 function editedDocument(text: string, edits: readonly Edit[]): string | undefined {
-  const style = yamlStyleOf(text);
   const [, mark = '', body = '', end = ''] = /^(\ufeff?)(.*?)(\n?)$/s.exec(text) ?? [];
-  const sourceOf = (own: string): YamlSource => {
-    return { text: own, document: parseDocument(own, { ...yaml11, keepSourceTokens: true, logLevel: 'error' }), style };
-  };
-  const valueOf = (own: string): unknown => valueIn(sourceOf(own).document);
+  const style = yamlStyleOf(text);
+  const valueOf = (own: string): unknown => valueIn(sourceOf(own, style).document);
   const withEdit = (own: string, edit: Edit): string => {
-    const source = sourceOf(own);
+    const source = sourceOf(own, style);
     const changes =
       edit.kind === 'set'
         ? setChanges(source, edit.path, editedValue(valueOf(own), [edit]))
         : moveChanges(source, edit.path, edit.to);
     const edited = changed(own, changes);
-    return style.json ? edited : changed(edited, commentChanges(sourceOf(edited), placeOf(edit), edit.why));
+    return style.json ? edited : commentedText(edited, placeOf(edit), edit.why, style);
   };
   const wanted = editedValue(valueOf(`${body}\n`), edits);
   const edited = movesLast(edits).reduce(withEdit, `${body}\n`);
   return isDeepStrictEqual(valueOf(edited), wanted) ? mark + edited.slice(0, -1) + end : undefined;
 }
+
+const sourceOf = (text: string, style: YamlStyle): YamlSource => {
+  return { text, document: parseDocument(text, { ...yaml11, keepSourceTokens: true, logLevel: 'error' }), style };
+};
+
+/** With a comment above what is deepest on the path. */
+export const commentedText = (text: string, path: Path, why: string, style = yamlStyleOf(text)): string =>
+  changed(text, commentChanges(sourceOf(text, style), path, why));
 
 /** Changes do not overlap; of two at one offset, the first is written first. */
 function changed(text: string, changes: readonly TextChange[]): string {

@@ -15,13 +15,14 @@ import { isProblem } from '../problem.ts';
 import { problemsOf } from '../check-report.ts';
 import { readManifests, type ManifestInput } from '../manifest-input.ts';
 import type { Manifest } from '../manifests.ts';
-import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
+import { manifestOf, readNamespace, readPodToDelete, readWithKind } from '../read-cluster.ts';
 import { situationIn } from '../live-pod.ts';
 import { situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
 import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
-import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
+import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
+import { commentLine } from './text-changes.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 
@@ -144,7 +145,7 @@ async function fromCluster(target: Target, options: FixOptions, ports: Ports): P
 /** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. Throws `fix.target`. */
 export async function objectWithTemplate(cluster: Cluster, target: Target): Promise<KubernetesObject> {
   if (target.kind === 'workload' && target.resource !== 'services')
-    return readWorkload(cluster, target.resource, target.name);
+    return readWithKind(cluster, target.resource, target.name);
   if (target.kind !== 'pod')
     throw new PodexitError(
       'fix.target',
@@ -153,11 +154,11 @@ export async function objectWithTemplate(cluster: Cluster, target: Target): Prom
     );
   const pod = await readPodToDelete(cluster, target.name);
   const deployment = deploymentOf(asObject(pod));
-  if (deployment !== undefined) return readWorkload(cluster, 'deployments', deployment);
+  if (deployment !== undefined) return readWithKind(cluster, 'deployments', deployment);
   const owner = ownerOf(asObject(pod));
   const resources = Object.keys(workloadKinds) as WorkloadResource[];
   const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
-  return owner && resource ? readWorkload(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
+  return owner && resource ? readWithKind(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
 }
 
 const wholeTexts = (texts: readonly ChangedText[]): string =>
@@ -240,9 +241,8 @@ async function reportedFixes(file: string, { format, readRecording }: FixOptions
   const distinct = [...new Map(fixes.map((fix) => [JSON.stringify([fix['target'], fix['patch']]), fix])).values()];
   const patches = distinct.map((fix) => {
     const { kind, name } = asObject(fix['target']);
-    const document = documentOf(fix['patch']);
-    document.commentBefore = ` ${asText(fix['reason'])}\n ${asText(fix['command'])}`;
-    return { kind: asString(kind), name: asString(name), patch: yamlText(document) };
+    const comments = [fix['reason'], fix['command']].map((text) => `${commentLine(asText(text))}\n`).join('');
+    return { kind: asString(kind), name: asString(name), patch: forYaml(`${comments}\n${yamlOf(fix['patch'])}`) };
   });
   const isComponent = format === 'kustomize' && patches.length > 0;
   return { patches: isComponent ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n'), sentences };

@@ -1,18 +1,16 @@
 /** The difference between an object and its edited version, as patches with a comment on each change. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { Document, isSeq, visit, type Node } from 'yaml';
+import { Document, visit } from 'yaml';
 import { asObject, isObject } from '../../model/observe/read.ts';
 import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 import type { Path } from '../container-spec.ts';
-import { deepestNode, yamlWritten } from '../manifests.ts';
+import { yamlWritten } from '../manifests.ts';
 import { differing, isSame, placeOf, strategicPatch, type Edit } from './edit.ts';
+import { commentedText } from './edited-text.ts';
+import { commentLine } from './text-changes.ts';
 
-export const documentOf = (value: unknown): Document =>
-  new Document(value, { ...yamlWritten, aliasDuplicateObjects: false });
-
-export const yamlOf = (value: unknown): string => yamlText(documentOf(value));
-
-export function yamlText(document: Document): string {
+export function yamlOf(value: unknown): string {
+  const document = new Document(value, { ...yamlWritten, aliasDuplicateObjects: false });
   // An escape means its character only between double quotes.
   visit(document, {
     Scalar: (_key, node) => {
@@ -25,23 +23,10 @@ export function yamlText(document: Document): string {
 /** For `kubectl patch --patch-file`. It names the object, so that kustomize accepts it too. */
 export function strategicText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
   const { apiVersion, kind, metadata: { name, namespace } = {} } = before;
-  const patch = {
-    apiVersion,
-    kind,
-    metadata: { name, namespace },
-    ...asObject(strategicPatch(before, after)),
-  };
-  const document = documentOf(patch);
-  for (const edit of edits) addComment(document.contents, namedPath(placeOf(edit), before), edit.why);
-  return yamlText(document);
-}
-
-/** Writes a comment above the deepest existing part of the path. */
-function addComment(root: Node | null, path: Path, why: string): void {
-  const node = deepestNode(root, path);
-  const text = ` ${why}`;
-  if (node && !node.commentBefore?.includes(text))
-    node.commentBefore = [node.commentBefore, text].filter(Boolean).join('\n');
+  const metadata = { name, namespace };
+  const text = yamlOf({ apiVersion, kind, metadata, ...asObject(strategicPatch(before, after)) });
+  const comment = (own: string, edit: Edit): string => commentedText(own, namedPath(placeOf(edit), before), edit.why);
+  return forYaml(edits.reduce(comment, text));
 }
 
 /** Replaces list indexes with container names: a patch holds only the containers that change. */
@@ -56,15 +41,12 @@ function namedPath(path: Path, object: KubernetesObject): Path {
 
 /** For `kubectl patch --type=json --patch-file`, which reads YAML too. */
 export function jsonPatchText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
-  const operations = jsonPatch(before, after);
-  const document = documentOf(operations);
-  const items = isSeq(document.contents) ? document.contents.items : [];
-  operations.forEach(({ path }, at) => {
-    const reasons = edits.filter((one) => overlap(`/${placeOf(one).join('/')}`, path));
-    const item = items[at] as Node | undefined;
-    if (item && reasons.length > 0) item.commentBefore = ` ${[...new Set(reasons.map(({ why }) => why))].join('; ')}`;
+  const items = jsonPatch(before, after).map((operation) => {
+    const own = edits.filter((one) => overlap(`/${placeOf(one).join('/')}`, operation.path));
+    const why = [...new Set(own.map((one) => one.why))].join('; ');
+    return `${why === '' ? '' : `${commentLine(why)}\n`}${yamlOf([operation])}`;
   });
-  return yamlText(document);
+  return forYaml(items.join(''));
 }
 
 /** The paths are equal, or one contains the other. */

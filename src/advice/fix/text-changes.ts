@@ -55,12 +55,14 @@ export function moveChanges(source: YamlSource, path: Path, to: Path): TextChang
 export function commentChanges({ text, document, style }: YamlSource, path: Path, why: string): TextChange[] {
   const entry = deepestEntry(document.contents, path);
   const start = lineStart(text, entry?.start ?? document.contents?.range[0] ?? 0);
-  const comment = `# ${why.replace(/\s+/g, ' ')}`;
+  const comment = commentLine(why);
   const isThere = text.slice(leadingComments(text, start), start).includes(comment);
   // Above the line of three dashes, it would be a comment of the document before.
   if ((!entry && isBlock(document.contents)) || text.startsWith('---', start) || isThere) return [];
   return [{ start, end: start, text: linesText([comment], indentAt(text, start), style) }];
 }
+
+export const commentLine = (text: string): string => `# ${text.replace(/\s+/g, ' ')}`;
 
 const rootOf = ({ document: { contents } }: YamlSource): Entry => {
   const start = contents?.range[0] ?? 0;

@@ -1,22 +1,18 @@
-/** The command `compare`: what changed between two sets of reports, in three lines and a chart. */
+/** The command `compare`: what changed between two sets of reports, in three lines and a table. */
 import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../output/palette.ts';
-import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
+import { forTerminal } from '../../output/safe-text.ts';
+import { tableLines } from '../../output/text/table.ts';
 import type { Ports } from '../../run/ports.ts';
-import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import { publish, wrapped, type OutputOptions } from '../output.ts';
 import { compare, closeOrRange, type Comparison, type Side } from './compare.ts';
-import { middle, readReports, sampleOf, type ReadRecording } from './reports.ts';
+import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
 interface CompareOptions extends OutputOptions {
   before: string;
   after: string;
   failOnWorse: boolean;
   readRecording: ReadRecording;
-}
-
-interface CompareReport extends Envelope, Comparison {
-  kind: 'CompareReport';
-  summary: string;
 }
 
 /** Returns 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
@@ -28,13 +24,8 @@ export async function compareFiles(options: CompareOptions, ports: Ports): Promi
   };
   const found = compare(await samplesOf(options.before), await samplesOf(options.after));
   const exitCode = options.failOnWorse && ['worse', 'mixed'].includes(found.change) ? 5 : 0;
-  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } } as const;
-  const views = {
-    text: compareText,
-    sentence: (report: CompareReport) => report.summary,
-    others: { markdown: compareMarkdown },
-  };
-  return publish<CompareReport>(content, { command: 'compare' }, views, options, ports);
+  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } };
+  return publish(content, { command: 'compare' }, { text: compareText }, options, ports);
 }
 
 function summaryOf({ change, better, worse }: Comparison): string {
@@ -42,7 +33,7 @@ function summaryOf({ change, better, worse }: Comparison): string {
   return `${change}: ${[...worse, ...better].join('; ')}`;
 }
 
-function compareText(report: CompareReport, pen: Pen, columns: number): string[] {
+function compareText(report: Comparison & { summary: string }, pen: Pen, columns: number): string[] {
   const { before, after, findings, warnings, summary, change } = report;
   const ink = change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad';
   const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(9)} `, forTerminal(text), columns);
@@ -53,7 +44,7 @@ function compareText(report: CompareReport, pen: Pen, columns: number): string[]
     ...row('findings', `fixed: ${list(findings.fixed)} · new: ${list(findings.new)} · left: ${list(findings.left)}`),
     ...warnings.flatMap((warning) => row('warning', warning)),
     '',
-    ...chart(before, after, pen, columns),
+    ...tableLines(pen, [['', 'before', 'after'], ...figures(before, after)], columns),
     '',
     forTerminal(summary),
   ];
@@ -65,41 +56,11 @@ const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string
   return `${gone} ${length} (grace period ${graceSeconds}s)`;
 };
 
-/** Hook, drain and cleanup of both sides, on the time axis of the longer side. */
-function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
-  const width = Math.max(20, Math.min(80, columns) - 24);
-  const secondsOf = (range: Side['total']): number => (range ? middle(range) : 0);
-  const longestSeconds = Math.max(0.1, ...[before, after].map(({ total }) => secondsOf(total)));
-  const [hook, drain, rest] = (['perhaps', 'full', 'rest'] as const).map((name) => pen.symbol(name));
-  const lane = (name: string, side: Side): string => {
-    const ends = [secondsOf(side.hook), secondsOf(side.hook) + secondsOf(side.drain)];
-    const [hookEnd = 0, drainEnd = 0, end = 0] = [...ends, Math.max(secondsOf(side.total), ...ends)].map((seconds) =>
-      Math.min(width, Math.round((seconds / longestSeconds) * width)),
-    );
-    const bar = `${hook?.repeat(hookEnd)}${drain?.repeat(drainEnd - hookEnd)}${rest?.repeat(end - drainEnd)}`;
-    return `  ${name.padEnd(8)} ${bar} ${side.total ? closeOrRange(side.total) : 'length unknown'}`;
-  };
-  const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} cleanup`;
-  return [lane('before', before), lane('after', after), pen.paint('dim', legend)];
-}
+const lengths = { preStop: 'hook', 'after SIGTERM': 'drain', total: 'total' } as const;
 
-function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {
-  const length = (range: Side['total']): string => (range ? closeOrRange(range) : '–');
-  const codes = (list: readonly string[]): string => list.map((code) => forMarkdown(code)).join(', ') || 'none';
-  const rows: [string, (side: Side) => string][] = [
-    ['exits', ({ exits }) => String(exits)],
-    ['worst outcome', ({ outcome }) => outcome],
-    ['killed', ({ killed }) => String(killed)],
-    ['preStop', ({ hook }) => length(hook)],
-    ['after SIGTERM', ({ drain }) => length(drain)],
-    ['total', ({ total }) => length(total)],
-    ['grace period', ({ graceSeconds }) => `${graceSeconds}s`],
-  ];
-  const found = `Findings fixed: ${codes(findings.fixed)} · new: ${codes(findings.new)} · left: ${codes(findings.left)}`;
-  return markdownPage(
-    summary,
-    ['', 'before', 'after'],
-    rows.map(([name, pick]) => [name, pick(before), pick(after)]),
-    [found, ...warnings.flatMap((warning) => ['', `> ${forMarkdown(warning)}`])],
-  );
-}
+/** Only what was measured on one side at least. */
+const figures = (before: Side, after: Side): string[][] =>
+  Object.entries(lengths).flatMap(([title, name]) => {
+    const texts = [before[name], after[name]].map((range) => (range ? closeOrRange(range) : '-'));
+    return before[name] || after[name] ? [[`  ${title}`, ...texts]] : [];
+  });

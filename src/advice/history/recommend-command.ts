@@ -1,11 +1,11 @@
 /** The command `recommend`: grace periods from reports of many exits, as a card with a histogram, Markdown or HTML. */
 import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../output/palette.ts';
-import { forMarkdown, forMarkup, forTerminal } from '../../output/safe-text.ts';
+import { forTerminal } from '../../output/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
 import { tableLines } from '../../output/text/table.ts';
-import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import { publish, wrapped, type OutputOptions } from '../output.ts';
 import { minExits, recommendationsFor, type Bucket, type Recommendation, type TooFew } from './recommend.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
@@ -31,13 +31,8 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
     );
   const exitCode = options.failOn.some((word) => found.some(fails[word])) ? 5 : 0;
   const summary = found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; ');
-  const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } } as const;
-  const views = {
-    text: recommendText,
-    sentence: (report: RecommendReport) => report.summary,
-    others: { markdown: recommendMarkdown, html: recommendHtml },
-  };
-  return publish<RecommendReport>(content, { command: 'recommend' }, views, options, ports);
+  const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } };
+  return publish(content, { command: 'recommend' }, { text: recommendText }, options, ports);
 }
 
 const fails: Record<RecommendFailOn, (one: Recommendation) => boolean> = {
@@ -47,8 +42,7 @@ const fails: Record<RecommendFailOn, (one: Recommendation) => boolean> = {
   lost: ({ requests }) => (requests?.failed ?? 0) > 0,
 };
 
-interface RecommendReport extends Envelope {
-  kind: 'RecommendReport';
+interface RecommendReport {
   summary: string;
   workloads: Recommendation[];
   tooFew: TooFew[];
@@ -99,35 +93,3 @@ function bars(buckets: readonly Bucket[], pen: Pen): string[] {
 }
 
 const round = (value: number): string => String(Number(value.toFixed(2)));
-
-function recommendMarkdown({ workloads, tooFew, summary }: RecommendReport): string {
-  const rows = workloads.map((one) => {
-    const used = one.used ? `${one.used.p50.toFixed(1)}s / ${one.used.p99.toFixed(1)}s` : '–';
-    return [forMarkdown(one.workload), one.exits, used, percent(one.killed.share), forMarkdown(one.sentence)];
-  });
-  const few = tooFew.map(({ workload, exits }) => `- ${forMarkdown(workload)}: ${tooFewText(exits)}`);
-  return markdownPage(summary, ['workload', 'exits', 'used p50 / p99', 'killed', 'recommendation'], rows, few);
-}
-
-/** One page without scripts: a table and a histogram for each workload. */
-function recommendHtml({ workloads, tooFew, summary }: RecommendReport): string {
-  const sections = workloads.map((one) => {
-    const maxCount = Math.max(1, ...one.histogram.map(({ count }) => count));
-    const rows = one.histogram.map(
-      ({ from, to, count }) =>
-        `<tr><th>${round(from)}–${round(to)}s</th><td><div class="bar" style="width:${Math.round((count / maxCount) * 100)}%"></div></td><td>${count}</td></tr>`,
-    );
-    const figures = figuresOf(one).map(
-      ([name, ...values]) => `<tr><th>${name}</th>${values.map((value) => `<td>${value}</td>`).join('')}</tr>`,
-    );
-    return `<section><h2>${forMarkup(one.workload)}</h2><p><strong>${forMarkup(one.sentence)}</strong></p>
-<p>${one.exits} exits, ${one.killed.count} killed (${percent(one.killed.share)})</p>${one.warnings.map((warning) => `<p class="warning">${forMarkup(warning)}</p>`).join('')}
-<table><tr>${['', ...figureNames].map((name) => `<th>${name}</th>`).join('')}</tr>${figures.join('')}</table>
-<h3>Seconds of the grace period used</h3><table class="histogram">${rows.join('')}</table></section>`;
-  });
-  const few = tooFew.map(({ workload, exits }) => `<p>${forMarkup(workload)}: ${tooFewText(exits)}</p>`);
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${forMarkup(summary)}</title>
-<style>body{font:15px system-ui;max-width:48em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}th,td{padding:.2em .8em;text-align:right}.histogram td:nth-child(2){width:24em}.bar{background:#2a7;height:1em}.warning{color:#a50}</style>
-<h1>${forMarkup(summary)}</h1>${sections.join('')}${few.join('')}</html>
-`;
-}

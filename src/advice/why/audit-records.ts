@@ -1,5 +1,6 @@
 /** A file of any layout → the texts that name a pod: lines, or JSON documents. Searched as bytes. */
 import { PodexitError } from '../../errors.ts';
+import { parseJson } from '../../kube/http/body.ts';
 import { createSplitter } from '../../kube/lines.ts';
 import { textIn } from './audit-bytes.ts';
 
@@ -37,65 +38,48 @@ export async function* recordsWith(
   }
 }
 
-type Split = (chunk?: Buffer) => Buffer[];
-type Layout = (onProblem: (problem: ReadProblem) => void) => Split;
-
+/** Lines; of a file that gives each document several lines, documents. */
 async function* recordsIn(
   chunks: AsyncIterable<Buffer>,
   onProblem: (problem: ReadProblem) => void,
 ): AsyncGenerator<Buffer> {
-  let sample: Buffer | undefined = Buffer.alloc(0);
-  let split: Split | undefined;
+  const split = createSplitter(maxBytes);
+  let waiting: Buffer[] = [];
+  let join: ((lines: readonly Buffer[], isEnd: boolean) => readonly Buffer[]) | undefined;
+  const recordsOf = (chunk: Buffer, isEnd: boolean): readonly Buffer[] => {
+    const lines = split(chunk, 0).flatMap(({ bytes, cut }) => {
+      if (cut) onProblem('too-long');
+      return cut ? [] : [bytes];
+    });
+    waiting = waiting.concat(lines);
+    const isSample = waiting.length >= 20 || waiting.some(({ length }) => length >= sampleBytes);
+    if (!join && !isSample && !isEnd) return [];
+    join ??= areRecords(waiting) ? (all) => all : documents(onProblem);
+    const ready = waiting;
+    waiting = [];
+    return join(ready, isEnd);
+  };
   try {
-    for await (const chunk of chunks) {
-      const ready: Buffer = sample ? Buffer.concat([sample, chunk]) : chunk;
-      if (!split && ready.length < sampleBytes) sample = ready;
-      else {
-        split ??= layoutOf(ready.toString('utf8', 0, sampleBytes), false)(onProblem);
-        sample = undefined;
-        yield* split(ready);
-      }
-    }
+    for await (const chunk of chunks) yield* recordsOf(chunk, false);
   } finally {
-    // What was read of a file that breaks off is worth as much as the rest.
-    if (sample) yield* (split = layoutOf(sample.toString('utf8'), true)(onProblem))(sample);
-    if (split) yield* split();
+    // What was read of a file that breaks off counts, and so does a last line without a line feed.
+    yield* recordsOf(Buffer.from('\n'), true);
   }
 }
 const sampleBytes = 256 * 1024;
 
-/** Told by the beginning of the text. `isWhole`: the sample is all there is. */
-function layoutOf(sample: string, isWhole: boolean): Layout {
-  if (!/^\s*[[{]/.test(sample)) return lines;
-  const [first = '', second = '', ...more] = sample.split('\n', 20).slice(0, isWhole ? undefined : -1);
+/** Whether each of these first lines is a record. */
+function areRecords(lines: readonly Buffer[]): boolean {
+  const texts = lines.slice(0, 20).map((line) => line.toString('utf8', 0, sampleBytes));
+  const [first = '', second = ''] = texts;
   // A document does not begin again in its second line.
   const areBroken = first.startsWith('{') && second.startsWith('{');
-  return areBroken || [first, second, ...more].some(isJson) ? lines : documents;
+  const isJson = (line: string): boolean => /^[[{]./.test(line) && parseJson(line) !== undefined;
+  return areBroken || !/^\s*[[{]/.test(texts.join('\n')) || texts.some(isJson);
 }
 
-function isJson(line: string): boolean {
-  if (!/^[[{]./.test(line)) return false;
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const lines: Layout = (onProblem) => {
-  const split = createSplitter(maxBytes);
-  // At the end, a last line without a line feed is a line too.
-  return (chunk = Buffer.from('\n')) =>
-    split(chunk, 0).flatMap(({ bytes, cut }) => {
-      if (cut) onProblem('too-long');
-      return cut ? [] : [bytes];
-    });
-};
-
-/** Joins lines: a document in several of them ends with one that begins with the bracket that closes it. */
-const documents: Layout = (onProblem) => {
-  const split = lines(onProblem);
+/** A document in several lines ends with one that begins with the bracket that closes it. */
+function documents(onProblem: (problem: ReadProblem) => void) {
   let text: Buffer[] = [];
   let length = 0;
   let closing = '';
@@ -105,19 +89,20 @@ const documents: Layout = (onProblem) => {
     closing = first.startsWith('[') ? ']' : '}';
     return !/^[[{]/.test(first) || first.endsWith(closing);
   };
-  return (chunk) => {
-    const texts: Buffer[] = [];
-    for (const line of split(chunk)) {
+  return (lines: readonly Buffer[], isEnd: boolean): Buffer[] => {
+    const texts = lines.flatMap((line) => {
       if (!isLast(line) && length <= maxBytes) {
         text.push(line, Buffer.from('\n'));
         length += line.length;
-        continue;
+        return [];
       }
-      if (length > maxBytes) onProblem('too-long');
-      else texts.push(text.length === 0 ? line : Buffer.concat([...text, line]));
+      const isTooLong = length > maxBytes;
+      if (isTooLong) onProblem('too-long');
+      const whole = isTooLong ? [] : [text.length === 0 ? line : Buffer.concat([...text, line])];
       [text, length] = [[], 0];
-    }
-    if (!chunk && length > 0) onProblem('cut');
+      return whole;
+    });
+    if (isEnd && length > 0) onProblem('cut');
     return texts;
   };
-};
+}

@@ -1,6 +1,7 @@
 /** Events as facts with a time, and what each reason means for a pod that was stopped (SIGNALS.md §2.2). Pure. */
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { asNumber, asObject, asString, asText } from '../../model/observe/read.ts';
+import { narrowEvent } from '../../model/observe/event.ts';
+import { asObject, asString, asText } from '../../model/observe/read.ts';
 import { platformIn } from '../../model/platform.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import { parseEventName } from '../../model/stamps.ts';
@@ -17,53 +18,41 @@ export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
 
 /** A repeated Event is one with a count: its first and its last time each become a fact. */
 function factsOfEvent(event: CoreV1Event) {
-  const raw = asObject(event);
-  const object = asObject(event.involvedObject);
+  const { metadata, reason, reportingComponent = '', involvedObject, count, ...stamps } = narrowEvent(event);
+  const { kind, name, uid, fieldPath = '' } = involvedObject;
   const message = asText(event.message);
+  const written = timeIn(stamps.firstTimestamp, stamps.eventTime, metadata.creationTimestamp);
+  const named = parseEventName(metadata.name);
+  // The nanoseconds in its name, if they agree with its timestamp.
+  const first = named === undefined || Math.abs(named - written) > 3_600_000 ? written : Math.floor(named);
+  const last = count > 1 ? timeIn(stamps.lastTimestamp, stamps.eventTime) : NaN;
   const facts = {
-    reason: asText(event.reason),
+    reason,
     message,
     /** Of the involved object. */
-    kind: asText(object['kind']),
-    name: asText(object['name']),
-    uid: asString(object['uid']),
+    kind,
+    name,
+    uid,
     /** ms since the epoch, on the clock of the component that wrote it. */
-    at: lastTime(event),
-    container: /\{([^}]+)\}$/.exec(asText(object['fieldPath']))?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
-    component: asString(raw['reportingComponent']) || asText(asObject(event.source)['component']),
+    at: Number.isNaN(last) ? first : last,
+    container: /\{([^}]+)\}$/.exec(fieldPath)?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
+    component: reportingComponent,
     /** The node whose kubelet wrote it. */
     host: asString(asObject(event.source)['host']),
     /** For its last time: how often it had happened by then. */
     times: 1,
   };
-  const first = firstTime(event);
-  return countOf(event) > 1 && first < facts.at
+  return count > 1 && first < facts.at
     ? [
         { ...facts, at: first },
-        { ...facts, times: countOf(event) },
+        { ...facts, times: count },
       ]
     : [facts];
 }
 
-const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
-
 /** The first timestamp that is present, in ms since the epoch; NaN if there is none or it is not a time. */
 export const timeIn = (...stamps: unknown[]): number =>
   Date.parse(stamps.map(asString).find((one) => one !== undefined) ?? '');
-
-/** From the nanoseconds in the Event's name if they agree with its timestamp, else from that. NaN without a time. */
-function firstTime(event: CoreV1Event): number {
-  const raw = asObject(event);
-  const stamp = timeIn(raw['firstTimestamp'], raw['eventTime'], event.metadata?.creationTimestamp);
-  const inName = parseEventName(asText(event.metadata?.name));
-  return inName === undefined || Math.abs(inName - stamp) > 3_600_000 ? stamp : Math.floor(inName);
-}
-
-function lastTime(event: CoreV1Event): number {
-  const raw = asObject(event);
-  const last = countOf(event) > 1 ? timeIn(raw['lastTimestamp'], raw['eventTime']) : NaN;
-  return Number.isNaN(last) ? firstTime(event) : last;
-}
 
 export const isStop = ({ kind, reason, message }: Record<'kind' | 'reason' | 'message', string>): boolean =>
   kind === 'Pod' && reason === 'Killing' && message.startsWith('Stopping container ');

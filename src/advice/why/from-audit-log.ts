@@ -3,7 +3,7 @@ import type { RawObservation } from '../../model/observation.ts';
 import { asArray, asObject } from '../../model/observe/read.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
-import { recordsWith, type ReadProblem } from './audit-records.ts';
+import { recordsWith } from './audit-records.ts';
 import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
@@ -97,26 +97,12 @@ const unreadTexts = {
   'other-pod': 'of other pods of this name, by their uid',
   'out-of-order': 'of its EndpointSlices, which are not in order of time',
   'too-many': `beyond the first ${maxEvents}`,
-} satisfies Record<string, string>;
-type LostInput = keyof typeof unreadTexts | ReadProblem;
+  cut: 'cut off before the end',
+};
+type LostInput = keyof typeof unreadTexts;
 
-function noticeOf(lost: LostInput, count: number): string {
-  if (lost !== 'cut') return `what ${plural(count, 'line says', 'lines say')}: ${unreadTexts[lost]}`;
-  const files = plural(
-    count,
-    'file contains after the position where it breaks',
-    'files contain after the position where they break',
-  );
-  return `what ${files} off`;
-}
-
-interface FoundEvents {
-  /** About the pod, about its Events, and about its slices since they first held it; oldest first. */
-  own: AuditEvent[];
-  notices: string[];
-}
-
-async function eventsIn(files: readonly string[], name: string, namespace: string): Promise<FoundEvents> {
+/** `own`: about the pod, about its Events, and about its slices since they first held it; oldest first. */
+async function eventsIn(files: readonly string[], name: string, namespace: string) {
   /** By request: some logs have an entry for each stage, and a log may be exported twice. The last one counts. */
   const found = new Map<string, AuditEvent>();
   const slices = new Set<string>();
@@ -159,7 +145,11 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
     if (isOther) count('other-pod');
     return !isOther;
   });
-  return { own, notices: [...unread].map(([lost, number]) => noticeOf(lost, number)) };
+  const notices = [...unread].map(([lost, number]) => {
+    const unit = lost === 'cut' ? 'file' : 'line';
+    return `what ${plural(number, `${unit} says`, `${unit}s say`)}: ${unreadTexts[lost]}`;
+  });
+  return { own, notices };
 }
 
 /** The same for all events of one request; undefined if the log does not say which belong to one. */

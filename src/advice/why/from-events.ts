@@ -30,10 +30,6 @@ export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
 
 const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
 
-/** Pods that were stopped and are gone, and failed pods, which may still be there; the worst first. */
-export const recentlyEnded = (history: NamespaceHistory) =>
-  endedPods(history, new Set(history.pods.filter(({ status }) => status?.phase !== 'Failed').map(uidOf)));
-
 /** The name of the workload's pod that ended worst. Throws `why.unknown` and `why.target`. */
 export function podOfWorkload(
   target: Exclude<Target, { kind: 'pod' }>,
@@ -47,7 +43,7 @@ export function podOfWorkload(
       'Name a pod or the workload that owns it, such as deployment/NAME.',
     );
   const { kind } = workloadKinds[target.resource];
-  const own = endedPods(history, new Set(history.pods.map(uidOf))).find(({ owners }) =>
+  const own = endedPods(history).find(({ owners }) =>
     owners.some((one) => one.kind === kind && one.name === target.name),
   );
   if (own) return own.name;

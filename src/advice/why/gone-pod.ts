@@ -207,13 +207,14 @@ function clientText({ owners, facts, workloads }: Traces, moments: readonly WhyM
   return `a client that no Event names${cordon?.name === 'cordoned' ? ', perhaps kubectl drain: its node was cordoned' : ''}`;
 }
 
-/** Pods that were stopped, according to Events; bad ends first, then the latest. `present`: uids that still exist. */
-export function endedPods(history: NamespaceHistory, present: ReadonlySet<string>) {
+/** Pods that were stopped, according to Events, and are gone or failed; bad ends first, then the latest. */
+export function endedPods(history: NamespaceHistory) {
+  const alive = history.pods.filter(({ status }) => status?.phase !== 'Failed').map(({ metadata }) => metadata?.uid);
   const stopped = history.facts.filter(
     (fact) => isStop(fact) || (fact.kind === 'Pod' && readEvent(fact)?.moment.name === 'evicted'),
   );
   const last = new Map(
-    stopped.filter(({ uid }) => uid !== undefined && !present.has(uid)).map((fact) => [fact.name, fact.at]),
+    stopped.filter(({ uid }) => uid !== undefined && !alive.includes(uid)).map((fact) => [fact.name, fact.at]),
   );
   return [...last]
     .map(([name, at]) => ({ name, at, ...gonePod(name, history) }))

@@ -1,4 +1,5 @@
 /** Audit events wherever a text has them. None is searched for others: clients choose what objects contain. Pure. */
+import { parseJson } from '../../kube/http/body.ts';
 import { asNumber, asObject, asText, type JsonObject } from '../../model/observe/read.ts';
 
 /** Deeper nesting is no export of a log. */
@@ -19,14 +20,14 @@ const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (valu
 
 /** Undefined if the text holds no JSON, or JSON of which the beginning or the end is missing. */
 export function eventsInText(text: string, depth = 0): JsonObject[] | undefined {
-  const whole = parsed(text);
+  const whole = parseJson(text);
   if (whole !== undefined) return eventsInValue(whole, depth);
   if (/\{\s*""/.test(text)) return eventsInFields(text, depth);
   // Documents follow each other without a line feed in what a subscription of CloudWatch delivers.
   const documents: string[] = [];
   for (let at = 0; text.startsWith('{"', at); at += documents.at(-1)?.length ?? 1)
     documents.push(text.slice(at, jsonEnd(text, at)));
-  if (documents.length > 1) return documents.flatMap((one) => eventsInValue(parsed(one), depth + 1));
+  if (documents.length > 1) return documents.flatMap((one) => eventsInValue(parseJson(one), depth + 1));
   return eventsAfterPrefix(text, depth);
 }
 
@@ -53,7 +54,7 @@ function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefine
   if (start < 0 || depth > maxDepth || /"\s*:/.test(line.slice(0, start))) return undefined;
   const isQuoted = line[start - 1] === '"' && /^[{[\s]*\\/.test(line.slice(start));
   const from = isQuoted ? start - 1 : start;
-  const value = parsed(
+  const value = parseJson(
     isQuoted
       ? (/^"[^"\\]*(?:\\.[^"\\]*)*"/s.exec(line.slice(from))?.[0] ?? line.slice(from))
       : line.slice(from, jsonEnd(line, from)),
@@ -70,15 +71,6 @@ function jsonEnd(text: string, from: number): number {
     if (depth === 0) return from + index + 1;
   }
   return text.length;
-}
-
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' || typeof value === 'string' ? (value ?? undefined) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A LogEntry of Google Cloud, which does not say when the request was answered. `methodName` ends with the verb. */

@@ -2,11 +2,11 @@
 import type { Outcome, TriggerKind } from '../../model/report.ts';
 import { renderText } from '../../output/text/lines.ts';
 import type { Pen } from '../../output/palette.ts';
-import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
+import { forTerminal } from '../../output/safe-text.ts';
 import { tableLines } from '../../output/text/table.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
-import { markdownPage, wrapped, type Envelope } from '../output.ts';
+import { wrapped, type Envelope } from '../output.ts';
 
 /** Whether `at` (ms since the epoch) is plausible in a cluster, and far from the limits of a Date. */
 export const isTime = (at: number): boolean => at > 0 && at < 1e13;
@@ -103,13 +103,16 @@ const stampsOf = ({ earliest, latest }: { earliest: number; latest: number }) =>
 });
 
 export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
-  const { pod, heading, summary, cannotTell, nextTime, exit } = known;
-  const row = (label: string, text: string | undefined): string[] =>
-    text === undefined ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
+  const { pod, heading, summary, owners = [], deletedBy: who, cannotTell, nextTime, exit } = known;
+  const row = (label: string, text = ''): string[] =>
+    text === '' ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
+  const owner = owners.map(
+    ({ kind, name, isInferred }) => `${kind} ${name}${isInferred ? ' (inferred from its name)' : ''}`,
+  );
   return [
     `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(heading)}`,
-    ...row('deleted by', whoText(known)),
-    ...row('owner', ownerText(known)),
+    ...row('deleted by', who ? `${who.user} with ${who.userAgent} from ${who.sourceIPs.join(', ')}` : known.by),
+    ...row('owner', owner.join(', of ')),
     ...timeline(known.moments).flatMap(([time, what]) => row(time, what)),
     ...row('grace', graceText(known)),
     ...cannotTell.flatMap((text, at) => row(at === 0 ? 'cannot tell' : '', text)),
@@ -117,16 +120,6 @@ export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
     // The last line of a report is the summary.
     ...(exit ? ['', renderText(exit).trimEnd()] : [forTerminal(summary)]),
   ];
-}
-
-const whoText = ({ deletedBy: who, by }: PastExit): string | undefined =>
-  who ? `${who.user} with ${who.userAgent} from ${who.sourceIPs.join(', ')}` : by;
-
-function ownerText({ owners = [] }: PastExit): string | undefined {
-  if (owners.length === 0) return undefined;
-  return owners
-    .map(({ kind, name, isInferred }) => `${kind} ${name}${isInferred ? ' (inferred from its name)' : ''}`)
-    .join(', of ');
 }
 
 const graceEndTexts: Record<PastGrace['atItsEnd'], string> = {
@@ -164,20 +157,4 @@ export function endedText({ pods, summary }: EndedPods, pen: Pen, columns: numbe
   const rows = pods.map(({ name, at, what }) => [forTerminal(name), clockText(at), forTerminal(what)]);
   const table = rows.length > 0 ? tableLines(pen, [['POD', 'STOPPED', 'WHAT'], ...rows], columns) : [];
   return [...table, forTerminal(summary)];
-}
-
-export function whyMarkdown(known: PastExit): string {
-  const { pod, heading, summary, moments, cannotTell } = known;
-  const facts = { 'deleted by': whoText(known), owner: ownerText(known), 'grace period': graceText(known) };
-  const rows = moments.map(({ earliest, latest, what, source }) => [
-    `${stamp(earliest)} – ${stamp(latest)}`,
-    forMarkdown(what),
-    forMarkdown(source),
-  ]);
-  const below = [
-    ...Object.entries(facts).flatMap(([name, text]) => (text === undefined ? [] : [`- ${name}: ${forMarkdown(text)}`])),
-    ...cannotTell.map((text) => `- cannot tell: ${forMarkdown(text)}`),
-  ];
-  const intro = [forMarkdown(`${pod.namespace}/${pod.name}, ${heading}`), ''];
-  return markdownPage(summary, ['when', 'what', 'source'], rows, below, intro);
 }

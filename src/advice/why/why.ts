@@ -9,21 +9,13 @@ import type { Target } from '../../run/choosing/target.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
 import type { ReadRecording } from '../history/reports.ts';
-import { publish, type Envelope, type OutputOptions } from '../output.ts';
+import { publish, type OutputOptions } from '../output.ts';
 import { recordsWith } from './audit-records.ts';
 import { fromAuditLogs, type ReportOfLog } from './from-audit-log.ts';
-import { recentlyEnded, fromEvents, readHistory, podOfWorkload } from './from-events.ts';
+import { fromEvents, readHistory, podOfWorkload } from './from-events.ts';
+import { endedPods } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
-import {
-  endedListOf,
-  endedText,
-  pastExitOf,
-  whyMarkdown,
-  whyReportOf,
-  whyText,
-  type EndedPods,
-  type PastExit,
-} from './report.ts';
+import { endedListOf, endedText, pastExitOf, whyReportOf, whyText, type PastExit } from './report.ts';
 
 export interface WhyOptions extends OutputOptions {
   /** Undefined: list the pods of the namespace that ended recently. */
@@ -73,13 +65,7 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
 async function show(known: PastExit, options: WhyOptions, ports: Ports, context?: string): Promise<number> {
   const exitCode = options.failOn.includes(known.outcome) ? 5 : 0;
   const content = { kind: 'WhyReport', ...known, verdict: { exitCode } };
-  const views = {
-    text: whyText,
-    sentence: ({ summary }: PastExit) => summary,
-    document: whyReportOf,
-    others: { markdown: whyMarkdown },
-  };
-  return publish<PastExit & Envelope>(content, { command: 'why', context }, views, options, ports);
+  return publish(content, { command: 'why', context }, { text: whyText, document: whyReportOf }, options, ports);
 }
 
 async function showEnded(
@@ -89,15 +75,14 @@ async function showEnded(
   ports: Ports,
   context?: string,
 ): Promise<number> {
-  const ended = recentlyEnded(history);
+  const ended = endedPods(history);
   const summary =
     ended.length === 0
       ? `no pod of namespace ${namespace} was stopped within the last hour, as far as its Events say`
       : `${plural(ended.length, 'pod')} of namespace ${namespace} stopped recently; run kubectl podexit why POD for details`;
   const pods = ended.map(({ name, at, problem, by }) => ({ name, at, what: problem ?? `deleted by ${by}` }));
   const content = { kind: 'EndedPodList', namespace, summary, pods, verdict: { exitCode: 0 } };
-  const views = { text: endedText, sentence: () => summary, document: endedListOf };
-  return publish<EndedPods & Envelope>(content, { command: 'why', context }, views, options, ports);
+  return publish(content, { command: 'why', context }, { text: endedText, document: endedListOf }, options, ports);
 }
 
 /** The newest exit of this pod in the recordings. `notice` receives that there is none. */

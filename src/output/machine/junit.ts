@@ -11,7 +11,7 @@ import { writeXml, type XmlElement } from './xml.ts';
 export function renderJunit(report: Report): string {
   const { timeline, verdict } = report;
   const gates = verdict.gates.map((gate) => gateCase(gate, classOf(report), verdict.exitCode, report));
-  return document({
+  return junitOf({
     name: `podexit ${podText(timeline)}`,
     ms: timeline.total?.shown ?? 0,
     timestamp: timeline.zero,
@@ -35,7 +35,7 @@ export function renderRolloutJunit(
   const isExplained = incomplete === undefined && ['failure', 'error'].some((kind) => count(cases, kind) > 0);
   const gaveUp = faultOf(undefined, 'error', 'incomplete', incomplete ?? sentence);
   if (exitCode !== 0 && !isExplained) cases.push(testCase(classname, 'rollout', 0, [gaveUp]));
-  return document({
+  return junitOf({
     name: `podexit ${target}`,
     ms: total ?? 0,
     timestamp: Math.min(...reports.map(({ timeline }) => timeline.zero)),
@@ -53,7 +53,7 @@ interface Suite {
   readonly cases: readonly XmlElement[];
 }
 
-function document({ name, ms, timestamp, properties: known, cases }: Suite): string {
+export function junitOf({ name, ms, timestamp, properties: known, cases }: Suite): string {
   const totals = {
     tests: cases.length,
     failures: count(cases, 'failure'),
@@ -114,7 +114,7 @@ function exitCase(report: Report, name: string): XmlElement {
 }
 
 /** `report`: of the pod that the gate is about, if it is not about all pods. */
-function gateCase(gate: Gate, classname: string, exitCode: number, report?: Report): XmlElement {
+export function gateCase(gate: Gate, classname: string, exitCode: number, report?: Report): XmlElement {
   const { name, passed, judged, message } = gate;
   const isSkipped = judged === false;
   const isBad = !isSkipped && !passed && exitCode !== 0;
@@ -133,7 +133,7 @@ const faultOf = (report: Report | undefined, name: 'failure' | 'error', type: st
 
 const output = (lines: readonly string[]): XmlElement => ({ name: 'system-out', lines });
 
-const testCase = (classname: string, name: string, ms: number, children: readonly XmlElement[]): XmlElement => ({
+export const testCase = (classname: string, name: string, ms: number, children: readonly XmlElement[]): XmlElement => ({
   name: 'testcase',
   attributes: { name, classname, time: secondsOf(ms) },
   children,

@@ -73,7 +73,7 @@ async function groupOf(cluster: Cluster, target: SeveralTarget, reading: ReadOpt
 
 type Named = Extract<SeveralTarget, { kind: 'workload' }>;
 
-async function readWorkload(cluster: Cluster, target: Named): Promise<JsonObject> {
+export async function readWorkload(cluster: Cluster, target: Named): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
   if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);

@@ -206,11 +206,11 @@ function aliveAt({ trace, deletion }: RuleInput): number {
 }
 
 /** A restart after a failed probe: until that container is stopped, the kubelet's worker for the pod does nothing else. */
-function probeRestart({ trace, deletion: { facts, grace } }: RuleInput): Occurrence | undefined {
-  const isUnderWay = ({ reason, message, time, seq }: Occurrence): boolean =>
-    reason === 'Killing' &&
-    / failed (?:liveness|startup) probe, /.test(message) &&
-    seq < facts.seenSeq &&
-    time.hi + grace * second >= deletionRequestedAt(trace);
-  return trace.events.findLast(isUnderWay);
-}
+const probeRestart = ({ trace, deletion: { facts, grace } }: RuleInput): Occurrence | undefined =>
+  trace.events.findLast(
+    ({ reason, message, time, seq }) =>
+      reason === 'Killing' &&
+      / failed (?:liveness|startup) probe, /.test(message) &&
+      seq < facts.seenSeq &&
+      time.hi + grace * second >= deletionRequestedAt(trace),
+  );

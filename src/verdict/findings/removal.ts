@@ -6,7 +6,7 @@ import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { mayMiss } from '../../model/trace.ts';
 import { waitedWithin } from '../api-silence.ts';
-import type { Evidence, Found, Rules } from '../finding.ts';
+import type { Found, Rules } from '../finding.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import type { Interval, Length } from '../../infer/timeline.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -56,7 +56,16 @@ export const removalRules: Rules = {
     const removed = markOf(timeline, 'removed')?.at;
     const abandoned = ranContainers(timeline).filter(({ outcome }) => outcome === 'abandoned');
     if (!removed) return undefined;
-    if (isMirror(deletion.pod)) return copyDeleted(removed.evidence);
+    // The kubelet runs a static pod from a file on its node, and removes the copy with the file (SIGNALS.md trap 30).
+    if (isMirror(deletion.pod))
+      return {
+        severity: 'info',
+        message:
+          'the API copy of a static pod was deleted: its containers keep running unless its manifest was removed',
+        clause: 'only the API copy of a static pod was deleted',
+        advice: 'To stop a static pod, remove its manifest from the node; else the kubelet makes a new copy.',
+        evidence: removed.evidence,
+      };
     if (abandoned.length === 0) return undefined;
     const ran = abandoned.flatMap(({ name, bounds }) => {
       const logEnd = factsOfLastRun(input, name).log.ended;
@@ -142,13 +151,13 @@ export const removalRules: Rules = {
 
 const maxCleanupMs = 5 * second;
 
-/** The length of a step that took too long, unless the API server did not answer or held the first DELETE as long. */
+/** The length of a step that took too long, also without what the API server may have taken of it. */
 function slowStep(input: RuleInput, from?: Interval, to?: Interval): Length | undefined {
   if (!from || !to) return undefined;
   const { min, max } = lengthBetween(from, to);
-  const waited = waitedWithin(input, { lo: from.earliest, hi: to.latest });
-  const isLong = min - waited > maxCleanupMs && max < admissionMs(input.timeline);
-  return isLong ? { min, max, shown: (min + max) / 2 } : undefined;
+  const held = admissionMs(input.timeline);
+  const waited = waitedWithin(input, { lo: from.earliest, hi: to.latest }) + (held === Infinity ? 0 : 2 * held);
+  return min - waited > maxCleanupMs ? { min, max, shown: (min + max) / 2 } : undefined;
 }
 
 /** A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then. */
@@ -209,12 +218,3 @@ function ranOnText(logMs: number): string {
   const seconds = Math.max(1, Math.round(logMs / second));
   return seconds === 1 ? 'up to 1s' : `about ${seconds - 1}–${seconds}s`;
 }
-
-/** The kubelet runs a static pod from a file on its node, and removes the copy with the file (SIGNALS.md trap 30). */
-const copyDeleted = (evidence: Evidence): Found => ({
-  severity: 'info',
-  message: 'the API copy of a static pod was deleted: its containers keep running unless its manifest was removed',
-  clause: 'only the API copy of a static pod was deleted',
-  advice: 'To stop a static pod, remove its manifest from the node; else the kubelet makes a new copy.',
-  evidence,
-});

@@ -156,7 +156,8 @@ const longSleep = alone({ preStop: { kind: 'sleep', seconds: 60 }, logged: false
 
 const proved: Case[] = [
   {
-    sentence: 'a readiness probe that the kubelet cancels (1.35, 1.36.3) is no reaction of the application',
+    sentence:
+      'a readiness probe that the kubelet cancels (1.35, 1.36.3; kubernetes#140881) is no reaction of the application',
     of: 'sigkill-after-grace',
     edit: [event('Unhealthy', 'Readiness probe errored and resulted in unknown state: context canceled', 2000)],
     expect: { findings: ['no-signal-handling'], outcome: 'killed' },

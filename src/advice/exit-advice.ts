@@ -61,10 +61,8 @@ function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: Contain
 }
 
 /** Of a program that is known to ignore its stop signal. */
-export function knownAdvice({ pod }: Timeline, container: ContainerTimeline): string | undefined {
-  const known = knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
-  return known && `${known}.`;
-}
+export const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | undefined =>
+  knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
@@ -75,8 +73,7 @@ function handlingAdvice(container: ContainerTimeline, timeline: Timeline): strin
     return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
   if (containerSpec(timeline.pod, name)?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form: the shell receives the signal and does not pass it on.`;
-  return (
-    knownAdvice(timeline, container) ??
-    `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`
-  );
+  const known = knownAdvice(timeline, container);
+  if (known) return `${known}.`;
+  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

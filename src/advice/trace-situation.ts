@@ -80,10 +80,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
   const { trigger, workload } = timeline;
   // No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted.
   const isUnfixable =
-    outcome === 'forced' ||
-    workload?.replicas === 0 ||
-    trigger.kind === 'namespace-deletion' ||
-    trigger.kind === 'owner-deleted';
+    outcome === 'forced' || workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
   return findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };

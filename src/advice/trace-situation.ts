@@ -4,6 +4,7 @@ import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
 import { asObject } from '../model/observe/read.ts';
 import { statusOf } from '../model/pod.ts';
+import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
 import { boundOf } from '../verdict/length-text.ts';
 import { askedText } from '../verdict/grace.ts';
@@ -68,10 +69,7 @@ export function problemsOfExit(exit: Pick<JudgedExit, 'timeline' | 'verdict'>): 
   const { trigger, workload } = timeline;
   // No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted.
   const isUnfixable =
-    outcome === 'forced' ||
-    workload?.replicas === 0 ||
-    trigger.kind === 'namespace-deletion' ||
-    trigger.kind === 'owner-deleted';
+    outcome === 'forced' || workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
   return findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };
@@ -109,7 +107,7 @@ function wasStarting(timeline: Timeline, name: string): boolean {
   const container = timeline.containers.find((one) => one.name === name);
   const wasReady = status?.ready === true && spec?.readinessProbe !== undefined;
   if (wasReady || spec?.shell || spec?.handlesTerm || !container?.stopSignal || !container.drain) return false;
-  if (ignoresItsSignal(timeline, container)) return false;
+  if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
   return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
 }
 
@@ -166,6 +164,10 @@ function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: Contain
   return reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
 }
 
+/** Of a program that is known to ignore its stop signal. */
+const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | undefined =>
+  knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
+
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
   const { name } = container;
@@ -175,5 +177,7 @@ function handlingAdvice(container: ContainerTimeline, timeline: Timeline): strin
     return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
   if (containerSpec(timeline.pod, name)?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form: the shell receives the signal and does not pass it on.`;
+  const known = knownAdvice(timeline, container);
+  if (known) return `${known}.`;
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

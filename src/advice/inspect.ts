@@ -64,7 +64,7 @@ export function inspectionOf(
   const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
   const because = pid1Text(command);
-  const found = signalHandlingOf({ command: words, args: [], image: undefined, noted: undefined }, signal);
+  const found = signalHandlingOf({ command: words, args: [], image: undefined }, signal);
   const handles = { kind: 'handles', how: 'it has a signal handler (read from /proc/1/status)' } as const;
   const isScript = lineOfShell(words) !== undefined;
   // The bit of a shell is that of its trap, which may run too late.

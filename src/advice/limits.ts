@@ -4,14 +4,14 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../model/o
 import { secondsOf } from '../programs/shell-words.ts';
 
 export interface Limit {
-  /** `a GKE spot node`, as in "… gives a pod 25s". */
+  /** `an AKS spot node`, as in "… gives a pod 30s". */
   readonly by: string;
   readonly seconds: number;
 }
 
 /** Labels and taints of spot nodes, and what is left for pods after the notice, from the providers' documentation. */
 const spotKeys: readonly { key: RegExp; value?: RegExp; by: string; seconds: number }[] = [
-  { key: /^cloud\.google\.com\/gke-(spot|preemptible)$/, by: 'a GKE spot node', seconds: 25 },
+  { key: /^cloud\.google\.com\/gke-(spot|preemptible)$/, by: 'a spot node of a GKE node pool', seconds: 15 },
   { key: /^kubernetes\.azure\.com\/scalesetpriority$/, value: /^spot$/, by: 'an AKS spot node', seconds: 30 },
   { key: /^eks\.amazonaws\.com\/capacityType$/, value: /^SPOT$/, by: 'an EC2 spot node', seconds: 120 },
   { key: /^karpenter\.sh\/capacity-type$/, value: /^spot$/, by: 'a spot node', seconds: 120 },

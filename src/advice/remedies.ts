@@ -149,10 +149,9 @@ function noGrace(plan: Plan): Remedy[] {
 
 /** What no number solves. */
 function graceInWords(situation: Situation, problems: readonly Problem[]): string | undefined {
-  const hooks = signalled(situation).filter(({ hook }) => hook);
   const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
   if (cutOff === undefined) return undefined;
-  if (hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined))
+  if (signalled(situation).some(({ name, hook }) => name === cutOff && hook && hook.minSeconds === undefined))
     return `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`;
   const { answer, because } = othersServe(situation);
   return answer === 'no' && servicesOfClients(situation).length > 0

@@ -57,10 +57,12 @@ export function containersThatServe(situation: Situation): ContainerSpec[] {
 /** Nobody needs it while the pod stops, by its name. */
 export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor)$/;
 
-/** Other applications of the pod, which the serving ones may need, unless they only report about them. */
+/** Others of the pod that the serving ones may need, unless they only report. A helper that no patch moves needs a hook. */
 export function companionsOf(situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] {
   const names = new Set(serving.map(({ name }) => name));
-  return rolesOf(situation).applications.filter(({ name }) => !names.has(name) && !onlyReports.test(name));
+  const { applications, helpers } = rolesOf(situation);
+  const all = [...applications, ...helpers.filter(({ delaysStart }) => delaysStart)];
+  return all.filter(({ name }) => !names.has(name) && !onlyReports.test(name));
 }
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */

@@ -174,7 +174,6 @@ function noReadyOf(reports: readonly Report[]) {
   return periods.sort((a, b) => b.longest.shown - a.longest.shown)[0];
 }
 
-/** Codes of warnings and errors, most frequent first. */
 function causesOf(reports: readonly Report[]) {
   const codes = reports.flatMap(({ verdict }) => [
     ...new Set(verdict.findings.flatMap(({ code, severity }) => (severity === 'info' ? [] : [code]))),

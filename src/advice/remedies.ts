@@ -148,10 +148,9 @@ function noGrace(plan: Plan): Remedy[] {
 
 /** What no number solves. */
 function graceInWords(situation: Situation, problems: readonly Problem[]): string | undefined {
-  const hooks = signalled(situation).filter(({ hook }) => hook);
   const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
   if (cutOff === undefined) return undefined;
-  if (hooks.some(({ name, hook }) => name === cutOff && hook?.minSeconds === undefined))
+  if (signalled(situation).some(({ name, hook }) => name === cutOff && hook && hook.minSeconds === undefined))
     return `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`;
   const { answer, because } = othersServe(situation);
   return answer === 'no' && servicesOfClients(situation).length > 0
@@ -186,12 +185,8 @@ interface Hooks extends Sleeps {
 
 function hooksFor(plan: Plan): Hooks {
   const { situation } = plan;
-  const races = of(plan, 'drain-race', 'requests-lost').filter(({ advice }) => advice === undefined);
-  const replaceable = situation.containers.filter((one) => one.hook && one.hook.kind !== 'sleep' && canSetSleep(one));
-  const failed = of(plan, 'prestop-failed').filter(({ container }) =>
-    replaceable.some(({ name }) => name === container),
-  );
-  const late = [...races, ...failed];
+  const solved = second(plan).flatMap(({ solves }) => solves);
+  const late = lateStops(plan).filter((one) => !solved.includes(one));
   const early = of(plan, 'companion-stops-first');
   const why = whyNoHook(plan);
   const sentences = why === undefined ? [] : inWords(late, why);
@@ -212,6 +207,15 @@ function hooksFor(plan: Plan): Hooks {
   if (!stuck) return { seconds: on.length > 0 ? longest : 0, on, solves, sentences };
   const text = ownHookText(stuck, longest, raced.includes(stuck));
   return { seconds: 0, on: [], solves: [], sentences: [...sentences, ...inWords(solves, text)] };
+}
+
+/** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
+function lateStops(plan: Plan): Problem[] {
+  const { containers } = plan.situation;
+  const replaceable = containers.filter((one) => one.hook && one.hook.kind !== 'sleep' && canSetSleep(one));
+  return of(plan, 'drain-race', 'requests-lost', 'prestop-failed').filter(({ code, container, advice }) =>
+    code === 'prestop-failed' ? replaceable.some(({ name }) => name === container) : advice === undefined,
+  );
 }
 
 const deregistrationIn = (situation: Situation): number | undefined =>
@@ -236,15 +240,11 @@ function whyNoHook(plan: Plan): string | undefined {
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
   if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
+  if (answer === 'yes' && !situation.injected) return undefined;
   if (answer === 'yes')
-    return (
-      situation.injected &&
-      `no preStop sleep of the application alone: the injected ${situation.injected}, unless it is a native sidecar`
-    );
+    return `no preStop sleep of the application alone: the injected ${situation.injected}, unless it is a native sidecar`;
   if (answer === 'no')
-    return second(plan).length > 0
-      ? `do not add a preStop sleep: ${because}, so every second of it is outage`
-      : `do not add a preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
+    return `do not add a preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -255,9 +255,8 @@ function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {
   return situation.containers.flatMap((container) => {
     const { name, path } = container;
     if (!on.includes(name)) return [];
-    const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
     const why = serving.includes(container)
-      ? forClients
+      ? `clients need time to stop sending requests; adjust ${seconds}s to yours`
       : `${list(serving.map((one) => one.name))} may need it meanwhile`;
     return [set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why)];
   });
@@ -284,7 +283,7 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps): Size | undefin
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
     const { drainSeconds = 0, wasKilled = false } = measured ?? {};
     if (drainSeconds > beside.drainSeconds)
-      return { hookSeconds, drainSeconds, drainWords: wasKilled ? 'drain at least' : 'drain' };
+      return { hookSeconds, drainSeconds, drainWords: wasKilled ? 'or more to stop' : 'to stop' };
     return ownTimeout && ownTimeout.seconds > beside.drainSeconds
       ? { hookSeconds, drainSeconds: ownTimeout.seconds, drainWords: `to stop (${ownTimeout.from})` }
       : beside;
@@ -292,20 +291,24 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps): Size | undefin
   return graceSize(needs, situation.limits);
 }
 
-/** More replicas: only for a Deployment, only with consent, and never against a reason to have one. */
+/** More replicas: only for a Deployment, only with consent, and never against a reason to have one; a preStop sleep after it. */
 function second(plan: Plan): Remedy[] {
   const { situation } = plan;
-  const solves = of(plan, 'last-endpoint');
-  if (solves.length === 0) return [];
   const { subject, capacity, measured } = situation;
+  const isDeployment = subject.kind === 'Deployment';
+  const alone = of(plan, 'last-endpoint', ...(measured && !isDeployment ? (['no-ready-endpoint'] as const) : []));
+  if (alone.length === 0) return [];
+  const { answer, because } = othersServe(situation);
+  const late = answer === 'no' ? lateStops(plan) : [];
+  const then = late.length > 0 ? `; until then a preStop sleep would only lengthen the outage: ${because}` : '';
+  const solves = [...alone, ...late];
   const { single, autoscaler, replicas } = capacity;
-  if (single.length > 0 || subject.kind !== 'Deployment') return inWords(solves, secondText(situation));
-  if (autoscaler !== undefined) return inWords(solves, `let ${autoscaler} keep at least 2 replicas`);
-  if (measured || replicas !== 1) return inWords(solves, secondText(situation));
+  if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
+    return inWords(solves, secondText(situation) + then);
   return [
     {
       solves,
-      text: 'a second replica keeps the Service answering, if two pods may do its work at the same time',
+      text: `a second replica keeps the Service answering, if two pods may do its work at the same time${then}`,
       edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
       costs: 'the resources of one more pod',
       consent: 'replicas',
@@ -313,10 +316,11 @@ function second(plan: Plan): Remedy[] {
   ];
 }
 
-function secondText({ subject: { kind }, capacity: { single } }: Situation): string {
-  if (kind === 'Pod') return 'let a Deployment with at least two replicas own the pod';
+function secondText({ subject: { kind }, capacity: { single, autoscaler } }: Situation): string {
+  if (kind === 'Pod') return 'run the pod as a Deployment of at least two replicas';
   if (kind === 'DaemonSet') return 'its clients have only the pod of this node; let them reach those of other nodes';
   if (single.length > 0) return `only a second replica helps, and that needs a person: ${reasonsIn(single)}`;
+  if (kind === 'Deployment' && autoscaler !== undefined) return `let ${autoscaler} keep at least 2 replicas`;
   return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
 }
 
@@ -340,8 +344,7 @@ function strategy(plan: Plan): Remedy[] {
   const { rollout, replicas = 2, single, inPlace } = capacity;
   const isDeployment = subject.kind === 'Deployment';
   const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
-  if (measured)
-    return inWords(solves, isDeployment ? `${first}, if two pods may run at the same time` : secondText(situation));
+  if (measured) return isDeployment ? inWords(solves, `${first}, if two pods may run at the same time`) : [];
   if (rollout?.isRecreate)
     return inWords(
       solves,
@@ -355,20 +358,15 @@ function strategy(plan: Plan): Remedy[] {
       solves,
       'leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage',
     );
-  if (hasPorts) return [rolling(subject, solves, 1, "the old pod must release the node's ports first")];
-  if (!isDeployment) return [rolling(subject, solves, 1, 'the other pods serve meanwhile')];
+  if (hasPorts) return [rolling(subject.kind, solves, 1, "the old pod must release the node's ports first")];
+  if (!isDeployment) return [rolling(subject.kind, solves, 1, 'the other pods serve meanwhile')];
   const reasons = single.filter((why) => why !== 'device');
   if (reasons.length > 0) return inWords(solves, `${first}, unless ${reasonsIn(reasons)}`);
-  return [rolling(subject, solves, 0, 'a new pod is ready before an old one goes')];
+  return [rolling(subject.kind, solves, 0, 'a new pod is ready before an old one goes')];
 }
 
 /** The two amounts alone: a partition, for example, stays. */
-function rolling(
-  { kind }: Situation['subject'],
-  solves: readonly Problem[],
-  maxUnavailable: 0 | 1,
-  why: string,
-): Remedy {
+function rolling(kind: string, solves: readonly Problem[], maxUnavailable: 0 | 1, why: string): Remedy {
   const maxSurge = 1 - maxUnavailable;
   const path = ['spec', kind === 'Deployment' ? 'strategy' : 'updateStrategy', 'rollingUpdate'];
   const surge = kind === 'StatefulSet' ? [] : [set([...path, 'maxSurge'], maxSurge, why)];

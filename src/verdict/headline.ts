@@ -1,6 +1,6 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
 import { minimumGrace } from '../infer/context.ts';
-import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
@@ -206,28 +206,30 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
     return { brief: text, full: text };
   }
   const head = own?.clause ?? `${name} did not exit`;
-  return { brief: `${head} (exit 137)${tail}`, full: `${head}${graceSuffix(timeline, first?.drain, own)}${tail}` };
+  return { brief: `${head} (exit 137)${tail}`, full: `${head}${graceSuffix(timeline, first, own)}${tail}` };
 }
 
 /** ` of its 6s grace period`; if it got several grace periods, how long each was. */
-function graceSuffix(timeline: Timeline, drain: Length | undefined, cause: JudgedFinding | undefined): string {
+function graceSuffix(timeline: Timeline, killed?: ContainerTimeline, cause?: JudgedFinding): string {
   const grace = graceText(timeline);
   if (cause?.code !== 'killed-at-grace' && cause?.code !== 'no-signal-handling') return '';
-  if (longestGraceMs(timeline) < minimumGrace) return ` (${grace}; ${minimumGraceText})`;
+  if (longestGraceMs(timeline) < minimumGrace) return ` (${grace}; ${minimumGraceText(killed)})`;
   if (cause.code === 'killed-at-grace') return `, at the end of its ${grace}`;
-  return drain && drain.max > longestGraceMs(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
+  return (killed?.drain?.max ?? 0) > longestGraceMs(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
 }
 
-const minimumGraceText = `the kubelet waits at least ${secondsText(minimumGrace, 0)} after the stop signal`;
+const minimumGraceText = (container?: ContainerTimeline): string =>
+  `the kubelet waits at least ${secondsText(minimumGrace, 0)} after ${signalName(container)}`;
 
 function overranText({ timeline, cause }: HeadlineInput): string {
-  const late = mainContainers(timeline).flatMap(({ name, pastGrace }) =>
+  const mains = mainContainers(timeline).filter(({ pastGrace }) => pastGrace);
+  const late = mains.flatMap(({ name, pastGrace }) =>
     pastGrace ? [`${name} exited ${lengthText(pastGrace)} past the grace period`] : [],
   );
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
   if (late.length === 0) return because.slice(0, -2) || `the ${graceText(timeline)} ended before the pod had exited`;
   const hasMinimum = longestGraceMs(timeline) < minimumGrace || because !== '';
-  const notKilled = hasMinimum ? `not killed: ${minimumGraceText}` : 'not killed';
+  const notKilled = hasMinimum ? `not killed: ${minimumGraceText(mains[0])}` : 'not killed';
   return `${because}${list(few(late))} (${notKilled})`;
 }
 

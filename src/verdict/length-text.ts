@@ -13,7 +13,7 @@ export function lengthText({ min, max, shown, basis }: Length): string {
   if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${outwards(min, Math.floor)}` : '?';
   const width = max - min;
   if (mayBeNearZero(min, max)) return `≤${outwards(max, Math.ceil)}`;
-  if (width <= 300) return secondsText(shown, shown < 95 ? 2 : 1);
+  if (width <= 100) return secondsText(shown, shown < 95 ? 2 : 1);
   if (isRange({ min, max, shown })) return rangeText(min, max);
   return `≈${secondsText(shown, width < coarseWidthMs ? 1 : 0)}`;
 }

@@ -1,8 +1,9 @@
 /** Periods in which a Service had no ready endpoint after it had one, by arrivals or, if late, by timestamps. */
 import { deliverableSince } from '../infer/arrival.ts';
-import type { DeletionContext } from '../infer/context.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
+import { second } from '../model/span.ts';
 import type { Fact, SliceState, Trace } from '../model/trace.ts';
+import type { RuleInput } from './rule-input.ts';
 
 export interface NoReadyPeriod {
   readonly service: string;
@@ -19,11 +20,14 @@ export const periodLength = ({ ms, end }: Pick<NoReadyPeriod, 'ms' | 'end'>) => 
 });
 
 /** The longest such period of each Service. */
-export function noReadyPeriods({ trace, deletion, network }: DeletionContext): NoReadyPeriod[] {
+export function noReadyPeriods({ trace, deletion, network, timeline }: RuleInput): NoReadyPeriod[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
+  const lastMark = Math.max(...timeline.marks.map(({ at }) => at.latest));
+  // What comes soon after the last mark is not printed.
+  const until = Math.min(trace.lastReceivedAt, lastMark + second > trace.lastReceivedAt ? lastMark : Infinity);
   return [...services].flatMap((service) => {
-    const periods = periodsOf(trace, network, service)
+    const periods = periodsOf(trace, network, service, until)
       .filter(({ to }) => to > deletion.accepted.client.lo)
       .map(({ from, to, end, evidence }) => ({ service, ms: to - from, end, evidence }))
       // One sync writes several slices one after another: a shorter period may be only the time between them.
@@ -37,7 +41,7 @@ interface Period extends Pick<NoReadyPeriod, 'end' | 'evidence'> {
   readonly to: number;
 }
 
-function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[] {
+function periodsOf(trace: Trace, network: PodNetwork, service: string, until: number): Period[] {
   const changes = [...trace.slices]
     .filter(([, facts]) => facts.service === service)
     .flatMap(([name, facts]) => facts.states.map((state) => ({ name, state })))
@@ -49,22 +53,19 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[]
   for (const { name, state } of changes) {
     current.set(name, state.value);
     const isDeleted = state.value.deleted === true;
-    const ready = [...current.values()].reduce(
-      (sum, { otherReady, own }) => sum + otherReady + (own?.ready ? 1 : 0),
-      0,
-    );
-    if (last && (ready > 0 || isDeleted)) {
+    const isReady = [...current.values()].some(({ otherReady, own }) => otherReady > 0 || own?.ready);
+    if (last && (isReady || isDeleted)) {
       const evidence = [...last.evidence, state.seq];
       const to = earliestTimeOf(trace, network, state);
       ended.push({ ...last, to, end: to === state.at ? 'seen' : 'missed', evidence });
       last = undefined;
-    } else if (ready === 0 && hadReady && !last && !isDeleted) {
+    } else if (!isReady && hadReady && !last && !isDeleted) {
       // The latest possible time, so that no period is reported longer than it was.
       const { written } = state.value;
       const from = written ? Math.min(state.at, network.toClient('api', written).hi) : state.at;
-      last = { from, to: trace.lastReceivedAt, end: 'open', evidence: [state.seq] };
+      last = { from, to: until > from ? until : trace.lastReceivedAt, end: 'open', evidence: [state.seq] };
     }
-    hadReady = ready > 0 || (hadReady && !isDeleted);
+    hadReady = isReady || (hadReady && !isDeleted);
   }
   return [...ended, ...(last ? [last] : [])].map((period) => untilGap(trace, period));
 }

@@ -8,7 +8,7 @@ import { periodLength } from './no-ready-periods.ts';
 import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
-import { graceMs, markOf, shareOfGrace } from './rule-input.ts';
+import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
 import { trafficGrades } from './traffic.ts';
 import { byFrequency, plural } from './words.ts';
 
@@ -46,6 +46,7 @@ function numbersOf(
   { codes = [], unseen = [], incomplete, probes = [], gates = [] }: RolloutExtras,
 ) {
   const timelines = reports.map(({ timeline }) => timeline);
+  const containers = timelines.flatMap((timeline) => timeline.containers);
   const verdicts = reports.map(({ verdict }) => verdict);
   const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
   const outcomes: Partial<Record<Outcome, number>> = {};
@@ -67,6 +68,7 @@ function numbersOf(
     held: heldOf(timelines),
     /** Stop signal to exit of the slowest container of each pod. */
     drain: quantilesOf(timelines, drainOf),
+    signal: sharedBy(containers, signalName) ?? 'the stop signal',
     /** Ratios to the grace period; 1 is all of it. */
     graceUsed: quantilesOf(timelines, graceUsedOf),
     graceMs: Math.max(0, ...timelines.map(graceMs)),
@@ -92,8 +94,8 @@ function numbersOf(
 
 const nameOf = ({ pod }: Timeline): string => pod.metadata.name;
 
-function sharedBy<T>(timelines: readonly Timeline[], valueOf: (timeline: Timeline) => T): T | undefined {
-  const values = new Set(timelines.map(valueOf));
+function sharedBy<Item, T>(items: readonly Item[], valueOf: (item: Item) => T): T | undefined {
+  const values = new Set(items.map(valueOf));
   return values.size === 1 ? [...values][0] : undefined;
 }
 
@@ -187,7 +189,7 @@ function worstPods(reports: readonly Report[]) {
   return reports
     .toSorted((a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0))
     .slice(0, 3)
-    .map(({ timeline, answer }) => ({ pod: nameOf(timeline), summary: answer.summary }));
+    .map(({ timeline, answer: { word, headline } }) => ({ pod: nameOf(timeline), summary: `${word}: ${headline}` }));
 }
 
 function commonFix(reports: readonly Report[]): FixReport | undefined {
@@ -199,7 +201,7 @@ function commonFix(reports: readonly Report[]): FixReport | undefined {
 const mostFrequent = (texts: readonly string[]): string | undefined =>
   byFrequency(texts.map((text) => [text, 1]))[0]?.[0];
 
-/** `12 of 12 pods terminated gracefully; longest drain 3.1s` */
+/** `12 of 12 pods terminated gracefully; longest stop 3.1s` */
 function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const { pods, outcomes, drain, unseen, incomplete, exitCode, probes, gates } = numbers;
   const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
@@ -210,7 +212,7 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const isLost = sumOf(probes).failed > 0;
   const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);
   const gate = lost.length === 0 && exitCode === gateFailed ? ', a gate failed' : lost.join('');
-  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest drain ${lengthText(drain.max)}` : ''}`;
+  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest stop ${lengthText(drain.max)}` : ''}`;
 }
 
 export type RolloutSummary = ReturnType<typeof summaryOf>;

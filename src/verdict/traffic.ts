@@ -128,7 +128,7 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
   const removal = `removal from ${servicesText([endpoint])}`;
   if (lead.min >= minLeadMs) return safe(`${signalName(container)} ${leadText(lead)} ${removal}`);
   const earliest = secondsText(Math.max(0, lead.min), 1);
-  return notJudged(`${container.name} may have been asked to stop ${earliest} after ${removal}`);
+  return notJudged(`${container.name} may have got ${signalName(container)} ${earliest} after ${removal}`);
 }
 
 /** What put requests of connected clients at risk: the first two reasons. */

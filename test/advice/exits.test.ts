@@ -59,8 +59,8 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'a pod without an owner needs one, and gets no hook',
     'native-sidecar',
-    /fix let a Deployment with at least two replicas own the pod/,
-    /fix preStop|-v shows the command/,
+    /fix run the pod as a Deployment of at least two replicas; until then a preStop sleep would only lengthen the outage/,
+    /fix preStop|-v shows the command|fix .*fix /,
   ],
   ['a crash shows nothing about the time of a shutdown', 'close-call-137', /Exited 137/, /s drain/],
   [

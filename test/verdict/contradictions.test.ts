@@ -27,11 +27,13 @@ function contradictions(report: Report, trace: Trace): string[] {
   const { timeline, answer, ledger } = report;
   const total = timeline.total?.max ?? Infinity;
   const texts = [answer.headline, answer.why ?? '', deletedText(report) ?? ''];
-  // Lengths of a spec, and those before the request, are no lengths of this exit.
+  // Lengths of a spec, and those before the request or after the removal, are no lengths of this exit.
   const printed = texts.flatMap((text) =>
-    [...text.matchAll(/(?<![\d.–≥])(\d+\.\d)s(?! grace| for | before | after its node|s)/g)].map(
-      ([, seconds]) => Number(seconds) * 1000,
-    ),
+    [
+      ...text
+        .replace(/kept running for [^(]*/g, '')
+        .matchAll(/(?<![\d.–≥])(\d+\.\d)s(?! grace| for | before | after its node|s)/g),
+    ].map(([, seconds]) => Number(seconds) * 1000),
   );
   const longer = printed.filter((ms) => ms > total + slackMs).map((ms) => `${ms} ms is longer than the total`);
   const held = ledger

@@ -81,7 +81,7 @@ describe('min-drain-lead', () => {
   it('is the time from removal to SIGTERM, which a preStop sleep provides', async () => {
     const gate = await gateOf('prestop-sleep', { kind: 'min-drain-lead', ms: 1000 });
     expect(gate).toMatchObject({ name: 'min-drain-lead', passed: true });
-    expect(gate.message).toMatch(/^SIGTERM of app came \d\.\ds after removal from Service \S+$/);
+    expect(gate.message).toMatch(/^SIGTERM of app came ≈\d\.\ds after removal from Service \S+$/);
   });
 
   it('fails if SIGTERM arrives together with the removal', async () => {

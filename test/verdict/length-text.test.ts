@@ -4,7 +4,8 @@ import { lengthText, secondsText, shareText } from '../../src/verdict/length-tex
 describe('a length is printed with as many digits as its interval supports', () => {
   it.each([
     [{ min: 10, max: 20, shown: 15 }, '0.01s'],
-    [{ min: 3000, max: 3200, shown: 3100 }, '3.1s'],
+    [{ min: 3050, max: 3150, shown: 3100 }, '3.1s'],
+    [{ min: 3000, max: 3200, shown: 3100 }, '≈3.1s'],
     [{ min: 2700, max: 3500, shown: 3100 }, '≈3.1s'],
     [{ min: 10_000, max: 14_000, shown: 12_000 }, '≈12s'],
     [{ min: 2000, max: 4000, shown: 3000 }, '≈3s'],

@@ -199,10 +199,8 @@ function requestRows({ timeline, verdict, answer }: Report, pen: Pen): RankedRow
 }
 
 function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow[] {
-  const failed = gates
-    .find(({ passed }) => !passed)
-    ?.name.split(' ')
-    .at(-1);
+  // `fail-on drain-race`.
+  const failed = /\S+$/.exec(gates.find(({ passed }) => !passed)?.name ?? '')?.[0];
   const code = answer.cause?.code ?? failed ?? findings[0]?.code;
   if (code === undefined) return [];
   return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];

@@ -51,12 +51,14 @@ export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => Pr
       if (!printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
     held = new Map(marks.flatMap((mark) => (ready.has(mark) ? [] : [[mark.id, heldSince(mark)]])));
     const events: PrintEvent[] = [];
-    const lineAbove = above;
     const updateAt = Math.max(now, above);
     const lines = inPrintedOrder(marks.filter((one) => ready.has(one))).map((placed) => {
-      const mark = notBefore(placed, lineAbove);
-      const isLate = printed.has(mark.id) || mark.at.shown < lineAbove;
-      return isLate ? { mark: placed, at: updateAt, isLate } : { mark, at: mark.at.shown, isLate };
+      const mark = notBefore(placed, above);
+      const isLate = printed.has(mark.id) || mark.at.shown < above;
+      if (!isLate) return { mark, at: mark.at.shown, isLate };
+      const causes = causesOf(mark, marks).flatMap(({ id }) => printed.get(id)?.mark.at ?? []);
+      const causesAbove = causes.filter((at) => !isWide(at)).map(({ shown }) => shown);
+      return { mark: notBefore(placed, Math.max(-Infinity, ...causesAbove)), at: updateAt, isLate };
     });
     // What is learned with its effects is printed above them.
     for (const line of lines.filter(({ isLate, mark }) => isLate && !printed.has(mark.id)))
@@ -141,10 +143,8 @@ const podEndMarks: ReadonlySet<MarkName> = new Set(['containers-done', 'final-de
 
 /** Earlier marks of the timeline that led to this one. */
 function causesOf(mark: Mark, marks: readonly Mark[]): Mark[] {
-  const before = marks.slice(
-    0,
-    marks.findIndex(({ id }) => id === mark.id),
-  );
+  const own = marks.findIndex(({ id }) => id === mark.id);
+  const before = marks.slice(0, own);
   if (podEndMarks.has(mark.name)) return before.filter(({ name }) => !name.startsWith('replacement'));
   return mark.subject === undefined ? [] : before.filter(({ subject }) => subject === mark.subject);
 }

@@ -61,7 +61,7 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
+  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
@@ -71,12 +71,12 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · in ${secondsText(total)}`}`),
-    ...row('slowest', slowest && slowestText(slowest)),
+    ...row('slowest', slowestText(numbers)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
-    ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from stop signal to exit`),
+    ...row('stop', drain && `${quantiles(drain, pods, lengthText)} from ${signal} to exit`),
     ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf)} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
@@ -97,9 +97,10 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; 2.0s from stop signal to exit` */
-const slowestText = ({ timeline, ledger, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
-  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${drain === undefined ? '' : `; ${lengthText(drain)} from stop signal to exit`}`;
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; 2.0s from SIGTERM to exit` */
+const slowestText = ({ slowest: pod, signal }: RolloutNumbers): string | undefined =>
+  pod &&
+  `${pod.timeline.pod.metadata.name} gone after ${lengthText(pod.total)}${heldText(pod.ledger)}${pod.drain ? `; ${lengthText(pod.drain)} from ${signal} to exit` : ''}`;
 
 /** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>

@@ -78,9 +78,8 @@ function ofHook(
 }
 
 const failedAdvice: Record<HookKind, string> = {
-  exec: 'Run the hook by hand in a new pod with kubectl exec: the API does not say why it failed. The stop signal followed at once, as if there were no hook.',
-  httpGet:
-    'Request its path from inside a new pod with kubectl exec: the API does not say why it failed. The stop signal followed at once, as if there were no hook.',
+  exec: 'Run the hook by hand in a new pod with kubectl exec: the API does not say why it failed.',
+  httpGet: 'Request its path from inside a new pod with kubectl exec: the API does not say why it failed.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };

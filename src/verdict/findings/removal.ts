@@ -2,6 +2,7 @@
 import { deliverableSince } from '../../infer/arrival.ts';
 import { factsOfLastRun } from '../../infer/before-deletion.ts';
 import { reportedExit } from '../../infer/context.ts';
+import { between } from '../../infer/estimate.ts';
 import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { mayMiss } from '../../model/trace.ts';
@@ -67,12 +68,13 @@ export const removalRules: Rules = {
         evidence: removed.evidence,
       };
     if (abandoned.length === 0) return undefined;
-    const ran = abandoned.flatMap(({ name, bounds }) => {
+    const ran = abandoned.flatMap(({ name, bounds, exit }) => {
       const logEnd = factsOfLastRun(input, name).log.ended;
-      if (!bounds.exit || !logEnd) return [];
-      const logMs = logEnd.at + 1 - removed.latest;
       // A log that ended before the removal shows nothing about the time after it.
-      return logMs < 0 ? [] : [`${name} kept running for ${ranOnText(logMs)}`];
+      if (!bounds.exit || !logEnd || logEnd.at + 1 < removed.latest) return [];
+      const max = (exit?.at.latest ?? logEnd.at + 1) - removed.earliest;
+      const length = { min: Math.min(between(removed.estimate, bounds.exit).lo, max), max, shown: max };
+      return [`${name} kept running for ${lengthText(length).replace('≤', 'at most ')}`];
     });
     const ranOn = ran.length > 0 ? `${list(few(ran))} (until its log ended)` : undefined;
     const clause = `the pod was removed while ${stillRan(abandoned)}`;
@@ -211,10 +213,4 @@ function slowRemoval(input: RuleInput): Found | undefined {
     delayMs: length.min,
     evidence: [trace.terminal?.seq, sandbox ? trace.sandboxStopped?.seq : undefined, trace.finalDelete?.seq],
   };
-}
-
-/** `logMs`: from the removal to the end of the container's log, which ends up to a second after its container. */
-function ranOnText(logMs: number): string {
-  const seconds = Math.max(1, Math.round(logMs / second));
-  return seconds === 1 ? 'up to 1s' : `about ${seconds - 1}–${seconds}s`;
 }

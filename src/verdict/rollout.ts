@@ -104,7 +104,6 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
 }
 
-/** The pod that took longest, with the drain of its slowest container. */
 function slowestOf(reports: readonly Report[]) {
   const gone = reports.flatMap(({ timeline, ledger }) => {
     const { total } = timeline;

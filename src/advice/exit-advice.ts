@@ -2,6 +2,7 @@
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
 import { askedText } from '../verdict/grace.ts';
+import { knownEnd } from '../programs/stop-behaviour.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
 import type { JudgedExit } from '../verdict/report.ts';
 import { containerSpec, ignoresItsSignal, signalName } from '../verdict/rule-input.ts';
@@ -59,6 +60,10 @@ function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: Contain
   return reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
 }
 
+/** Of a program that is known to ignore its stop signal. */
+export const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | undefined =>
+  knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
+
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
   const { name } = container;
@@ -68,5 +73,7 @@ function handlingAdvice(container: ContainerTimeline, timeline: Timeline): strin
     return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
   if (containerSpec(timeline.pod, name)?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form: the shell receives the signal and does not pass it on.`;
+  const known = knownAdvice(timeline, container);
+  if (known) return `${known}.`;
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

@@ -52,11 +52,7 @@ export const situationIn = (object: KubernetesObject, neighbours: Neighbours, gr
  * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the
  * Services that select the pod. A pod in no slice has no clients to lose.
  */
-function servicesBehind(
-  selecting: readonly ServiceSpec[],
-  { services, slices }: Neighbours,
-  uid: string,
-): readonly ServiceSpec[] {
+function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }: Neighbours, uid: string) {
   if (!slices) return selecting;
   const own = slices.filter((slice) => readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid));
   return [...new Set(own.map(serviceNameOf))].map((name) => {

@@ -63,10 +63,8 @@ function printed(
   const inWords = `in its manifest: ${reason}`;
   if (!isPatchable)
     return { advice: patches.some(isAboutCause) ? [inWords, ...advice] : [...advice, inWords], fix: [] };
-  const patch = patchOf(
-    situation,
-    patches.flatMap(({ edits }) => edits),
-  );
+  const edits = patches.flatMap((one) => one.edits);
+  const patch = patchOf(situation, edits);
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
   const command = `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'`;

@@ -10,7 +10,7 @@ import { lossOf } from '../verdict/loss.ts';
 import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
 import type { Capacity } from './capacity.ts';
 import type { MeasuredContainer } from './container-spec.ts';
-import { isUnhandled } from './exit-advice.ts';
+import { isUnhandled, knownAdvice } from './exit-advice.ts';
 import { serviceOf, type Neighbours } from './neighbours.ts';
 import type { Problem } from './problem.ts';
 import { situationOf, templatePaths, type Situation } from './situation.ts';
@@ -80,10 +80,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
   const { trigger, workload } = timeline;
   // No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted.
   const isUnfixable =
-    outcome === 'forced' ||
-    workload?.replicas === 0 ||
-    trigger.kind === 'namespace-deletion' ||
-    trigger.kind === 'owner-deleted';
+    outcome === 'forced' || workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
   return findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };
@@ -121,6 +118,6 @@ function wasStarting(timeline: Timeline, name: string): boolean {
   const container = timeline.containers.find((one) => one.name === name);
   const wasReady = status?.ready === true && spec?.readinessProbe !== undefined;
   if (wasReady || spec?.shell || spec?.handlesTerm || !container?.stopSignal || !container.drain) return false;
-  if (ignoresItsSignal(timeline, container)) return false;
+  if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
   return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
 }

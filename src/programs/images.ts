@@ -23,8 +23,5 @@ export function shellsOf(image: string): readonly string[] {
   return base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))];
 }
 
-/**
- * The STOPSIGNAL of a well-known image, by its name; undefined for SIGTERM and for all other images, as the API does not
- * show it (SIGNALS.md §2 S8).
- */
+/** The STOPSIGNAL of a well-known image; undefined for SIGTERM and for other images: the API does not show it (SIGNALS.md §2 S8). */
 export const stopSignalOfImage = (image = ''): string | undefined => rowOfImage(image)?.stop;

@@ -89,12 +89,11 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
 function ownEffect(link: LinkParts): Effect {
   const { row, reaction, context, inner } = link;
   const { does, note } = reaction;
-  const unknown = unknownApp(row.name, context);
   if (row.kind === 'runtime' && !/^(unknown|ignores)$/.test(does)) return unknownApp(row.name, context, reaction);
   if (/^(drops|ignores|reloads)$/.test(does)) return goesOn(link);
-  if (does === 'leaves' || does === 'forwards') return throughWrapper(link, inner ?? unknown);
+  if (does === 'leaves' || does === 'forwards') return throughWrapper(link, inner ?? unknownApp(row.name, context));
   if (does !== 'unknown' && does !== 'execs') return ofProgram(link);
-  if (!inner || does === 'execs') return inner ?? unknown;
+  if (!inner || does === 'execs') return inner ?? unknownApp(row.name, context);
   const because = note ?? `what ${row.name} does with SIG${context.signal} here is not known`;
   const { decidedBy = because, remedy = row.remedy } = reaction;
   return { ...plain, reachesApp: 'unknown', handles: 'unknown', because, decidedBy, remedy };
@@ -109,7 +108,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
   const [says, note] = hasHandler ? ['goes on at', noteOf(reaction)] : ['has no handler for', `, and ${why}`];
   const ends = `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`;
-  const init: StopRemedy = { kind: 'init', text: 'Put an init such as tini in front of it' };
+  const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${name}` };
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',
@@ -123,11 +122,10 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
 }
 
 function throughWrapper({ row, reaction, context }: LinkParts, inner: Effect): Effect {
-  const { code, cutCode, childCode, limitSeconds: limit = Infinity, limitFrom, codes } = reaction;
+  const { code, cutCode, childCode, limitSeconds: limit = Infinity, limitFrom, codes, remedy = row.remedy } = reaction;
   const ownCut = (context.isPid1 ? undefined : childCode) ?? cutCode;
   const killed = limit === Infinity || code !== undefined ? [] : inner.exitCodes.cut;
   const cut = codes ?? (ownCut === undefined ? inner.exitCodes.cut : [ownCut, ...killed]);
-  const { remedy = row.remedy } = reaction;
   if (reaction.does === 'leaves') {
     const { because = `${row.name} ends at once at SIG${context.signal}, and the application with it` } = reaction;
     const reachesApp = reaction.isSent === false ? 'no' : inner.reachesApp;

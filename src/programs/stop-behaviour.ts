@@ -41,16 +41,19 @@ function wordsOf(command: readonly string[], args: readonly string[], image: str
 
 /**
  * How a container ended by its stop signal, by its exit code and the name of its program. `isNormal`: certainly as this
- * program does when it stops; else something in front of the application probably ended and cut it off.
+ * program does when it stops; false: something in front of the application probably ended and cut it off; absent: it ran
+ * until SIGKILL, as this program ignores the signal, and `advice` says what would help.
  */
 export function knownEnd({ program = '', image }: { program?: string; image?: string }, signal = 'SIGTERM', code = 0) {
   // Its arguments are not known; a manager of scripts needs one.
   const command = [program, 'start'];
-  const { reachesApp, handles, exitCodes, probably, because, chain } = stopBehaviour({ command, image }, signal, 30);
+  const found = stopBehaviour({ command, image }, signal, 30);
+  const { reachesApp, handles, exitCodes, because } = found;
   const { variants = [] } = rowOf(command) ?? {};
   const codes = variants.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
+  if (handles === 'no' && reachesApp === 'yes' && code === 137) return { because, advice: found.remedy?.text };
   if (program === '' || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;
   if (reachesApp === 'no') return exitCodes.cut.includes(code) ? { isNormal: false, because } : undefined;
-  const isKnown = !probably && reachesApp === 'yes' && chain.at(-1)?.kind === 'program';
+  const isKnown = !found.probably && reachesApp === 'yes' && found.chain.at(-1)?.kind === 'program';
   return isKnown && exitCodes.good.includes(code) ? { isNormal: true, because } : undefined;
 }

@@ -62,6 +62,12 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
     /fix run the pod as a Deployment of at least two replicas; until then a preStop sleep would only lengthen the outage/,
     /fix preStop|-v shows the command|fix .*fix /,
   ],
+  [
+    'a program that ignores the signal is named, as check does',
+    'ignored-by-its-program',
+    /why no log line .*; busybox sleep has no handler for SIGTERM.* fix put an init such as tini in front of busybox sleep /,
+    /its start script|check that/,
+  ],
   ['a crash shows nothing about the time of a shutdown', 'close-call-137', /Exited 137/, /s drain/],
   [
     'who forced it is asked, and nobody is told not to force',

@@ -85,6 +85,7 @@ it('tells a normal end from a failure by the program and its exit code, only whe
   expect(knownEnd({ program: 'lighttpd' }, 'SIGTERM', 255)).toBeUndefined();
   expect(knownEnd({ program: 'npm', image: 'node:22' }, undefined, 1)?.isNormal).toBe(false);
   expect(knownEnd({ program: 'npm', image: 'node:22-alpine' }, undefined, 1)).toBeUndefined();
+  expect(knownEnd({ program: 'tail', image: 'debian:12' }, 'SIGTERM', 137)?.because).toContain('tail has no handler');
   // What its options and its version decide, and what an application may do itself.
   for (const [program, code] of [
     ['uwsgi', 30],

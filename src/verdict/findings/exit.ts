@@ -46,14 +46,13 @@ export const exitRules: ContainerRules = {
     if (reaction !== 'none') return undefined;
     const signal = signalName(container);
     const length = drain ? ` for ${lengthText(drain).replace('≤', 'up to ')}` : '';
-    const shell = shellText(timeline, container);
     const silence = `${name} showed no reaction to ${signal}${length}`;
     const unseen = `no log line${containerSpec(timeline.pod, name)?.readinessProbe ? ' and no readiness change' : ''}`;
     return {
       message: `${silence}: ${unseen} until SIGKILL`,
       // Silence alone does not prove it: an application may work towards its exit and print nothing.
       clause: ignoresItsSignal(timeline, container) ? `${name} ignored ${signal}${length}` : silence,
-      why: `${unseen} of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
+      why: [`${unseen} of ${name} after ${signal}`, shellText(timeline, container) ?? []].flat().join('; '),
     };
   },
 
@@ -140,11 +139,12 @@ function cutText({ pod }: Timeline, container: ContainerTimeline, code: number):
 /** What the container's command does with signals, if that explains a SIGKILL. */
 function shellText(timeline: Timeline, container: ContainerTimeline): string | undefined {
   if (ignoresItsSignal(timeline, container)) return 'its command ignores SIGTERM (`trap "" TERM`)';
-  const { shell, handlesTerm, handlesOther } = containerSpec(timeline.pod, container.name) ?? {};
-  if (handlesTerm && container.stopSignal?.isPerhapsOther)
+  const spec = containerSpec(timeline.pod, container.name);
+  if (spec?.handlesTerm && container.stopSignal?.isPerhapsOther)
     return 'its command handles SIGTERM, and nothing shows that it came: its image may set another STOPSIGNAL';
-  if (handlesOther) return 'its command handles other signals, not SIGTERM: its image decides which one comes';
-  return shell ? 'its PID 1 is a shell, which rarely forwards signals' : undefined;
+  if (spec?.handlesOther) return 'its command handles other signals, not SIGTERM: its image decides which one comes';
+  if (spec?.shell) return 'its PID 1 is a shell, which rarely forwards signals';
+  return stopSignalName(container) && knownEnd(spec ?? {}, stopSignalName(container), 137)?.because;
 }
 
 /**

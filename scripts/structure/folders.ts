@@ -12,7 +12,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 3044, mostFiles: 31, longestChain: 9 },
+  cli: { targetLines: 2250, mostLines: 3043, mostFiles: 31, longestChain: 9 },
   run: { targetLines: 5000, mostLines: 5395, mostFiles: 51, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4944, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3350, mostFiles: 30, longestChain: 6 },

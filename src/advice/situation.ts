@@ -84,7 +84,7 @@ export function situationOf(
   templatePath = templatesOf(object)[0] ?? [],
 ) {
   const { kind = '', metadata } = object;
-  const template = asObject(templatePath.reduce<unknown>(childOf, object));
+  const template = asObject(templatePath.reduce(childOf, object));
   const podPath: Path = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);

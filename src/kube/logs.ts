@@ -48,7 +48,7 @@ export async function followLog(cluster: Cluster, target: LogTarget, options: Lo
 /** After so many consecutive connections without a line, this log cannot be read. */
 const maxIdleConnections = 8;
 
-/** Retries until the log opens; undefined if it never will, or on abort. */
+/** Retries until the log opens; undefined if it never will, or on abort. The answer waits for the kubelet: no `Date`. */
 async function openLog(
   cluster: Cluster,
   target: LogTarget,
@@ -58,7 +58,6 @@ async function openLog(
   for (let failures = 0; ; failures++) {
     const response = await requestLog(cluster, target, progress, signal, since);
     if (signal.aborted) return undefined;
-    response?.dated.forEach(deliver);
     if (response?.status === 200) {
       deliver({ kind: 'log-opened', at: response.at, container: target.container });
       return response;

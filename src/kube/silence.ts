@@ -112,14 +112,14 @@ export async function checkSilence(
   const asked = cluster.env.now();
   const answering = askWhatIsNew(cluster, target, position, signal);
   const answered = new AbortController();
-  const settle = (): void => answered.abort();
-  answering.then(settle, settle);
+  // How long an answer took counts even if it comes too late to compare.
+  const settle = (answer?: Comparison): void => (answer?.dated.forEach(deliver), answered.abort());
+  answering.then(settle, () => settle());
   // Continue reading: a line makes the answer unnecessary, and the answer may take long.
   const line = await next(maxAnswerMs, answered.signal);
   if (line !== undefined) return line;
   if (!answered.signal.aborted) return { kind: 'unanswered' };
   const answer = await answering;
-  answer.dated.forEach(deliver);
   if (answer.has === 'less') return { kind: isLongBehind(position, asked) ? 'ahead' : 'alive' };
   if (answer.has !== 'more') {
     position.failures = 0;
@@ -144,8 +144,9 @@ function isLongBehind(position: Position, asked: number): boolean {
 
 /** ms without a line before the server is asked. */
 const askAfterMs = {
-  /** An open stream may be silent for minutes; it is worth asking now and then. */
-  whenUndoubted: 10_000,
+  /** An open stream may be silent for minutes; it is worth asking now and then, and sooner about the pod that is awaited. */
+  ofPod: 5000,
+  ofOthers: 10_000,
   /** The run waits for the answer. */
   whenDoubted: 10,
 };
@@ -156,7 +157,7 @@ const askAfterMs = {
  * A silent stream whose server does not answer counts as lost until a line or an answer comes: an open connection alone
  * proves nothing. Health gets only the changes, since it looks at the whole run each time.
  */
-export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, health: Health) {
+export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, health: Health, isOfPod: boolean) {
   let isLost = false;
   let questions = 0;
   let notBefore = 0;
@@ -167,7 +168,7 @@ export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, heal
   return {
     /** ms to wait for a line before the server is asked, at least its Retry-After or our own backoff. */
     waitMs: (isDoubted: boolean): number =>
-      Math.max(isDoubted ? askAfterMs.whenDoubted : askAfterMs.whenUndoubted, notBefore - now()),
+      Math.max(askAfterMs[isDoubted ? 'whenDoubted' : isOfPod ? 'ofPod' : 'ofOthers'], notBefore - now()),
     /** A line came: nothing before it can be missing. */
     lineCame,
     answered: (): void => {

@@ -102,7 +102,7 @@ export function noStreamingLists(cluster: Cluster): AttemptEnd {
 
 async function readChanges(context: StreamContext, next: NextLine): Promise<AttemptEnd> {
   const { cluster, target, position, signal, health } = context;
-  const silence = createSilence(cluster.env, health);
+  const silence = createSilence(cluster.env, health, target.stream === 'pod');
   for (;;) {
     health.sure(position.completeUntil);
     if (health.doubted.aborted && !position.whole && (isObjectGone(target, position) || health.isOver?.()))

@@ -39,7 +39,7 @@ export function deletedText({ timeline, answer, ledger, probesFailed }: Report):
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
-  const late = firstAnswerMs && ` · before that, the API server's first answer took ${secondsText(firstAnswerMs)}`;
+  const late = firstAnswerMs && ` · before that, connecting and the first answer took ${secondsText(firstAnswerMs)}`;
   return `${gone}${by}${replacedText(timeline)}${restartsText(timeline, probesFailed)}${late ?? ''}`;
 }
 

@@ -26,12 +26,15 @@ export function apiSilences(input: RuleInput): Span[] {
 }
 
 /**
- * A server that stands still breaks nothing. Then the kubelet's renewal of its Lease arrives long after it was sent, and
- * the answer to a request of ours as late: one alone may be the node's connection or ours.
+ * A server that stands still breaks nothing. Then what the kubelet sends, a renewal of its Lease or an Event, arrives long
+ * after it was sent, and the answer to a request of ours as late: one alone may be the node's connection or ours.
  */
 const standstills = ({ trace, network }: RuleInput): Span[] =>
-  trace.nodeSigns.renewals.flatMap(({ value: { stamp }, at }) => {
-    const sent = network.toClient('node', { lo: stamp, hi: stamp }).hi;
+  [
+    ...trace.nodeSigns.renewals.map(({ value: { stamp }, at }) => ({ at, time: { lo: stamp, hi: stamp } })),
+    ...trace.events.filter(({ component, isOld }) => component === 'kubelet' && !isOld),
+  ].flatMap(({ at, time }) => {
+    const sent = network.toClient('node', time).hi;
     const isOurs = trace.slowAnswers.some(({ lo, hi }) => lo < at && Math.abs(hi - at) < second);
     if (at - sent < 2 * second || !isOurs) return [];
     return [{ lo: allNotes(trace.notes).findLast((note) => note.at <= sent)?.at ?? sent, hi: at }];

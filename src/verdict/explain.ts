@@ -1,7 +1,6 @@
 /** All that can be explained: the topics of docs/explain.md, which contains the texts and their order. Pure. */
 import page from '../../docs/explain.md?raw';
 
-/** The explanation of one word of the report. */
 export interface Explanation {
   is: string;
   /** How it is known, where that is not plain. */

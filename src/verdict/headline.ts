@@ -23,7 +23,6 @@ import { few, list, plural, stillRan } from './words.ts';
 interface HeadlineInput {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
-  /** Why it was not graceful, or what took the time. */
   readonly cause: JudgedFinding | undefined;
   readonly earlier?: ReturnType<typeof earlierStop> | undefined;
 }

@@ -45,6 +45,8 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     }
     from = until;
   }
+  // The kubelet may speak to another API server than podexit, whose own DELETE shows that this one was well.
+  isWebhook &&= entries[0]?.owner === 'admission';
   const subject = `an admission webhook${isWebhook ? '' : ' or the API server'}`;
   return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
 }

@@ -32,7 +32,6 @@ export interface Loss {
   readonly evidence: readonly number[];
 }
 
-/** Undefined if no probe ran or none of its requests failed. */
 export function lossOf(timeline: Timeline): Loss | undefined {
   const probes = lossProbes(timeline.probes);
   const { sent, failed } = lostBy(probes);

@@ -104,7 +104,6 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
 }
 
-/** The pod that took longest, with the drain of its slowest container. */
 function slowestOf(reports: readonly Report[]) {
   const gone = reports.flatMap(({ timeline, ledger }) => {
     const { total } = timeline;
@@ -176,7 +175,6 @@ function noReadyOf(reports: readonly Report[]) {
   return periods.sort((a, b) => b.longest.shown - a.longest.shown)[0];
 }
 
-/** Codes of warnings and errors, most frequent first. */
 function causesOf(reports: readonly Report[]) {
   const codes = reports.flatMap(({ verdict }) => [
     ...new Set(verdict.findings.flatMap(({ code, severity }) => (severity === 'info' ? [] : [code]))),

@@ -33,3 +33,13 @@ it('podexit checks a silent stream from time to time, with few requests', async 
   const podStream = run.requests.filter(({ verb, resource }) => verb === 'watch' && resource === 'pods');
   expect(podStream).toHaveLength(1);
 });
+
+it('podexit asks about a pod that is silent for 5 s, no sooner', async () => {
+  const { requests } = await traced(loadRecording('no-grace-spec-default'));
+  const askedAt = requests.flatMap(({ verb, resource, subresource, at }) =>
+    verb === 'get' && resource === 'pods' && subresource === undefined ? [at] : [],
+  );
+  const pauses = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? NaN));
+  expect(askedAt.length).toBeGreaterThan(3);
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5000);
+});

@@ -20,6 +20,13 @@ describe('followLog', () => {
     expect(api.asked[0]?.query).toEqual({ container: 'app', follow: 'true', timestamps: 'true', tailLines: '0' });
   });
 
+  it('delivers no `Date` of its answer, which waits for the kubelet too, not for the API server alone', async () => {
+    const api = await serve((_, response) => response.end(`${stamp(5)} bye\n`));
+    const seen: string[] = [];
+    for await (const { kind } of followLog(await connected(api), target, { signal: stopping() })) seen.push(kind);
+    expect(seen).toEqual(['log-opened', 'line', 'log-ended']);
+  });
+
   it('continues after a broken connection, without repeating a line', async () => {
     let opened = 0;
     const api = await serve((_, response) => {

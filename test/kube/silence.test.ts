@@ -1,6 +1,8 @@
-/** An open stream needs no new credentials, so a failing credential plugin says nothing about the stream. */
-import { expect, it } from 'vitest';
-import { askWhatIsNew } from '../../src/kube/silence.ts';
+/** What podexit asks about a silent stream. An open one needs no new credentials, so a failing plugin says nothing about it. */
+import { expect, it, vi } from 'vitest';
+import { askWhatIsNew, checkSilence } from '../../src/kube/silence.ts';
+import type { StreamContext } from '../../src/kube/watch-position.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { connect } from '../../src/kube/connect.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
@@ -31,4 +33,26 @@ it("if a proxy answers with its own 404 page, it is unknown whether a silent str
   const delivered = { newest: '7', keys: new Set(['shop/web']) };
   const { has } = await askWhatIsNew(await connected(api), target, delivered, new AbortController().signal);
   expect(has).toBe('unknown');
+});
+
+it('an answer that comes too late to compare still shows how long the server took', async () => {
+  const late: RawObservation = { kind: 'dated', at: 9000, sentAt: 5000, date: 8000 };
+  const body = { metadata: { name: 'web', namespace: 'shop', resourceVersion: '7' } };
+  let answer = (): void => {};
+  const request = async () => {
+    await new Promise<void>((resolve) => (answer = resolve));
+    return { status: 200, body, headers: {}, dated: [late] };
+  };
+  const delivered: RawObservation[] = [];
+  const context = {
+    cluster: { env: { now: () => 5000 }, request },
+    target: { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' },
+    position: { newest: '7', keys: new Set(['shop/web']) },
+    signal: new AbortController().signal,
+    deliver: (one: RawObservation) => void delivered.push(one),
+  };
+  const found = await checkSilence(context as unknown as StreamContext, () => Promise.resolve(undefined));
+  expect([found, delivered]).toEqual([{ kind: 'unanswered' }, []]);
+  answer();
+  await vi.waitFor(() => expect(delivered).toEqual([late]));
 });

@@ -1,10 +1,12 @@
 /** The time ledger: each second of a deletion has one owner, or is called unexplained. */
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { reportOf } from '../../src/advice/report.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import { storyReport } from '../helpers/cases.ts';
-import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
+import { allNames, observationsOf, rawObservationsIn, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
 import { judgeStory } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { randomStory } from '../sim/random-story.ts';
@@ -14,6 +16,9 @@ const total = (ledger: ExitReport['ledger'] = []): number => ledger.reduce((sum,
 const unexplainedIn = ({ ledger = [] }: ExitReport): number =>
   total(ledger.filter(({ owner }) => owner === 'unexplained'));
 
+/** What went wrong in clusters, each a recording of one pod but for the rollout. */
+const troubles = fileURLToPath(new URL('recordings/', import.meta.url));
+
 /** The reports of all recorded pods. Once: they take a third of the time of this file. */
 const recorded = allRecorded();
 
@@ -21,7 +26,12 @@ async function allRecorded() {
   const pods = await Promise.all(
     allNames.map(async (name) => (await tracedPodsOf(name)).map((pod) => ({ name, ...pod }))),
   );
-  return pods.flat().flatMap(({ name, pod, rawObservations }) => {
+  const files = readdirSync(troubles).filter((file) => file !== 'rollout-without-its-events.ndjson');
+  const troubled = files.map(async (name) => {
+    const rawObservations = await rawObservationsIn(`${troubles}${name}`);
+    return { name, pod: name, rawObservations };
+  });
+  return [...pods.flat(), ...(await Promise.all(troubled))].flatMap(({ name, pod, rawObservations }) => {
     const report = reportOf(traceOf(observationsOf(rawObservations)));
     return report ? [{ name, pod, shown: report.timeline.total?.shown, report: exitReportOf(report) }] : [];
   });

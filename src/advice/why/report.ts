@@ -132,10 +132,10 @@ function graceText({ grace }: PastExit): string | undefined {
 }
 
 function timeline(moments: readonly WhyMoment[]): [string, string][] {
-  const start = moments[0] ? shownAt(moments[0]) : 0;
-  return moments.map((one, index) => {
-    const since = (shownAt(one) - start) / 1000;
-    const time = index === 0 ? clockText(start) : `${since < 0 ? '' : '+'}${since.toFixed(1)}s`;
+  const sorted = [...moments].sort((a, b) => shownAt(a) - shownAt(b));
+  const start = sorted[0] ? shownAt(sorted[0]) : 0;
+  return sorted.map((one, index) => {
+    const time = index === 0 ? clockText(start) : `+${((shownAt(one) - start) / 1000).toFixed(1)}s`;
     const length = (one.latest - one.earliest) / 1000;
     const later = length > 2 ? `, or up to ${length.toFixed(0)}s later` : '';
     return [time, `${one.what}${later} (${one.source})`];

@@ -12,7 +12,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 3044, mostFiles: 31, longestChain: 9 },
+  cli: { targetLines: 2250, mostLines: 3043, mostFiles: 31, longestChain: 9 },
   run: { targetLines: 5000, mostLines: 5395, mostFiles: 51, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4944, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3350, mostFiles: 30, longestChain: 6 },
@@ -23,7 +23,7 @@ export const folders: Record<string, FolderLimits> = {
   recording: { targetLines: 340, mostLines: 336, mostFiles: 3, longestChain: 2 },
   export: { targetLines: 250, mostLines: 244, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1507, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 4500, mostLines: 7016, mostFiles: 54, longestChain: 9 },
+  advice: { targetLines: 4500, mostLines: 7015, mostFiles: 54, longestChain: 9 },
   watch: { targetLines: 1500, mostLines: 1655, mostFiles: 16, longestChain: 6 },
   try: { targetLines: 750, mostLines: 1460, mostFiles: 11, longestChain: 5 },
   demo: { targetLines: 2460, mostLines: 2818, mostFiles: 27, longestChain: 6 },

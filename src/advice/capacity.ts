@@ -3,6 +3,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
 import type { Answer } from '../programs/behaviour.ts';
 import { imageName } from '../programs/images.ts';
+import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import { amountOf, type Neighbours } from './neighbours.ts';
 
@@ -21,6 +22,17 @@ export interface RolloutStrategy {
 
 /** Why a second pod may do harm. */
 export type SingleReason = 'data volume' | 'store image' | 'recreate' | 'leader election off' | 'device' | 'host ports';
+
+const singleText: Readonly<Record<SingleReason, string>> = {
+  'data volume': 'its volume keeps data, which a second pod may not share',
+  'store image': 'a second pod of a store is no copy of the first, unless it is set up to replicate',
+  recreate: 'its strategy (Recreate, or one replica with maxSurge 0) says that two pods must not run at the same time',
+  'leader election off': 'leader election is off, or it must run alone, so two pods would do the same work twice',
+  device: 'each pod takes a device',
+  'host ports': 'each pod takes its ports of a node',
+};
+
+export const reasonsIn = (single: readonly SingleReason[]): string => list(single.map((why) => singleText[why]));
 
 /** Why a new pod cannot run beside the old one. `unknown`: on some nodes, or with some volumes. */
 export interface InPlaceReason {
@@ -153,11 +165,13 @@ interface Volume {
 /** Volumes that outlive the pod. The data of an emptyDir belongs to one pod only, which matters for stores. */
 function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours): Volume[] {
   // `hostPath`: each node has its own, so that nothing waits for it.
-  const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
+  // `csi`: made for each pod, and never attached to a node, so it has no access mode.
+  const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath', 'csi'];
   const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral'];
   const named = asArray(podSpec['volumes'], 256).map(asObject);
   const lasting = named
     .filter((volume) => !passing.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
+    .filter(({ csi }) => asObject(csi)['readOnly'] !== true)
     .map((volume): Volume => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const modes = claims?.get(claim ?? '');
@@ -181,10 +195,10 @@ const storePorts: ReadonlySet<unknown> = new Set([6379, 5432, 3306, 27017, 9042,
 const keepsData = ({ image, ports }: ContainerSpec): boolean =>
   stores.test(imageName(image)) || image.includes('/mssql/server') || ports.some(({ port }) => storePorts.has(port));
 
-/** Flags with which a program says that it must be the only one. */
+/** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */
 const alone =
-  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)/i;
+  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)|\bcelery\s(.*\s)?(beat|-B|--beat)(\s|$)/i;
 
 const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>
-  [...command, ...args].some((word) => alone.test(word)) ||
+  alone.test([...command, ...args].join(' ')) ||
   env.some(({ name, value }) => /LEADER_?ELECT/i.test(name) && /^(false|0)$/i.test(value));

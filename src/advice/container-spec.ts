@@ -54,9 +54,9 @@ export const containerSpecsOf = (podSpec: unknown, podPath: Path, scriptsOf?: Sc
     .filter(({ name }) => name !== '');
 
 function containerOf(container: JsonObject, path: Path, isInit: boolean, scriptsOf: ScriptsOf | undefined) {
-  const { preStop, stopSignal } = asObject(container['lifecycle']);
-  const initKind = container['restartPolicy'] === 'Always' ? ('sidecar' as const) : ('init' as const);
-  const { livenessProbe } = container;
+  const { preStop, postStart, stopSignal } = asObject(container['lifecycle']);
+  const { livenessProbe, startupProbe, restartPolicy } = container;
+  const initKind = restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const);
   return {
     name: asText(container['name']),
     kind: isInit ? initKind : ('main' as const),
@@ -68,9 +68,11 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     command: { ...commandOf(container), scripts: scriptsOf?.(container) },
     hook: hookOf(asObject(preStop), asText(container['image'])),
     /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
-    restartPolicy: asString(container['restartPolicy']),
+    restartPolicy: asString(restartPolicy),
     restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
     hasReadinessProbe: isPresent(container['readinessProbe']),
+    /** Of a native sidecar the API waits for these before it starts the next container. */
+    delaysStart: isPresent(postStart) || isPresent(startupProbe),
     env: asArray(container['env'], 1000)
       .map(asObject)
       .map(({ name, value }) => ({ name: asText(name), value: asText(value) })),
@@ -111,16 +113,14 @@ function portOf(raw: JsonObject) {
 function hookOf(handler: JsonObject, image: string) {
   const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => isPresent(handler[one]));
   if (!kind) return undefined;
-  const exec = asObject(handler['exec']);
-  const command = asStrings(exec['command']);
+  const { command: words, seconds } = asObject(handler['exec']);
+  const command = asStrings(words);
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
   const neverRuns = isDistroless && programsOfDistributions.test(command[0] ?? '');
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
-    kind === 'sleep'
-      ? asSeconds(asObject(handler['sleep'])['seconds'])
-      : (asNumber(exec['seconds']) ?? plainSleep(command));
+    kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (asNumber(seconds) ?? plainSleep(command));
   return {
     kind,
     command,

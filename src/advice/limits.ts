@@ -4,14 +4,14 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../model/o
 import { secondsOf } from '../programs/shell-words.ts';
 
 export interface Limit {
-  /** `a GKE spot node`, as in "… gives a pod 25s". */
+  /** `an AKS spot node`, as in "… gives a pod 30s". */
   readonly by: string;
   readonly seconds: number;
 }
 
 /** Labels and taints of spot nodes, and what is left for pods after the notice, from the providers' documentation. */
-const spotKeys: readonly { key: RegExp; value?: RegExp; by: string; seconds: number }[] = [
-  { key: /^cloud\.google\.com\/gke-(spot|preemptible)$/, by: 'a GKE spot node', seconds: 25 },
+const spotKeys: readonly (Limit & { key: RegExp; value?: RegExp })[] = [
+  { key: /^cloud\.google\.com\/gke-(spot|preemptible)$/, by: 'a spot node of a GKE node pool', seconds: 15 },
   { key: /^kubernetes\.azure\.com\/scalesetpriority$/, value: /^spot$/, by: 'an AKS spot node', seconds: 30 },
   { key: /^eks\.amazonaws\.com\/capacityType$/, value: /^SPOT$/, by: 'an EC2 spot node', seconds: 120 },
   { key: /^karpenter\.sh\/capacity-type$/, value: /^spot$/, by: 'a spot node', seconds: 120 },
@@ -21,10 +21,9 @@ const spotKeys: readonly { key: RegExp; value?: RegExp; by: string; seconds: num
 
 /** The limits that the pod spec itself shows, and those of the objects around it. */
 export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {
-  const found = placedOn(podSpec).flatMap(({ key, value }) => {
-    const spot = spotKeys.find((one) => one.key.test(key) && (!one.value || value === '' || one.value.test(value)));
-    return spot && value !== 'false' ? [{ by: spot.by, seconds: spot.seconds }] : [];
-  });
+  const isSpot = (one: (typeof spotKeys)[number], key: string, value: string): boolean =>
+    value !== 'false' && one.key.test(key) && (!one.value || value === '' || one.value.test(value));
+  const found = placedOn(podSpec).flatMap(({ key, value }) => spotKeys.find((one) => isSpot(one, key, value)) ?? []);
   // The default of --max-graceful-termination-sec.
   const limits = [...found, ...around, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);

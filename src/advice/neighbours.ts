@@ -54,9 +54,6 @@ export interface BudgetSpec extends ReturnType<typeof budgetOf> {
   ruling?: { refused: boolean; text: string };
 }
 
-/** Who sends requests to a Service. `metrics-only`: a monitoring system, which tries again by itself. */
-export type Clients = 'load-balancer' | 'headless' | 'metrics-only';
-
 /** A Service without a selector has endpoints that are managed elsewhere. */
 export function serviceOf({ metadata, spec: raw }: V1Service) {
   const spec = asObject(raw);
@@ -80,7 +77,8 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
   };
 }
 
-function clientsOf(name: string, spec: JsonObject): Clients {
+/** Who sends requests to a Service. `metrics-only`: a monitoring system, which tries again by itself. */
+function clientsOf(name: string, spec: JsonObject): 'load-balancer' | 'headless' | 'metrics-only' {
   const ports = asArray(spec['ports']).map(asObject);
   const names = ports.map((port) => asString(port['name']) ?? asString(port['targetPort']) ?? '');
   const areMetrics = names.every((one) => isMetricsName.test(one) || (one === '' && isMetricsName.test(name)));

@@ -1,11 +1,12 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
+import { lineOfShell } from '../programs/shell-arguments.ts';
 import { list } from '../verdict/words.ts';
-import { surges, type SingleReason } from './capacity.ts';
+import { reasonsIn, surges } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, type Size } from './sizes.ts';
+import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
@@ -165,10 +166,12 @@ function costsOf({ graceSeconds }: Situation, hookSeconds: number, grace: Size |
 }
 
 /** Sleeps of the same length end together, and with them what the serving container may need. */
-function hookNeeds(situation: Situation, { on }: Sleeps): string {
+function hookNeeds(situation: Situation, { on, seconds }: Sleeps): string {
   const others = companionsOf(situation, containersThatServe(situation)).filter(({ name }) => on.includes(name));
   const together = `; requests that end within the sleep, after which ${list(others.map(({ name }) => name))} may stop first (not as a sidecar in initContainers)`;
-  return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}`;
+  const beside = `; that two pods may run at the same time: each rollout runs them ${seconds}s longer`;
+  const isSingle = situation.capacity.replicas === 1 && surges(situation.capacity) === 'yes';
+  return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}${isSingle ? beside : ''}`;
 }
 
 /** The preStop sleeps to set, and on which containers; none: 0 seconds. */
@@ -177,13 +180,8 @@ interface Sleeps {
   readonly on: readonly string[];
 }
 
-interface Hooks extends Sleeps {
-  readonly solves: readonly Problem[];
-  /** What no sleep solves, and why. */
-  readonly sentences: readonly Remedy[];
-}
-
-function hooksFor(plan: Plan): Hooks {
+/** `sentences`: what no sleep solves, and why. */
+function hooksFor(plan: Plan) {
   const { situation } = plan;
   const solved = second(plan).flatMap(({ solves }) => solves);
   const late = lateStops(plan).filter((one) => !solved.includes(one));
@@ -202,11 +200,10 @@ function hooksFor(plan: Plan): Hooks {
   const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
-  const stuck = missing.find((one) => !canSetSleep(one));
+  const [stuck] = missing.flatMap((one) => whyNoSleep(one, longest, raced.includes(one)) ?? []);
   const on = missing.map(({ name }) => name);
-  if (!stuck) return { seconds: on.length > 0 ? longest : 0, on, solves, sentences };
-  const text = ownHookText(stuck, longest, raced.includes(stuck));
-  return { seconds: 0, on: [], solves: [], sentences: [...sentences, ...inWords(solves, text)] };
+  if (stuck === undefined) return { seconds: on.length > 0 ? longest : 0, on, solves, sentences };
+  return { seconds: 0, on: [], solves: [], sentences: [...sentences, ...inWords(solves, stuck)] };
 }
 
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
@@ -227,10 +224,17 @@ const deregistrationIn = (situation: Situation): number | undefined =>
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
   !hook || hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.neverRuns;
 
-const ownHookText = ({ name, hook }: ContainerSpec, seconds: number, isServing: boolean): string =>
-  isServing
-    ? `let the preStop hook of ${name} sleep ${seconds}s first${hook?.command.length ? `: sh -c 'sleep ${seconds}; …'` : ''}`
-    : `let ${name} stay up for ${seconds}s too: by its own preStop hook, or as a sidecar in initContainers`;
+/** Of one container; undefined if it can have it. */
+function whyNoSleep(container: ContainerSpec, seconds: number, isServing: boolean): string | undefined {
+  const { name, hook, liveness: { graceSeconds: restart = Infinity } = {} } = container;
+  if (isHeavyHook(seconds, restart))
+    return `a preStop sleep of ${seconds}s needs a longer ${graceField} of the liveness probe of ${name}: a restart by it has ${restart}s, hook included`;
+  if (canSetSleep(container)) return undefined;
+  if (!isServing)
+    return `let ${name} stay up for ${seconds}s too: by its own preStop hook, or as a sidecar in initContainers`;
+  const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
+  return `let the preStop hook of ${name} sleep ${seconds}s first${hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : ''}`;
+}
 
 /** Undefined if a sleep helps. */
 function whyNoHook(plan: Plan): string | undefined {
@@ -252,13 +256,12 @@ function whyNoHook(plan: Plan): string | undefined {
 
 function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {
   const serving = containersThatServe(situation);
-  return situation.containers.flatMap((container) => {
-    const { name, path } = container;
-    if (!on.includes(name)) return [];
-    const why = serving.includes(container)
-      ? `clients need time to stop sending requests; adjust ${seconds}s to yours`
-      : `${list(serving.map((one) => one.name))} may need it meanwhile`;
-    return [set([...path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why)];
+  const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
+  const forServing = `${list(serving.map(({ name }) => name))} may need it meanwhile`;
+  const sleeping = situation.containers.filter(({ name }) => on.includes(name));
+  return sleeping.map((one) => {
+    const why = serving.includes(one) ? forClients : forServing;
+    return set([...one.path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why);
   });
 }
 
@@ -324,17 +327,6 @@ function secondText({ subject: { kind }, capacity: { single, autoscaler } }: Sit
   return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
 }
 
-const reasonsIn = (single: readonly SingleReason[]): string => list(single.map((why) => singleText[why]));
-
-const singleText: Readonly<Record<SingleReason, string>> = {
-  'data volume': 'its volume keeps data, which a second pod may not share',
-  'store image': 'a second pod of a store is no copy of the first, unless it is set up to replicate',
-  recreate: 'its strategy (Recreate, or one replica with maxSurge 0) says that two pods must not run at the same time',
-  'leader election off': 'leader election is off, or it is told to run alone, so two pods would do the same work twice',
-  device: 'each pod takes a device',
-  'host ports': 'each pod takes its ports of a node',
-};
-
 /** Another rollout strategy: with consent, and one for all problems of the field. */
 function strategy(plan: Plan): Remedy[] {
   const { situation } = plan;
@@ -390,11 +382,14 @@ function byContainer(plan: Plan): Remedy[] {
   });
 }
 
-function sidecar({ podPath }: Situation, { name, path, hook }: ContainerSpec, problem: Problem): Remedy {
+function sidecar({ podPath }: Situation, { name, path, hook, delaysStart }: ContainerSpec, problem: Problem): Remedy {
   const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
+  const text = `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : ''}`;
+  const unless = `${text}; only if its postStart hook or startupProbe does not need the application, which would start after it`;
+  if (delaysStart) return { solves: [problem], text: unless, edits: [] };
   return {
     solves: [problem],
-    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : ''}`,
+    text,
     edits: [
       set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar'),
       { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why },

@@ -1,5 +1,5 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves; and who else serves. Pure. */
-import { stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
+import { reasonsIn, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
 import { signalled } from './problem.ts';
@@ -57,10 +57,12 @@ export function containersThatServe(situation: Situation): ContainerSpec[] {
 /** Nobody needs it while the pod stops, by its name. */
 export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor)$/;
 
-/** Other applications of the pod, which the serving ones may need, unless they only report about them. */
+/** Others of the pod that the serving ones may need, unless they only report. A helper that no patch moves needs a hook. */
 export function companionsOf(situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] {
   const names = new Set(serving.map(({ name }) => name));
-  return rolesOf(situation).applications.filter(({ name }) => !names.has(name) && !onlyReports.test(name));
+  const { applications, helpers } = rolesOf(situation);
+  const all = [...applications, ...helpers.filter(({ delaysStart }) => delaysStart)];
+  return all.filter(({ name }) => !names.has(name) && !onlyReports.test(name));
 }
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
@@ -86,7 +88,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (stopsAllAtOnce(kind, capacity)) return no('a rollout stops all its pods at once');
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
-  const { replicas } = capacity;
+  const { replicas, single } = capacity;
   const others = fewest ?? (replicas === undefined ? undefined : replicas - 1);
   const isAlone = others !== undefined && others <= 0;
   if (isAlone && fewest === undefined && services.some(({ isShared }) => isShared))
@@ -105,6 +107,8 @@ export function othersServe(situation: Situation): Reasoned {
   const alone = `nothing replaces the pod, and ${fewest === 0 ? 'nobody else served' : 'who else serves is not known'}`;
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
+  if (surges(capacity) === 'yes' && single.length > 0)
+    return unknown(`with it the next pod runs longer beside this one, and ${reasonsIn(single)}`);
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
   const [perhaps] = capacity.inPlace;
   return perhaps

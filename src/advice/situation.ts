@@ -15,6 +15,7 @@ import { matches } from '../run/streams/selectors.ts';
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
+import { childOf } from './fix/edit.ts';
 import { isWindows, limitsOf, type Limit } from './limits.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
@@ -116,12 +117,7 @@ export function situationOf(
   templatePath = templatesOf(object)[0] ?? [],
 ): Situation {
   const { kind = '', metadata } = object;
-  const template = asObject(
-    templatePath.reduce<unknown>(
-      (value, key) => (value as Record<string | number, unknown> | undefined)?.[key],
-      object,
-    ),
-  );
+  const template = asObject(templatePath.reduce(childOf, object));
   const podPath = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);

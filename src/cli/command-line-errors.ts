@@ -47,13 +47,12 @@ function flagError({ code, message }: CommanderError, program: Command, whole: C
 
 const oneNamespace = 'Name one namespace with -n. Exits of all of them: kubectl podexit watch -A';
 const aboutLogs = 'podexit follows the logs of the pod by itself; to read them: kubectl logs POD';
-const namePods = 'Name the pods, their workload as TYPE/NAME, or -l SELECTOR.';
 
 /** What to do instead, for flags that other commands of kubectl and stern have. */
 const flagHints: Readonly<Record<string, string>> = {
   '-A': oneNamespace,
   '--all-namespaces': oneNamespace,
-  '--all': namePods,
+  '--all': 'Name the pods, their workload as TYPE/NAME, or -l SELECTOR.',
   '-f': 'What is in a file is predicted by: kubectl podexit check -f FILE',
   '--filename': 'What is in a file is predicted by: kubectl podexit check -f FILE',
   '--tail': aboutLogs,

@@ -29,10 +29,7 @@ export async function runDemo(
   given: readonly string[],
   ports: Ports,
 ): Promise<number> {
-  if (flags.list) {
-    listScenarios(ports.stdout);
-    return 0;
-  }
+  if (flags.list) return listScenarios(ports.stdout);
   if (flags.writeKubeconfig !== undefined && !flags.serve)
     throw usageError(
       'demo',
@@ -226,11 +223,12 @@ function writeKubeconfig(file: string, text: string): void {
 }
 
 /** One line for each, or at a terminal wrapped to its width. */
-function listScenarios(stdout: Output): void {
+function listScenarios(stdout: Output): number {
   const width = Math.max(...shippedScenarios.map(({ name }) => name.length)) + 2;
   for (const { name, about, fixed } of shippedScenarios) {
     const line = fixed === undefined ? about : `${about} Has a --fixed version.`;
     const lines = wrapWords(line, stdout.isTty ? stdout.columns() - width : Infinity);
     stdout.write(`${name.padEnd(width)}${lines.join(`\n${' '.repeat(width)}`)}\n`);
   }
+  return 0;
 }

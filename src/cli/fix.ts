@@ -2,7 +2,7 @@
 import type { FixOptions } from '../advice/fix/fix.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
 import { addManifestFlags, manifestsIn } from './manifest-flags.ts';
-import { oneOf, usageError } from './usage.ts';
+import { oneOf, severalOf, usageError } from './usage.ts';
 import { verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand, Flags } from './command.ts';
@@ -41,9 +41,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
       source: sourceOf(words, flags),
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
-      allowed: (flags.allow ?? '')
-        .split(',')
-        .flatMap((word) => (word === '' ? [] : oneOf(word, ['replicas', 'strategy'] as const, '--allow'))),
+      allowed: severalOf(flags.allow ? [flags.allow] : [], ['replicas', 'strategy'] as const, '--allow'),
       connection: connectionOf(flags, ports.version),
       verbosity: verbosityOf(flags),
       readRecording,

@@ -1,11 +1,12 @@
 /** `watch`: every exit of a namespace or a cluster, until it is stopped. */
-import type { Ports } from '../run/ports.ts';
+import { sendsTraces } from '../output/publish.ts';
 import type { MetricsAddress } from '../watch/metrics.ts';
 import type { Shard, WatchFormat } from '../watch/options.ts';
 import type { RecordingFolder } from '../watch/recordings.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
 import type { AddCommand, Flags } from './command.ts';
 import { addLook, colorFrom, verbosityOf } from './options.ts';
+import { publishFrom } from './pipeline-flags.ts';
 import { parseAnyTarget } from './target.ts';
 import { oneOf, usageError, valueOf } from './usage.ts';
 import { shownCommand } from './words.ts';
@@ -61,7 +62,7 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
       shard: shardOf(flags.shard),
       metrics: addressOf(flags.metrics),
       recordings: recordingsOf(flags),
-      otlp: sendsTraces(flags, ports.env),
+      otlp: sendsTraces(publishFrom(flags), ports),
       emitsEvents: flags.emitEvents ?? false,
       look: {
         color: colorFrom(flags),
@@ -114,12 +115,6 @@ function recordingsOf({ recordDir: folder, recordMax = '1Gi' }: Flags): Recordin
       'Write it like 100Mi or 1Gi.',
     );
   return folder === undefined ? undefined : { folder, maxBytes: Number(count) * (unitBytes[unit] ?? 1) };
-}
-
-function sendsTraces({ otlp = 'never' }: Flags, env: Ports['env']): boolean {
-  const when = valueOf(otlp, '--otlp');
-  const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
-  return when === 'always' || (when === 'auto' && Boolean(named));
 }
 
 /** Throws usageError `shard`. */

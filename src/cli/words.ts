@@ -1,13 +1,21 @@
 /** Rewrites command lines for kubectl's parser (pflag) into those for commander. Pure. */
 import type { Command, Option } from 'commander';
+import { flagValues, usageError } from './usage.ts';
 
 /** Flags whose value is optional, and the default that they then have: pflag's NoOptDefVal. */
-const withoutValue: Record<string, string> = {
+export const withoutValue: Readonly<Record<string, string>> = {
   '--dry-run': 'client',
   '--wait': 'true',
   '--cascade': 'background',
   '--otlp': 'always',
 };
+
+/** Without `=`, kubectl's parser takes the value in `--otlp always` for a pod. Throws usageError `value`. */
+function refuseBlank(flag: string, word = ''): void {
+  const values: Readonly<Record<string, readonly string[]>> = flagValues;
+  if (flag in withoutValue && values[flag]?.includes(word))
+    throw usageError('value', `${flag} takes its value after "=": ${flag}=${word}`, `For a pod: pod/${word}`);
+}
 
 /**
  * Accepts `--flag=true|false` for switches, `-n=NAME` for short flags, and `--dry-run` without its value. Words after
@@ -16,6 +24,7 @@ const withoutValue: Record<string, string> = {
 export function wordsForCommander(argv: readonly string[], program: Command): string[] {
   const end = argv.indexOf('--');
   const until = end === -1 ? argv.length : end;
+  argv.slice(0, until).forEach((word, index) => refuseBlank(word, argv[index + 1]));
   const flags = argv.slice(0, until).map((word, index) => (isBareV(word, argv[index + 1]) ? '-v1' : word));
   const rewriteFlags = (options: readonly Option[]) => flags.flatMap((word) => rewriteWord(word, options));
   const words = rewriteFlags(program.options);

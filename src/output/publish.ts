@@ -34,14 +34,17 @@ export async function publishPod(report: Report, where: Publish, format: Format,
     const { githubAnnotations } = await import('./machine/github.ts');
     annotate(githubAnnotations(report), where, format, ports);
   }
-  // Empty counts as not set, as in OpenTelemetry's specification.
-  const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
-  if (where.otlp === 'always' || (where.otlp === 'auto' && named)) {
+  if (sendsTraces(where, ports)) {
     const { exportTrace } = await import('../export/export-trace.ts');
     const failure = await exportTrace(exitReportOf(report), { env, version: ports.version });
     if (failure !== undefined) stderr.write(`podexit: the trace was not exported: ${failure}\n`);
   }
 }
+
+/** An empty endpoint counts as not set, as in OpenTelemetry's specification. */
+export const sendsTraces = ({ otlp }: Publish, { env }: Pick<OutputPorts, 'env'>): boolean =>
+  otlp === 'always' ||
+  (otlp === 'auto' && Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']));
 
 export function annotate(annotations: readonly string[], where: Publish, format: Format, ports: OutputPorts): void {
   if (!isForGithub(where, ports)) return;

@@ -152,7 +152,7 @@ export const phaseTitles: Record<PhaseName, string> = {
   'route-removal': 'endpoint removed',
   prestop: 'preStop',
   'sidecar-wait': 'sidecar waited',
-  drain: 'drain',
+  drain: 'shutdown',
   overtime: 'past grace period',
   cleanup: 'cleanup',
   finalize: 'finalizers',

@@ -137,7 +137,7 @@ function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFindin
     findings.filter((finding) => finding.code === code).flatMap(({ clause }) => clause ?? []);
   const clauses = [
     ...clausesOf('endpoint-not-removed'),
-    ...(wasForced(timeline) ? ['a forced deletion leaves no time to drain'] : []),
+    ...(wasForced(timeline) ? ['a forced deletion leaves no time to shut down'] : []),
     ...clausesOf('drain-race'),
     ...clausesOf('stays-ready'),
   ];

@@ -86,8 +86,8 @@ describe('words that need no cluster', () => {
   it.each([
     [['--pick='], ['--pick=oldest', '--pick=newest', '--pick=random', '--pick=not-ready', ':4']],
     [
-      ['x', '--dry-run', ''],
-      ['none', 'client', 'server', ':4'],
+      ['x', '--dry-run='],
+      ['--dry-run=none', '--dry-run=client', '--dry-run=server', ':4'],
     ],
     [
       ['x', '-o', 'js'],
@@ -112,9 +112,11 @@ describe('words that need no cluster', () => {
     [['--fail-on=drain-race,last'], ['--fail-on=drain-race,last-endpoint', ':4']],
     [['--fail-on=last-endpoint,last'], [':4']],
     [
-      ['x', '--otlp', 'a'],
-      ['always', 'auto', ':4'],
+      ['x', '--otlp=a'],
+      ['--otlp=always', '--otlp=auto', ':4'],
     ],
+    // Its value is optional, so what follows a blank is no value of it.
+    [['replay', '--otlp', 'a'], [':0']],
   ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
 
   it('every code that --fail-on accepts', async () => {

@@ -20,7 +20,7 @@ describe('in GitHub Actions', () => {
     const { code, stdout, stderr } = await replay('sigkill-after-grace', [], { GITHUB_ACTIONS: 'true' });
     expect(code).toBe(2);
     expect(commandsIn(stdout)[0]).toMatch(
-      /^::error title=podexit SIGKILLed%3A sigkill-after-grace\/checkout-.*::app ignored SIGTERM for 6.0s/,
+      /^::error title=podexit SIGKILLed%3A sigkill-after-grace\/checkout-.*::app ignored SIGTERM for ≈6.0s/,
     );
     expect(commandsIn(stderr)).toEqual([]);
   });

@@ -94,10 +94,7 @@ function linesAbout({ object, remedies, edits, byHand }: Fixable): string[] {
 }
 
 /** What a patch of `fix` changes, and why. */
-export function planFor(
-  situation: Situation,
-  { allowed }: Pick<FixOptions, 'allowed'>,
-): Pick<Fixable, 'remedies' | 'edits'> {
+export function planFor(situation: Situation, { allowed }: Pick<FixOptions, 'allowed'>) {
   const applied = remediesFor(situation, problemsOf(situation)).filter((one) => editsOf([one], allowed).length > 0);
   return { remedies: applied, edits: editsOf(applied, allowed) };
 }
@@ -162,12 +159,10 @@ export async function objectWithTemplate(cluster: Cluster, target: Target): Prom
 }
 
 const wholeTexts = (texts: readonly ChangedText[]): string =>
-  texts
-    .map(({ after }) => after)
-    .reduce(
-      (all, one) => (all === '' ? one : `${all.replace(/\n?$/, '\n')}${one.startsWith('---') ? '' : '---\n'}${one}`),
-      '',
-    );
+  texts.reduce((all, { after }) => {
+    const separator = after.startsWith('---') ? '' : '---\n';
+    return all === '' ? after : `${all.replace(/\n?$/, '\n')}${separator}${after}`;
+  }, '');
 
 function printed(found: readonly Fixable[], format: FixFormat): string {
   const print = format === 'json-patch' ? jsonPatchText : strategicText;

@@ -16,8 +16,8 @@ const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop
 /** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
 const impossibleHooks = ofContainer((container) => {
   const { hook } = container;
-  const of = `the preStop hook of ${container.name}`;
-  const fails = (how: string) => warning('prestop-failed', `${of} ${how}`, atHook(container));
+  const fails = (how: string) =>
+    warning('prestop-failed', `the preStop hook of ${container.name} ${how}`, atHook(container));
   if (hook?.kind === 'tcpSocket') return fails('always fails: the kubelet runs no tcpSocket hooks');
   if (!hook?.neverRuns) return undefined;
   return fails(`runs \`${hook.command[0]}\`, which a distroless image does not have: it fails at once`);

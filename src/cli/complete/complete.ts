@@ -12,7 +12,7 @@ import type { Flags } from '../command.ts';
 import { nodeTypes, typeNames, typeOf } from '../target.ts';
 import { flagValues } from '../usage.ts';
 import { failOutcomes } from '../why.ts';
-import { commandFirst, wordsForCommander } from '../words.ts';
+import { commandFirst, withoutValue, wordsForCommander } from '../words.ts';
 import { shells } from './scripts.ts';
 
 /** ms. A completion should take a second at most, and starting two processes takes a part of it. */
@@ -111,7 +111,7 @@ function wantedAt(words: readonly string[], current: string, program: Command): 
   if (flag !== undefined)
     return wantedForFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
   const before = optionNamed(command, words.at(-1) ?? '');
-  if (before?.required) return wantedForFlag(command, before, '', current);
+  if (before?.required && !(`${before.long}` in withoutValue)) return wantedForFlag(command, before, '', current);
   if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
   return wantedForArgument(positionals(words, command), current, command, program);
 }

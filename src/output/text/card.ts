@@ -32,9 +32,6 @@ export interface CardOptions extends CardFlags {
   readonly columns: number;
 }
 
-const maxLines = 20;
-const maxLinesIfGood = 8;
-
 export function cardLines(report: Report, options: CardOptions): string[] {
   const { pen } = options;
   const exits = exitRows(report);
@@ -49,8 +46,8 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const last = lastLine(pen, iconOf(report), report.answer.summary);
   const blank = isGood ? [] : [''];
   // What a user asked to measure has two lines of its own.
-  const linesIfGood = maxLinesIfGood + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
-  const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : maxLines;
+  const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
+  const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : 20;
   const room = lineLimit - head.length - 1 - 2 * blank.length;
   const bars = barLines(exits, layout, options.verbose ? Infinity : isGood ? 2 : 6, room - 2);
   const body = [...bars, ...fitRows(rows, layout, room - bars.length)];

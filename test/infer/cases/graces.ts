@@ -258,7 +258,7 @@ const zero: Case[] = [
     expect: {
       outcome: 'killed',
       sentence:
-        /app ignored SIGTERM for 2\.0s \(1s grace period; the kubelet waits at least 2s after the stop signal\)$/,
+        /app showed no reaction to SIGTERM for ≈2\.0s \(1s grace period; the kubelet waits at least 2s after SIGTERM\)$/,
     },
   },
   ...[
@@ -341,7 +341,7 @@ const outOfMemory: Case[] = [
     'before the kubelet reacted may have happened before the stop signal',
     {
       containers: { app: { outcome: 'oom' } },
-      says: { 'oom-on-exit': /during the deletion, perhaps before its stop signal/ },
+      says: { 'oom-on-exit': /during the deletion, perhaps before SIGTERM/ },
     },
   ),
 ];

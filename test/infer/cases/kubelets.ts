@@ -112,7 +112,7 @@ const did: Case[] = [
   {
     sentence: 'an exit in the second in which the hook fails may come during the hook or after it',
     of: 'prestop-fails',
-    edit: [ending(({ at }) => ({ finishedAt: stampOf(at) })), noLogs],
+    edit: [ending(({ at }) => ({ finishedAt: stampOf(at + 100) })), noLogs],
     expect: { containers: { app: { stopSignal: false } }, sentence: /app exited 0 during or after its preStop hook/ },
   },
   {

@@ -197,7 +197,8 @@ const proved: Case[] = [
     expect: {
       outcome: 'graceful',
       says: { 'slow-cleanup': /^it took ≈\d\ds until the kubelet reported the last exit\n/ },
-      sentence: /^app exited .* after SIGTERM \(.*\), then it took ≈\d\ds until the kubelet reported the last exit$/,
+      sentence:
+        /^Graceful: app exited .* after SIGTERM \(.*\), then it took ≈\d\ds until the kubelet reported the last exit$/,
     },
   },
   {

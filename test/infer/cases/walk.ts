@@ -52,6 +52,7 @@ function check(report: ExitReport, wanted: Expectation): void {
   for (const code of wanted.findings ?? []) expect(codes).toContain(code);
   for (const code of wanted.without ?? []) expect(codes).not.toContain(code);
   for (const [code, words] of Object.entries(wanted.says ?? {})) expect(wordsOf(report, code)).toMatch(words);
+  if (wanted.sentence) expect(report.summary).toMatch(wanted.sentence);
   if (wanted.noMessage) expect(codes.map((code) => wordsOf(report, code)).join('\n')).not.toMatch(wanted.noMessage);
   for (const [code, severity] of Object.entries(wanted.severity ?? {}))
     expect(verdict.findings.find((finding) => finding.code === code)?.severity, code).toBe(severity);

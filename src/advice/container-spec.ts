@@ -95,12 +95,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   };
 }
 
-/** `noted`: what a recording keeps of the command (model/observe/container.ts). */
-function commandOf({ command, args, image, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
-  const notes = { ignores: ignoresTerm, handles: handlesTerm, shell };
-  const noted = (['ignores', 'handles', 'shell'] as const).find((note) => notes[note] === true);
-  return { command: asStrings(command), args: asStrings(args), image: asString(image), noted };
-}
+const commandOf = ({ command, args, image }: JsonObject): CommandLine => {
+  return { command: asStrings(command), args: asStrings(args), image: asString(image) };
+};
 
 function portOf(raw: JsonObject) {
   const port = asNumber(raw['containerPort']);

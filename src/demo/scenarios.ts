@@ -107,7 +107,7 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
   {
     name: 'force-delete',
-    about: 'Grace period 0: the object is gone at once, while the container runs on for 2 s and is killed.',
+    about: 'Grace period 0: the object is gone at once, while the container still runs.',
     fixed: 'graceful-exit',
   },
   {
@@ -125,7 +125,7 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   {
     name: 'kubelet-restart',
     about:
-      'The kubelet dies 1.8 s after the DELETE and comes back 1.7 s later: a log that ends early, a grace period that starts again.',
+      'The kubelet is killed during a termination and comes back: the log ends early, and the grace period starts again.',
   },
   {
     name: 'exit-143',

@@ -51,9 +51,9 @@ export interface Race extends DrainLead {
   readonly services: readonly string[];
 }
 
-/** `SIGTERM to app was due 0.02s after removal from Service checkout`: when it was sent may not be known. */
+/** `app was to get SIGTERM 0.02s after removal from Service checkout`: when it was sent may not be known. */
 export const stopText = ({ container, lead, services }: Pick<Race, 'container' | 'lead' | 'services'>): string =>
-  `${signalName(container)} to ${container.name} was due ${leadText(lead)} removal from ${servicesNamed(services)}`;
+  `${container.name} was to get ${signalName(container)} ${leadText(lead)} removal from ${servicesNamed(services)}`;
 
 /** A container got its stop signal while load balancers may still have sent it requests. */
 export function drainRace(input: RuleInput): Race | undefined {

@@ -119,7 +119,7 @@ export function noLossText({ probes }: Timeline): string | undefined {
 
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
-/** `412 sent · 3 failed; SIGTERM to app was due …`; of several probes, each with its target. `race`: drain-race's clause. */
+/** `412 sent · 3 failed; app was to get SIGTERM …`; of several probes, each with its target. `race`: drain-race's clause. */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
   const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';

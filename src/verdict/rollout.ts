@@ -200,9 +200,9 @@ function commonFix(reports: readonly Report[]): FixReport | undefined {
 const mostFrequent = (texts: readonly string[]): string | undefined =>
   byFrequency(texts.map((text) => [text, 1]))[0]?.[0];
 
-/** `12 of 12 pods terminated gracefully; longest stop 3.1s` */
+/** `12 of 12 pods terminated gracefully; longest 3.1s from SIGTERM to exit` */
 function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
-  const { pods, outcomes, drain, unseen, incomplete, exitCode, probes, gates } = numbers;
+  const { pods, outcomes, drain, signal, unseen, incomplete, exitCode, probes, gates } = numbers;
   const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
   const others = rest.flatMap(([outcome, count]) => (outcome !== 'graceful' && count ? `${count} ${outcome}` : []));
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
@@ -211,7 +211,7 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const isLost = sumOf(probes).failed > 0;
   const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);
   const gate = lost.length === 0 && exitCode === gateFailed ? ', a gate failed' : lost.join('');
-  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest stop ${lengthText(drain.max)}` : ''}`;
+  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest ${lengthText(drain.max)} from ${signal} to exit` : ''}`;
 }
 
 export type RolloutSummary = ReturnType<typeof summaryOf>;

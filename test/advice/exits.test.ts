@@ -73,9 +73,9 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
     'who forced it is asked, and nobody is told not to force',
     'forced-by-other',
     /something else removed it with a grace period of 0: .*pod garbage collection/,
-    /use --force only/i,
+    /without --force/i,
   ],
-  ['who did force it is told when to', 'force-delete', /use --force only where the node is gone/, /something else/],
+  ['who did force it is told when to', 'force-delete', /delete it without --force, which is for a node that is gone/, /something else/],
   ['a node that was down needs no patch', 'node-down', /fix look at the kubelet and the network of node1/, /preStop/],
 ])('%s: %s', async (_, name, says, never) => {
   const card = await cardOf(fileOf(name));

@@ -85,7 +85,9 @@ describe.concurrent('a recorded rollout', () => {
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
       expect(stdout).toMatch(new RegExp(`^[\\d:.]+ +${server.pod} +✔ Graceful`));
-      expect(stdout).toMatch(/^✔ deployment\/checkout {2}1 of 1 pod terminated gracefully; longest stop \S+$/m);
+      expect(stdout).toMatch(
+        /^✔ deployment\/checkout {2}1 of 1 pod terminated gracefully; longest \S+\s+from\s+SIGTERM\s+to\s+exit$/m,
+      );
       expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^✔ 1 of 1 pod terminated gracefully/);
     }));
 });

@@ -32,7 +32,7 @@ describe('the card of many pods', () => {
   it('begins with the number of pods, and ends with one sentence', () => {
     const lines = card(pods(12));
     expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 of 12 pods terminated gracefully/);
-    expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest stop ≤3\.\ds$/);
+    expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest ≤3\.\ds from SIGTERM to exit$/);
   });
 
   it('claims no number between bounds that are far apart', () => {
@@ -45,7 +45,7 @@ describe('the card of many pods', () => {
     expect(lines).toMatch(/; ≤6\.4s from SIGTERM to exit$/m);
     expect(lines).toMatch(/^ +stop +max ≤6\.4s from SIGTERM to exit$/m);
     expect(lines).toMatch(/^ +grace +max ≤64% of the grace period$/m);
-    expect(lines).toMatch(/longest stop ≤6\.4s$/);
+    expect(lines).toMatch(/longest ≤6\.4s from SIGTERM to exit$/);
   });
 
   it('has a capacity row if a Service had no ready backend, but not if the owner was deleted', () => {

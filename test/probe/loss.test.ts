@@ -122,8 +122,10 @@ it('reports sent, failed and not measured requests, or that no loss was measured
   expect(linesOf(timelineOf({ probe: { latencyMs } }))).toEqual(['no loss measured (412 requests) · p99 12 → 340 ms']);
   const failures = [{ first: 400, last: 900, count: 3 }];
   const notMeasured = [{ reason: 'no-local-port' as const, count: 20 }];
-  expect(linesOf(timelineOf({ failures, probe: { notMeasured } }), 'SIGTERM was due 0.02s after removal')).toEqual([
-    '412 sent · 3 failed; SIGTERM was due 0.02s after removal · 20 not measured (no free port on this machine)',
+  expect(
+    linesOf(timelineOf({ failures, probe: { notMeasured } }), 'app was to get SIGTERM 0.02s after removal'),
+  ).toEqual([
+    '412 sent · 3 failed; app was to get SIGTERM 0.02s after removal · 20 not measured (no free port on this machine)',
   ]);
   expect(noLossText(timelineOf({ failures }))).toBeUndefined();
 });

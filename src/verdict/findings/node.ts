@@ -92,7 +92,7 @@ export const nodeRules: Rules = {
       container: first && again?.name,
       message: clause,
       clause,
-      advice: 'Find out why the kubelet restarted.',
+      advice: `Look up why the kubelet restarted: journalctl -u kubelet on ${timeline.pod.spec.nodeName}.`,
       delayMs: first && last && last.time.lo - first.time.lo,
       evidence: [first?.seq, started.evidence, last?.seq],
     };

@@ -83,7 +83,7 @@ export const removalRules: Rules = {
       clause,
       why: ranOn,
       advice: input.trace.requests.some(({ graceSeconds }) => graceSeconds === 0)
-        ? 'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.'
+        ? 'Delete it without --force, which is for a node that is gone for good: a new pod with the same name or volume may run at the same time as the old one.'
         : timeline.trigger.kind === 'pod-gc'
           ? 'Pod garbage collection removed it, as its Node object was deleted or is tainted out-of-service: drain a node before you remove it.'
           : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',

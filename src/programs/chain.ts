@@ -79,7 +79,8 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
   const row = { ...shell, kind: 'shell' as const };
   const effect = linkEffect(row, reaction, context, /cuts|drains/.test(reaction.does) ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
-  return reaction.does === 'execs' && job && effect.handles === 'no' ? { ...effect, reachesApp: 'no' } : effect;
+  const isLeft = reaction.does === 'execs' && job && effect.handles === 'no';
+  return isLeft ? { ...effect, reachesApp: 'no', remedy: reaction.remedy } : effect;
 }
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {

@@ -21,13 +21,14 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   script: Script;
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
+  jobCount: number;
   /** With `set -e`, a `wait` that a signal interrupts ends the script. */
   stopsOnError?: boolean;
 }
 
 type Spot = Pick<Standing, 'kind' | 'words'>;
 /** `runsOn`: it is known not to end by itself. */
-type Place = Omit<Standing, 'script'> & { runsOn?: boolean };
+type Place = Omit<Standing, 'script' | 'jobCount'> & { runsOn?: boolean };
 type Sentence = Partial<Record<'advice' | 'decidedBy', string>> & Record<'does' | 'text', string>;
 
 /** Several: what is not known here decides between them. Empty: not known. */
@@ -69,15 +70,15 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
     const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
     places = [...places.filter((one) => !over.includes(one)), place];
-    if (places.length > mostPlaces) return [];
+    if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
   const over: Place = { kind: 'over', words: [], forms: new Set(), traps, index: 0 };
-  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, script };
+  const running = jobs.filter((one) => sleepOf(one.words) === undefined);
+  const common = { job: running.at(-1), jobCount: running.length, stopsOnError, script };
   return (places.length > 0 || isOpen ? places : [over]).map((place) => ({ ...place, ...common }));
 }
 
-const mostPlaces = 8;
 type Formed = Pick<Standing, 'forms'>;
 const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has('case');
 const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
@@ -131,16 +132,17 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
-  if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
+  const others =
+    standing.jobCount > (kind === 'wait' ? 1 : 0) ? data.isBeside : standing.isFollowed ? data.isFollowed : undefined;
+  const instead = forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : others;
+  const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
+  if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
   const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
   if (isPassed && (trap !== undefined || isIgnored)) return { does: 'forwards', codes: [], makesIgnored };
   if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
   const open = shell.unsure?.find(({ where }) => holds(where, standing, context));
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
-  const isLoop = isEndless(standing) && data.isLoop;
-  const instead = forms.has('pipeline') ? data.isPiped : isLoop || (standing.isFollowed ? data.isFollowed : undefined);
-  const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
   if (trap === undefined && code === undefined) return { does: 'drops', remedy };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
   return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: trap !== undefined };

@@ -48,6 +48,8 @@ export interface Capacity {
   /** Undefined for kinds that have no rollout. */
   readonly rollout?: RolloutStrategy;
   readonly inPlace: readonly InPlaceReason[];
+  /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
+  readonly accessMode?: string;
   readonly single: readonly SingleReason[];
   /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
   readonly ownData: Answer;
@@ -96,13 +98,14 @@ export function capacityOf(
   const replicas = replicasOf(object, neighbours);
   const isOne = object.kind === 'Deployment' && replicas.replicas === 1;
   const volumes = volumesOf(object, podSpec, neighbours);
+  const held = volumes.find(({ modes }) => !modes.some((mode) => /Many$/.test(mode)));
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
   const isStore = containers.some((one) => one.kind !== 'init' && keepsData(one) && !one.isNamedAsHelper);
   const devices = containers.some((one) => one.devices.length > 0);
   const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
-    [data.length > 0 || volumes.some(({ isShared }) => !isShared), 'data volume'],
+    [data.length > 0 || held !== undefined, 'data volume'],
     [isStore, 'store image'],
     [rollout?.isRecreate === true || (isOne && /^0%?$/.test(String(rollout?.maxSurge))), 'recreate'],
     [containers.some(isWithoutElection), 'leader election off'],
@@ -115,7 +118,7 @@ export function capacityOf(
     [rollout?.isRecreate === true, 'Recreate', 'yes'],
     [isDaemonSet && rollout?.maxSurge === 0, 'DaemonSet', 'yes'],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
-    [volumes.some(({ isShared }) => !isShared), 'volume', 'unknown'],
+    [held !== undefined, 'volume', held?.modes.includes('ReadWriteOncePod') ? 'yes' : 'unknown'],
     // There may be no other one left.
     [devices, 'device', 'unknown'],
     [ports, 'host ports', isDaemonSet ? 'yes' : 'unknown'],
@@ -123,6 +126,7 @@ export function capacityOf(
   return {
     ...replicas,
     rollout,
+    accessMode: held?.modes[0],
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     ownData: isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no',
@@ -158,8 +162,8 @@ function rolloutOf(object: KubernetesObject): RolloutStrategy | undefined {
 
 interface Volume {
   readonly name: string;
-  /** Pods on several nodes can use it at once; unknown for a claim that is not in the input. */
-  readonly isShared?: boolean;
+  /** Access modes; none of a claim that is not in the input. */
+  readonly modes: readonly string[];
 }
 
 /** Volumes that outlive the pod. The data of an emptyDir belongs to one pod only, which matters for stores. */
@@ -174,16 +178,13 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
     .filter(({ csi }) => asObject(csi)['readOnly'] !== true)
     .map((volume): Volume => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
-      const modes = claims?.get(claim ?? '');
-      const isShared = claim === undefined ? sharedKinds.some((kind) => isPresent(volume[kind])) : isManyNodes(modes);
-      return { name: asString(volume['name']) ?? '', isShared };
+      const ofKind = sharedKinds.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
+      const modes = claim === undefined ? ofKind : (claims?.get(claim) ?? []);
+      return { name: asString(volume['name']) ?? '', modes };
     });
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
-  return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '' }))];
+  return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', modes: [] }))];
 }
-
-const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined =>
-  modes && modes.length > 0 ? modes.some((mode) => /Many$/.test(mode)) : undefined;
 
 /** Images whose pods keep data that other pods do not have. By the last part of the repository. */
 const stores =

@@ -92,10 +92,7 @@ const checkedKinds = [
 /** Every workload and pod of the namespace, and which kinds could not be read. */
 export const readWorkloads = (cluster: Cluster) => listKinds(cluster, checkedKinds);
 
-async function listKinds(
-  cluster: Cluster,
-  kinds: readonly (readonly [root: string, resource: string, kind: string])[],
-) {
+async function listKinds(cluster: Cluster, kinds: typeof neighbourKinds | typeof checkedKinds) {
   const unread: { resource: string; status: number }[] = [];
   const objects: KubernetesObject[] = [];
   for (const [root, resource, kind] of kinds) {

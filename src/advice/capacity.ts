@@ -198,8 +198,9 @@ const keepsData = ({ image, ports }: ContainerSpec): boolean =>
 
 /** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */
 const alone =
-  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)|\bcelery\s(.*\s)?(beat|-B|--beat)(\s|$)/i;
+  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)/i;
+const scheduler = /^(?=[^]*\bcelery\s)[^]*\s(beat|-B|--beat)(\s|$)/;
 
 const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>
-  alone.test([...command, ...args].join(' ')) ||
+  [alone, scheduler].some((one) => one.test([...command, ...args].join(' '))) ||
   env.some(({ name, value }) => /LEADER_?ELECT/i.test(name) && /^(false|0)$/i.test(value));

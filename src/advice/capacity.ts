@@ -13,13 +13,6 @@ export interface Reasoned {
   readonly because: string;
 }
 
-/** How a rollout replaces pods. Amounts are numbers or percentages, as in the API. */
-export interface RolloutStrategy {
-  readonly isRecreate: boolean;
-  readonly maxUnavailable: number | string;
-  readonly maxSurge: number | string;
-}
-
 /** Why a second pod may do harm. */
 export type SingleReason = 'data volume' | 'store image' | 'recreate' | 'leader election off' | 'device' | 'host ports';
 
@@ -40,20 +33,7 @@ export interface InPlaceReason {
   readonly answer: Exclude<Answer, 'no'>;
 }
 
-export interface Capacity {
-  /** The fewest pods that are wanted: the replicas, or the minimum of the autoscaler. Undefined if it cannot be read. */
-  readonly replicas?: number;
-  /** `HorizontalPodAutoscaler web`, if one sets the replicas. */
-  readonly autoscaler?: string;
-  /** Undefined for kinds that have no rollout. */
-  readonly rollout?: RolloutStrategy;
-  readonly inPlace: readonly InPlaceReason[];
-  /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
-  readonly accessMode?: string;
-  readonly single: readonly SingleReason[];
-  /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
-  readonly ownData: Answer;
-}
+export type Capacity = ReturnType<typeof capacityOf>;
 
 /** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
 export function countOf(
@@ -93,7 +73,7 @@ export function capacityOf(
   podSpec: JsonObject,
   containers: readonly ContainerSpec[],
   neighbours: Neighbours,
-): Capacity {
+) {
   const rollout = rolloutOf(object);
   const replicas = replicasOf(object, neighbours);
   const isOne = object.kind === 'Deployment' && replicas.replicas === 1;
@@ -125,32 +105,38 @@ export function capacityOf(
   ];
   return {
     ...replicas,
+    /** Undefined for kinds that have no rollout, or if it cannot be read. */
     rollout,
+    /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
     accessMode: held?.modes[0],
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
-    ownData: isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no',
+    /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
+    ownData: (isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no') as Answer,
   };
 }
 
 const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
 
-/** The default is 1 replica; an autoscaler's default minimum is 1 (autoscaling/v2), KEDA's is 0. */
-function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Pick<Capacity, 'replicas' | 'autoscaler'> {
+/** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them. */
+function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): { replicas?: number; autoscaler?: string } {
   const { status, kind } = asObject(object);
   if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
   if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
-  const scaler = autoscaled?.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
+  const scaler = autoscaled.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
   if (scaler) return { replicas: scaler.minimum, autoscaler: scaler.name };
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
 }
 
-/** `Recreate` of a StatefulSet is alpha in 1.37; its maxUnavailable is honoured where the cluster has that feature. */
-function rolloutOf(object: KubernetesObject): RolloutStrategy | undefined {
+/**
+ * How a rollout replaces pods; amounts as in the API. `Recreate` of a StatefulSet is alpha in 1.37; its maxUnavailable is
+ * honoured where the cluster has that feature.
+ */
+function rolloutOf(object: KubernetesObject) {
   const { strategy, updateStrategy } = specOf(object);
   const { type, rollingUpdate } = asObject(object.kind === 'Deployment' ? strategy : updateStrategy);
   const { maxUnavailable, maxSurge } = asObject(rollingUpdate);
-  const defaults = { Deployment: '25%', StatefulSet: 1, DaemonSet: 1 }[object.kind ?? ''];
+  const defaults: number | string | undefined = { Deployment: '25%', StatefulSet: 1, DaemonSet: 1 }[object.kind ?? ''];
   if (defaults === undefined || type === 'OnDelete') return undefined;
   return {
     isRecreate: type === 'Recreate',
@@ -160,14 +146,8 @@ function rolloutOf(object: KubernetesObject): RolloutStrategy | undefined {
   };
 }
 
-interface Volume {
-  readonly name: string;
-  /** Access modes; none of a claim that is not in the input. */
-  readonly modes: readonly string[];
-}
-
-/** Volumes that outlive the pod. The data of an emptyDir belongs to one pod only, which matters for stores. */
-function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours): Volume[] {
+/** Volumes that outlive the pod. `modes`: access modes; none of a claim that is not in the input. */
+function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours) {
   // `hostPath`: each node has its own, so that nothing waits for it.
   // `csi`: made for each pod, and never attached to a node, so it has no access mode.
   const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath', 'csi'];
@@ -176,10 +156,10 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
   const lasting = named
     .filter((volume) => !passing.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
     .filter(({ csi }) => asObject(csi)['readOnly'] !== true)
-    .map((volume): Volume => {
+    .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = sharedKinds.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
-      const modes = claim === undefined ? ofKind : (claims?.get(claim) ?? []);
+      const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
       return { name: asString(volume['name']) ?? '', modes };
     });
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);

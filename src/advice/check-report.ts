@@ -13,16 +13,9 @@ import { handlingOf, signalText, stopRules } from './rules/stop.ts';
 import { surroundingRules } from './rules/surroundings.ts';
 import type { Situation } from './situation.ts';
 
-export interface CheckReport extends Envelope {
-  kind: 'CheckReport';
-  /** Worst first. */
-  checks: CheckedObject[];
-  /** Input that could not be read as manifests; the rest was judged. */
-  errors: BrokenInput[];
-  verdict: { exitCode: number; gates: Gate[] };
-}
-
-export type CheckContent = Omit<CheckReport, 'apiVersion' | 'run'>;
+/** Worst first. `errors`: input that could not be read as manifests; the rest was judged. */
+export type CheckContent = ReturnType<typeof checkReportOf>;
+export type CheckReport = CheckContent & Envelope;
 export type CheckedObject = ReturnType<typeof judge>;
 export type ReportedFinding = CheckedObject['findings'][number];
 
@@ -34,18 +27,11 @@ export interface CheckedSpec {
   manifest?: Manifest;
 }
 
-/** `gates`: those that the caller has judged. */
-interface Gating {
-  failOn: readonly FailOn[];
-  gates: readonly Gate[];
-  warnOnly: boolean;
-}
-
 export function checkReportOf(
   objects: readonly CheckedObject[],
   errors: readonly BrokenInput[],
-  { failOn, gates: judgedGates, warnOnly }: Gating,
-): CheckContent {
+  { failOn, gates: judgedGates, warnOnly }: { failOn: readonly FailOn[]; gates: readonly Gate[]; warnOnly: boolean },
+) {
   const checks = objects.toSorted(worstFirst);
   const findings = checks.flatMap((one) => one.findings);
   const gates = [...failOn.map((wanted) => failOnGate(wanted, findings)), ...judgedGates];
@@ -90,7 +76,9 @@ export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind'
 /** Most severe first; none of a patch. In a finished pod nothing runs: only its surroundings are judged. */
 export function problemsOf(spec: Situation): Problem[] {
   const applied: readonly Rule[] = spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules;
-  return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
+  return applied
+    .flatMap((rule) => rule(spec))
+    .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
 
 const rules = [...stopRules, ...serviceRules, ...surroundingRules];
@@ -130,8 +118,6 @@ function answerOf(
   return { judgement: 'cannot-tell', sentence: `cannot tell: ${decisive.what} (${decisive.because})` };
 }
 
-const rankOf = ({ severity }: Problem): number => severities.indexOf(severity);
-
 /** Something that the spec cannot show, and why not. `what` completes "cannot tell …". */
 interface Unknown {
   container?: string;
@@ -149,23 +135,17 @@ function unknownsOf(spec: Situation): Unknown[] {
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
   const { containers, services, notRunningNow = false, isFromFiles, isCustom = false, subject } = spec;
   const mayHaveClients = isFromFiles && services.length === 0 && !isJob(spec);
-  const when = (applies: boolean, unknown: Unknown): Unknown[] => (applies ? [unknown] : []);
+  const known: [boolean, string, string, boolean?][] = [
+    [notRunningNow, 'what a deletion now would stop', 'none of its containers runs at this moment'],
+    [isCustom, 'how its pods are replaced', `the strategy of ${subject.kind} is not known`],
+    [containers.length === 0, 'how its containers stop', 'its spec holds no container with a name', true],
+  ];
   return [
-    ...when(notRunningNow, {
-      what: 'what a deletion now would stop',
-      because: 'none of its containers runs at this moment',
-    }),
-    ...when(isCustom, {
-      what: 'how its pods are replaced',
-      because: `the strategy of ${subject.kind} is not known`,
-    }),
-    ...when(containers.length === 0, {
-      what: 'how its containers stop',
-      because: 'its spec holds no container with a name',
-      isDecisive: true,
-    }),
+    ...known.flatMap(([applies, what, why, isDecisive]) => (applies ? { what, because: why, isDecisive } : [])),
     ...signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]),
-    ...when(mayHaveClients, { what: 'whether clients lose requests', because: 'no Service in these files selects it' }),
+    ...(mayHaveClients
+      ? [{ what: 'whether clients lose requests', because: 'no Service in these files selects it' }]
+      : []),
     ...unread,
   ];
 }
@@ -195,11 +175,6 @@ function signalUnknown(spec: Situation, one: ContainerSpec): Unknown[] {
 function hookUnknown({ name, hook }: ContainerSpec): Unknown[] {
   if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket' || hook.neverRuns) return [];
   const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
-  return [
-    {
-      container: name,
-      what: `how long the preStop hook of ${name} takes${atLeast}`,
-      because: hook.kind === 'exec' ? `it runs ${hook.command[0] ?? 'a command'}` : 'it waits for an HTTP answer',
-    },
-  ];
+  const because = hook.kind === 'exec' ? `it runs ${hook.command[0] ?? 'a command'}` : 'it waits for an HTTP answer';
+  return [{ container: name, what: `how long the preStop hook of ${name} takes${atLeast}`, because }];
 }

@@ -93,14 +93,12 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   };
 }
 
-/** `noted`: what a recording keeps of the command (model/observe/container.ts). Gunicorn adds its variable to its arguments. */
-function commandOf({ command, args, image, env, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
-  const notes = { ignores: ignoresTerm, handles: handlesTerm, shell };
-  const noted = (['ignores', 'handles', 'shell'] as const).find((note) => notes[note] === true);
+/** Gunicorn adds its variable to its arguments. */
+function commandOf({ command, args, image, env }: JsonObject): CommandLine {
   const added = `${asStrings(command)[0]?.split('/').at(-1)}_CMD_ARGS`.toUpperCase();
   const more = variablesIn(env).find(({ name }) => name === added)?.value ?? '';
-  const words = [...asStrings(args), ...(more.match(/\S+/g) ?? [])];
-  return { command: asStrings(command), args: words, image: asString(image), noted };
+  const all = asStrings(args).concat(more.match(/\S+/g) ?? []);
+  return { command: asStrings(command), args: all, image: asString(image) };
 }
 
 function portOf(raw: JsonObject) {

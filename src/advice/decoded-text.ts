@@ -8,3 +8,7 @@ export function decodedText(bytes: Uint8Array): string {
 
 /** JSON has no byte order mark. */
 export const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
+
+/** Why a file is not read: completes "FILE …". */
+export const whyUnread = ({ code, message }: NodeJS.ErrnoException): string =>
+  code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? message})`;

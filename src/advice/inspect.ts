@@ -26,23 +26,19 @@ export async function inspected(cluster: Cluster, spec: Situation): Promise<Situ
 
 type Cat = (file: string) => Promise<ExecResult>;
 
-/** The name of the process that PID 1 started first. Undefined: there is none, or the kernel does not list children. */
-async function childOfPid1(cat: Cat): Promise<string | undefined> {
-  const children = await cat('/proc/1/task/1/children');
-  const [, pid] = /^(\d+)\b/.exec(children.kind === 'done' ? children.stdout.toString('utf8') : '') ?? [];
-  const cmdline = pid === undefined ? children : await cat(`/proc/${pid}/cmdline`);
-  if (pid === undefined || cmdline.kind !== 'done') return undefined;
-  return cmdline.stdout.toString('utf8').split('\0', 1)[0]?.split('/').at(-1)?.slice(0, 60) || undefined;
-}
+const textOf = (answer: ExecResult): string => (answer.kind === 'done' ? answer.stdout.toString('utf8') : '');
 
 /** Says that the child of a shell that is PID 1 does not get the signal, which the shell drops. */
 async function withChild(inspection: Inspection, cat: Cat): Promise<Inspection> {
   if (inspection.kind !== 'read' || inspection.handling.kind !== 'shell') return inspection;
   const { handling, command } = inspection;
-  const child = handling.because === pid1Text(command) ? await childOfPid1(cat) : undefined;
-  if (child === undefined) return inspection;
+  if (handling.because !== pid1Text(command)) return inspection;
+  // Undefined: there is none, or the kernel does not list children.
+  const pid = /^\d+\b/.exec(textOf(await cat('/proc/1/task/1/children')))?.[0];
+  const [path = ''] = pid === undefined ? [] : textOf(await cat(`/proc/${pid}/cmdline`)).split('\0', 1);
+  const child = path.split('/').at(-1)?.slice(0, 60);
   const because = `${handling.because}, ${child} is its child and gets nothing`;
-  return { ...inspection, handling: { ...handling, because } };
+  return child ? { ...inspection, handling: { ...handling, because } } : inspection;
 }
 
 const pid1Text = (command: string): string => `PID 1 is \`${command}\``;
@@ -58,17 +54,17 @@ export function inspectionOf(
   if (status.kind === 'refused') return unreadable(whyRefused(status));
   if (status.kind === 'failed') return unreadable(whyFailed(status.message));
   // The signals that PID 1 blocks (`Blk`), ignores and catches, as bit masks.
-  const rows = status.stdout.toString('utf8').matchAll(/^Sig(Blk|Ign|Cgt):\s*([0-9a-fA-F]{8,16})$/gm);
+  const rows = textOf(status).matchAll(/^Sig(Blk|Ign|Cgt):\s*([0-9a-fA-F]{8,16})$/gm);
   const masks = new Map([...rows].map(([, name, hex]) => [name, BigInt(`0x${hex}`)]));
   if (masks.size < 3) return unreadable('/proc/1/status shows no signal masks: a sandboxed runtime');
   const number = numberOfSignal(`SIG${signal}`);
   if (number === undefined) return unreadable(`its place in the signal masks is not known for SIG${signal}`);
-  const words = cmdline.kind === 'done' ? cmdline.stdout.toString('utf8').split('\0').filter(Boolean) : [];
+  const words = textOf(cmdline).split('\0').filter(Boolean);
   const command = words.join(' ').slice(0, 120);
   const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
   const because = pid1Text(command);
-  const found = signalHandlingOf({ command: words, args: [], image: undefined, noted: undefined }, signal);
+  const found = signalHandlingOf({ command: words, args: [], image: undefined }, signal);
   const handles = { kind: 'handles', how: 'it has a signal handler (read from /proc/1/status)' } as const;
   const isScript = lineOfShell(words) !== undefined;
   // The bit of a shell is that of its trap, which may run too late.

@@ -50,7 +50,7 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
       .filter(({ operator }) => operator === 'In' || operator === 'Exists')
       .flatMap(({ key, values }) => {
         const all = asArray(values, 64);
-        return all.length === 0 ? [pair(key, '')] : all.map((value) => pair(key, value));
+        return (all.length === 0 ? [''] : all).map((value) => pair(key, value));
       }),
   ];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from '../run/ports.ts';
-import { decodedText } from './decoded-text.ts';
+import { decodedText, whyUnread } from './decoded-text.ts';
 import { showUrl } from '../kube/redact.ts';
 import { downloaded, isAddress } from './download.ts';
 import { built } from './kustomize.ts';
@@ -91,6 +91,5 @@ const refused = (file: string, message: string): Parsed => ({
 
 function unreadable(error: unknown): string {
   if (error instanceof PodexitError) return [error.message, error.hint].filter(Boolean).join('. ');
-  const { code = String(error) } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+  return whyUnread(error as Error);
 }

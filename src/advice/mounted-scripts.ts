@@ -2,18 +2,13 @@
 import { posix } from 'node:path';
 import { asArray, asObject, asString, asText, isPresent, stringMap, type JsonObject } from '../model/observe/read.ts';
 
-export interface ConfigMapTexts {
-  name: string;
-  /** Undefined: a manifest without one may be applied to any. */
-  namespace?: string;
-  /** Key → text. */
-  data: Readonly<Record<string, string>>;
-}
+export type ConfigMapTexts = ReturnType<typeof configMapTextsOf>;
 
 /** `object`: a ConfigMap of any origin. Its binaryData is no script. */
-export function configMapTextsOf(object: unknown): ConfigMapTexts {
+export function configMapTextsOf(object: unknown) {
   const { metadata, data } = asObject(object);
   const { name, namespace } = asObject(metadata);
+  // A manifest without a namespace may be applied to any.
   return { name: asText(name), namespace: asString(namespace), data: stringMap(data, () => true) ?? {} };
 }
 

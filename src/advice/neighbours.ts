@@ -15,28 +15,12 @@ import {
   stringMap,
   type JsonObject,
 } from '../model/observe/read.ts';
-import { limitsIn, type Limit } from './limits.ts';
-import { configMapTextsOf, type ConfigMapTexts } from './mounted-scripts.ts';
+import { limitsIn } from './limits.ts';
+import { configMapTextsOf } from './mounted-scripts.ts';
 
-export interface Neighbours {
-  services: readonly ServiceSpec[];
-  budgets: readonly BudgetSpec[];
+export interface Neighbours extends ReturnType<typeof neighboursIn> {
   /** Undefined for manifests, and if they may not be read. */
   slices?: readonly EndpointSlice[];
-  /** Autoscalers by the workload that they scale, such as `Deployment/web`, and the fewest pods that they keep. */
-  autoscaled?: readonly { target: string; name: string; minimum: number }[];
-  /** The access modes of PersistentVolumeClaims, by name; undefined if they may not be read. */
-  claims?: ReadonlyMap<string, readonly string[]>;
-  /** What ends pods earlier than their grace period (limits.ts). */
-  limits?: readonly Limit[];
-  /** Metadata of namespaces, by name, as far as they may be read: they may ask for a mesh's proxy. */
-  namespaces?: ReadonlyMap<string, JsonObject>;
-  /** Only of manifests: they may hold a container's script. */
-  configMaps?: readonly ConfigMapTexts[];
-  /** What could not be read, so it is not judged. */
-  unread: readonly { what: string; because: string }[];
-  /** These are from files; the cluster may have Services that are not in them. */
-  mayHaveOtherServices: boolean;
 }
 
 export interface ServiceSpec extends ReturnType<typeof serviceOf> {
@@ -133,26 +117,30 @@ export const readyBehind = (service: string, slices: readonly EndpointSlice[]): 
       .map((endpoint) => endpoint.targetRef?.uid ?? endpoint),
   );
 
-export function neighboursIn(objects: readonly KubernetesObject[]): Neighbours {
+export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
+  const services = ofKind('Service').map((service): ServiceSpec => {
+    const fronts = ofKind('Ingress').filter((one) => backendsOf(one).includes(service.metadata?.name));
+    const set = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
+    return { ...serviceOf(service), deregistrationSeconds: set[0] };
+  });
+  const claims = ofKind('PersistentVolumeClaim').map(
+    (claim) => [claim.metadata?.name, asStrings(asObject(asObject(claim)['spec'])['accessModes'])] as const,
+  );
   return {
-    services: ofKind('Service').map((service) => {
-      const fronts = ofKind('Ingress').filter((one) => backendsOf(one).includes(service.metadata?.name));
-      const set = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
-      return { ...serviceOf(service), deregistrationSeconds: set[0] };
-    }),
+    services,
     budgets: ofKind('PodDisruptionBudget').map(budgetOf),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
-    claims: new Map(
-      ofKind('PersistentVolumeClaim').map((claim) => [
-        claim.metadata?.name ?? '',
-        asStrings(asObject(asObject(claim)['spec'])['accessModes']),
-      ]),
-    ),
+    /** The access modes of PersistentVolumeClaims, by name. */
+    claims: new Map(claims),
     limits: limitsIn(objects),
-    namespaces: new Map(ofKind('Namespace').map((one) => [one.metadata?.name ?? '', metadataOf(one)])),
+    /** Metadata of namespaces, by name, as far as they may be read: they may ask for a mesh's proxy. */
+    namespaces: new Map(ofKind('Namespace').map((one) => [one.metadata?.name, metadataOf(one)])),
+    /** Only of manifests: they may hold a container's script. */
     configMaps: ofKind('ConfigMap').map(configMapTextsOf),
-    unread: [],
+    /** What could not be read, so it is not judged. */
+    unread: [] as { what: string; because: string }[],
+    /** These are from files; the cluster may have Services that are not in them. */
     mayHaveOtherServices: true,
   };
 }
@@ -171,7 +159,7 @@ function deregistrationOf({ metadata }: KubernetesObject): number | undefined {
   return maybe(Number)(/deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(asText(set?.[1]))?.[1]);
 }
 
-/** The minimum is 1 by default (autoscaling/v2); KEDA's is 0, and then one pod serves at a time like with 1. */
+/** The workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */
 function autoscalerOf(scaler: KubernetesObject) {
   const { scaleTargetRef, minReplicas, minReplicaCount } = asObject(asObject(scaler)['spec']);
   const { kind = 'Deployment', name } = asObject(scaleTargetRef);

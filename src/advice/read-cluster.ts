@@ -11,20 +11,13 @@ import { readWorkload } from '../run/choosing/read-group.ts';
 import { workloadKinds, type WorkloadResource } from '../run/choosing/target.ts';
 import { neighboursIn, type Neighbours } from './neighbours.ts';
 
-/** Kinds around the pods. Without the last two the answer is only less exact. */
+/** Kinds around the pods, and what cannot be told without them; without the others the answer is only less exact. */
 const neighbourKinds = [
-  ['/api/v1', 'services', 'Service'],
-  ['/apis/policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget'],
+  ['/api/v1', 'services', 'Service', 'whether clients lose requests'],
+  ['/apis/policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget', 'whether an eviction is allowed'],
   ['/apis/autoscaling/v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler'],
   ['/api/v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
 ] as const;
-
-/** What cannot be told without these. */
-const effects: Readonly<Record<string, string>> = {
-  services: 'whether clients lose requests',
-  poddisruptionbudgets: 'whether an eviction is allowed',
-  endpointslices: 'who else serves',
-};
 
 /** The objects around the pods of the namespace; `unread` lists what was refused. */
 export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
@@ -33,11 +26,11 @@ export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
   const neighbours = neighboursIn(status === 200 ? [...objects, { ...asObject(body), kind: 'Namespace' }] : objects);
   const hasServices = neighbours.services.length > 0;
   const slices = hasServices ? await listAll(cluster, '/apis/discovery.k8s.io/v1', 'endpointslices') : [];
-  if (!Array.isArray(slices)) refused.push({ resource: 'endpointslices', status: slices.status });
-  const unread = refused.flatMap(({ resource, status }) => {
-    const what = effects[resource];
-    return what === undefined ? [] : [{ what, because: `${resource} could not be read (${status})` }];
-  });
+  if (!Array.isArray(slices))
+    refused.push({ resource: 'endpointslices', status: slices.status, what: 'who else serves' });
+  const unread = refused.flatMap(({ resource, status, what }) =>
+    what === undefined ? [] : { what, because: `${resource} could not be read (${status})` },
+  );
   const read = Array.isArray(slices) ? slices.map(narrowSlice) : undefined;
   return { ...neighbours, slices: read, unread, mayHaveOtherServices: false };
 }
@@ -92,13 +85,16 @@ const checkedKinds = [
 /** Every workload and pod of the namespace, and which kinds could not be read. */
 export const readWorkloads = (cluster: Cluster) => listKinds(cluster, checkedKinds);
 
-async function listKinds(cluster: Cluster, kinds: typeof neighbourKinds | typeof checkedKinds) {
-  const unread: { resource: string; status: number }[] = [];
+async function listKinds(
+  cluster: Cluster,
+  kinds: readonly (readonly [root: string, resource: string, kind: string, what?: string])[],
+) {
+  const unread: { resource: string; status: number; what?: string }[] = [];
   const objects: KubernetesObject[] = [];
-  for (const [root, resource, kind] of kinds) {
+  for (const [root, resource, kind, what] of kinds) {
     const found = await listAll(cluster, root, resource);
     if (Array.isArray(found)) objects.push(...found.map((object) => ({ ...asObject(object), kind })));
-    else unread.push({ resource, status: found.status });
+    else unread.push({ resource, status: found.status, what });
   }
   return { objects, unread };
 }

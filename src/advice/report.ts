@@ -5,11 +5,10 @@ import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type Report } from '../verdict/report.ts';
 import type { Problem } from './problem.ts';
-import { exitAdvice } from './exit-advice.ts';
 import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation } from './situation.ts';
-import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
+import { exitAdvice, problemsOfExit, situationOfTrace } from './trace-situation.ts';
 
 /** Undefined until the pod has been seen. */
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
@@ -18,10 +17,14 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const { timeline, answer } = judged;
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
   const verdict = { ...judged.verdict, findings: advised };
-  const situation = situationOfTrace({ trace, timeline });
+  const situation = situationOfTrace(trace, timeline);
   const isCause = ({ code, container }: Problem): boolean =>
     code === answer.cause?.code && (answer.cause.container === undefined || answer.cause.container === container);
-  const problems = problemsToSolve(problemsOfExit({ trace, timeline, verdict }), isCause);
+  // What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings.
+  const problems = problemsOfExit({ timeline, verdict }).flatMap((one): Problem[] => {
+    if (one.advice === undefined) return [one];
+    return one.code === 'no-signal-handling' || isCause(one) ? [{ ...one, severity: 'warning' }] : [];
+  });
   const remedies = remediesFor(situation, problems);
   const findings = advised.map((finding) => {
     const isAbout = ({ code, container }: Problem): boolean => code === finding.code && container === finding.container;
@@ -35,13 +38,6 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
     verdict: { ...verdict, findings },
     answer: { ...answer, ...fix, why: isSaid ? undefined : answer.why },
   };
-}
-
-/** What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings. */
-function problemsToSolve(problems: readonly Problem[], isCause: (one: Problem) => boolean): Problem[] {
-  return problems
-    .filter((one) => one.advice === undefined || one.code === 'no-signal-handling' || isCause(one))
-    .map((one) => (one.advice === undefined ? one : { ...one, severity: 'warning' }));
 }
 
 /** Sentences for a person, that about the cause first, and the patch of the rest if the workload has a template to patch. */

@@ -17,17 +17,12 @@ export type SignalHandling =
 
 /** `graceSeconds`: of the pod. A trap that runs only after a longer sleep is none. */
 export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSeconds = 30): SignalHandling {
-  const { command, args, noted, sharesProcesses } = line;
-  const ofTrap = `${traps.ignores.advice}.`;
-  if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}`, advice: ofTrap };
-  if (noted === 'handles') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
-  if (noted === 'shell' && sharesProcesses) return { kind: 'unknown' };
-  if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };
+  const { command, args } = line;
   const words = [...command, ...args];
   const typed = words.join(' ').replaceAll('\n', ' ');
   const script = lineOfShell(words);
   if (script !== undefined && trapOf(script, signal) === 'ignored')
-    return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: ofTrap };
+    return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: `${traps.ignores.advice}.` };
   const found = stopBehaviour(line, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
   const quoted = `\`${typed.length > 60 ? `${typed.slice(0, 59)}…` : typed}\`: ${because}`;

@@ -38,8 +38,10 @@ function summaryOf(answer: KnownStop): string {
 }
 
 function signalsText({ answer, programs, summary }: SignalsReport, pen: Pen, columns: number): string[] {
+  const listTitles = ['PROGRAM', 'KIND', 'SIGTERM', 'LIMIT', 'BETTER SIGNAL', 'KNOWN FROM'];
   if (answer === undefined) return tableLines(pen, escaped([listTitles, ...(programs ?? []).map(listRow)]), columns);
   if (!answer.isKnown) return wrapped('', `${pen.symbol('unknown')} ${forTerminal(summary)}`, columns);
+  const answerTitles = ['SIGNAL', 'REACHES APP', 'ENDS', 'DRAINS', 'LIMIT', 'EXIT CODES', 'WHAT IT DOES'];
   const rows = below(answer).flatMap(([label, text]) => wrapped(`${label.padEnd(15)}`, forTerminal(text), columns));
   return [
     `${pen.paint('strong', forTerminal(subjectOf(answer)))}  as PID 1`,
@@ -50,8 +52,6 @@ function signalsText({ answer, programs, summary }: SignalsReport, pen: Pen, col
 
 const escaped = (rows: readonly (readonly string[])[]): string[][] =>
   rows.map((row) => row.map((cell) => forTerminal(cell)));
-
-const answerTitles = ['SIGNAL', 'REACHES APP', 'ENDS', 'DRAINS', 'LIMIT', 'EXIT CODES', 'WHAT IT DOES'];
 
 /** `ENDS` is whether PID 1 ends because of the signal. */
 const answerRows = ({ signals: all }: KnownStop): string[][] =>
@@ -78,8 +78,6 @@ function below({ chain, signals: all, stopSignal }: KnownStop): [string, string]
   ];
   return rows.flatMap(([label, text]): [string, string][] => (text === undefined ? [] : [[label, text]]));
 }
-
-const listTitles = ['PROGRAM', 'KIND', 'SIGTERM', 'LIMIT', 'BETTER SIGNAL', 'KNOWN FROM'];
 
 function listRow({ name, kind, signals: all, rightSignal = '-', source }: KnownProgram): string[] {
   const { does = '-', limitSeconds } = all['SIGTERM'] ?? {};

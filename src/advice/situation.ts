@@ -13,47 +13,16 @@ import {
 } from '../model/observe/read.ts';
 import { matches } from '../run/streams/selectors.ts';
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
-import { capacityOf, type Capacity } from './capacity.ts';
+import { capacityOf } from './capacity.ts';
 import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
+import { isWindows, limitsOf } from './limits.ts';
 import { childOf } from './fix/edit.ts';
-import { isWindows, limitsOf, type Limit } from './limits.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
 import { neighboursIn, readyBehind, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
 import { defaultGraceSeconds } from './sizes.ts';
 
-export interface Situation {
-  /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
-  readonly subject: { readonly kind: string; readonly name: string; readonly namespace?: string };
-  /** How its controller replaces pods is not known. */
-  readonly isCustom?: boolean;
-  /** The path of the pod's spec in the object. */
-  readonly podPath: Path;
-  /** The grace period of the deletion: the requested one, else the spec's, else 30. */
-  readonly graceSeconds: number;
-  /** terminationGracePeriodSeconds as written in the spec. */
-  readonly specGraceSeconds?: number;
-  readonly containers: readonly ContainerSpec[];
-  /** No container has PID 1, so a signal without a handler ends it. */
-  readonly sharesProcesses: boolean;
-  readonly hostNetwork: boolean;
-  /** It runs on Windows, where signals are other ones. */
-  readonly isWindows?: boolean;
-  readonly capacity: Capacity;
-  /** Those that select the pod. */
-  readonly services: readonly ServiceSpec[];
-  readonly budgets: readonly BudgetSpec[];
-  /** The proxy that will be among its containers, and what stops it: a clause. */
-  readonly injected?: string;
-  /** Conditions that a load balancer's controller sets. */
-  readonly readinessGates: readonly string[];
-  /** What ends the pod earlier than its grace period, the earliest first. */
-  readonly limits: readonly Limit[];
-  readonly finalizers: readonly string[];
-  readonly isUnmanaged: boolean;
-  readonly unread: Neighbours['unread'];
-  /** It is from files: the cluster may have more, and may drop fields that it does not know. */
-  readonly isFromFiles: boolean;
+export interface Situation extends ReturnType<typeof situationOf> {
   /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
   readonly isPatch?: boolean;
   /** The pod has finished: deleting it stops nothing. */
@@ -62,14 +31,12 @@ export interface Situation {
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
   readonly nodeNotReady?: { readonly node: string; readonly status: string };
-  readonly measured?: Measured;
-}
-
-export interface Measured {
-  /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
-  readonly otherReady?: number;
-  /** Seconds of a preStop sleep that would have covered the requests that were lost. */
-  readonly hookSeconds?: number;
+  readonly measured?: {
+    /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
+    readonly otherReady?: number;
+    /** Seconds of a preStop sleep that would have covered the requests that were lost. */
+    readonly hookSeconds?: number;
+  };
 }
 
 /** Kinds whose pod template can be patched, and its path: a Job's cannot, and a pod has none. */
@@ -115,10 +82,10 @@ export function situationOf(
   neighbours: Neighbours,
   graceSeconds?: number,
   templatePath = templatesOf(object)[0] ?? [],
-): Situation {
+) {
   const { kind = '', metadata } = object;
   const template = asObject(templatePath.reduce(childOf, object));
-  const podPath = [...templatePath, 'spec'];
+  const podPath: Path = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
   // A manifest without a namespace may be applied to any.
@@ -129,35 +96,48 @@ export function situationOf(
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
   const scriptsOf = (container: JsonObject) =>
-    mountedScripts(pod, container, { configMaps: neighbours.configMaps ?? [], namespace });
-  const containers = containerSpecsOf(pod, podPath, scriptsOf).map((one) =>
+    mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace });
+  const containers = containerSpecsOf(pod, podPath, scriptsOf).map((one): ContainerSpec =>
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );
   const capacity = capacityOf(object, pod, containers, neighbours);
   return {
+    /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
     subject: {
       kind: isBuiltIn(object) ? kind : `${kind}.${groupOf(object)}`,
       name: asText(metadata?.name) || asText(metadata?.generateName),
       namespace,
     },
+    /** How its controller replaces pods is not known. */
     isCustom: !isBuiltIn(object),
+    /** The path of the pod's spec in the object. */
     podPath,
+    /** The grace period of the deletion: the requested one, else the spec's, else 30. */
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
+    /** As written in the spec. */
     specGraceSeconds,
     containers,
+    /** No container has PID 1, so a signal without a handler ends it. */
     sharesProcesses: pod['shareProcessNamespace'] === true,
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),
     capacity,
-    services: neighbours.services.filter(selectsPod).map((one) => withSharing(one, capacity.replicas, neighbours)),
-    budgets: neighbours.budgets.filter(selectsPod),
-    injected: proxyOf(metadataOf(template), neighbours.namespaces?.get(namespace ?? '') ?? {}, containers),
+    /** Those that select the pod. */
+    services: neighbours.services
+      .filter(selectsPod)
+      .map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
+    budgets: neighbours.budgets.filter(selectsPod) as readonly BudgetSpec[],
+    /** The proxy that will be among its containers, and what stops it: a clause. */
+    injected: proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, containers),
+    /** Conditions that a load balancer's controller sets. */
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
-    limits: limitsOf(pod, neighbours.limits ?? []),
+    /** What ends the pod earlier than its grace period, the earliest first. */
+    limits: limitsOf(pod, neighbours.limits),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     unread: neighbours.unread,
+    /** It is from files: the cluster may have more, and may drop fields that it does not know. */
     isFromFiles,
   };
 }

@@ -14,16 +14,10 @@ export interface GraceNeed {
   readonly drainWords: string;
 }
 
-export interface Size {
-  readonly seconds: number;
-  /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (the time it has today) + 25%`. */
-  readonly sum: string;
-  /** A limit that ends the pod earlier than the sum asks for. */
-  readonly limit?: Limit;
-}
+export type Size = NonNullable<ReturnType<typeof graceSize>>;
 
 /** The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. */
-export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] = []): Size | undefined {
+export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] = []) {
   const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords }) => {
     const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
     const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
@@ -32,13 +26,14 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
     return { seconds, sum: `${parts.join(' + ')} + 25%${rounded}` };
   });
   const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
-  const [limit] = limits;
-  if (!most || !limit || limit.seconds >= most.seconds) return most;
+  if (!most) return undefined;
+  const limit = limits.find(({ seconds }) => seconds < most.seconds);
   return {
-    ...most,
-    seconds: limit.seconds,
+    seconds: limit?.seconds ?? most.seconds,
+    /** The printed sum, which gives the printed number: `10s preStop + 10s to stop (the time it has today) + 25%`. */
+    sum: limit ? `${most.sum} is ${most.seconds}s, and ${limit.by} gives a pod only ${limit.seconds}s` : most.sum,
+    /** A limit that ends the pod earlier than the sum asks for: the earliest. */
     limit,
-    sum: `${most.sum} is ${most.seconds}s, and ${limit.by} gives a pod only ${limit.seconds}s`,
   };
 }
 

@@ -1,28 +1,22 @@
-/** The trace of an exit → its Situation, with what was measured, and its Problems, which are the verdict's findings. Pure. */
+/** An exit → its Situation, with what was measured, its Problems, and what a person can do about a finding. Pure. */
 import type { V1Service } from '@kubernetes/client-node';
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
 import { asObject } from '../model/observe/read.ts';
 import { statusOf } from '../model/pod.ts';
-import type { JudgedFinding, JudgedVerdict } from '../verdict/finding.ts';
+import { knownEnd } from '../programs/stop-behaviour.ts';
+import type { JudgedFinding } from '../verdict/finding.ts';
 import { boundOf } from '../verdict/length-text.ts';
-import { lossOf } from '../verdict/loss.ts';
-import { containerSpec, ignoresItsSignal } from '../verdict/rule-input.ts';
-import type { Capacity } from './capacity.ts';
+import { askedText } from '../verdict/grace.ts';
+import { lossOf, type Loss } from '../verdict/loss.ts';
+import type { JudgedExit } from '../verdict/report.ts';
+import { containerSpec, ignoresItsSignal, signalName } from '../verdict/rule-input.ts';
 import type { MeasuredContainer } from './container-spec.ts';
-import { isUnhandled, knownAdvice } from './exit-advice.ts';
-import { serviceOf, type Neighbours } from './neighbours.ts';
+import { neighboursIn, serviceOf } from './neighbours.ts';
 import type { Problem } from './problem.ts';
 import { situationOf, templatePaths, type Situation } from './situation.ts';
 
-/** The exit that a Situation is read from. */
-interface Exit {
-  readonly trace: Trace;
-  readonly timeline: Timeline;
-  readonly verdict: JudgedVerdict;
-}
-
-export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'timeline'>): Situation {
+export function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   const { pod, workload, grace } = timeline;
   const { kind, name, replicas } = workload ?? { kind: 'Pod', name: pod.metadata.name };
   const metadata = { name, namespace: pod.metadata.namespace };
@@ -34,8 +28,11 @@ export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'time
     spec: { ...asObject(spec), replicas },
     status: { desiredNumberScheduled: replicas },
   };
-  const around: Neighbours = { services: [], budgets: [], unread: [], mayHaveOtherServices: false };
+  const around = { ...neighboursIn([]), mayHaveOtherServices: false };
   const situation = situationOf(object, around, grace.effectiveSeconds, path);
+  const { capacity } = situation;
+  const ready = timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
+  const isOpen = capacity.ownData === 'no' && kind === 'StatefulSet';
   return {
     ...situation,
     subject: { kind, ...metadata },
@@ -45,22 +42,14 @@ export function situationOfTrace({ trace, timeline }: Pick<Exit, 'trace' | 'time
       const exit = timeline.containers.find((one) => one.name === container.name);
       return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
     }),
-    capacity: withoutTemplate(situation.capacity, kind),
+    // A trace has neither volumes nor the strategy of the workload.
+    capacity: { ...capacity, rollout: undefined, ownData: isOpen ? 'unknown' : capacity.ownData },
     services: [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service)),
-    measured: { otherReady: otherReadyOf(timeline), hookSeconds: lossOf(timeline)?.preStopSeconds },
+    measured: {
+      otherReady: ready.length > 0 ? Math.min(...ready) : undefined,
+      hookSeconds: lossOf(timeline)?.preStopSeconds,
+    },
   };
-}
-
-/** A trace has neither volumes nor the strategy of the workload. */
-const withoutTemplate = (capacity: Capacity, kind: string): Capacity => ({
-  ...capacity,
-  rollout: undefined,
-  ownData: capacity.ownData === 'no' && kind === 'StatefulSet' ? 'unknown' : capacity.ownData,
-});
-
-function otherReadyOf({ endpoints }: Timeline): number | undefined {
-  const ready = endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
-  return ready.length > 0 ? Math.min(...ready) : undefined;
 }
 
 /** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */
@@ -74,7 +63,7 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
 }
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
-export function problemsOfExit(exit: Exit): Problem[] {
+export function problemsOfExit(exit: Pick<JudgedExit, 'timeline' | 'verdict'>): Problem[] {
   const { timeline } = exit;
   const { outcome, findings } = exit.verdict;
   const { trigger, workload } = timeline;
@@ -93,7 +82,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
       const isSized = ['sent-too-late', 'no-ready-backend'].includes(lossOf(timeline)?.cause ?? '');
       return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
     }
-    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(exit, finding)];
+    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(timeline, finding)];
     // Without advice, the spec's grace period itself was too short.
     const isForGrace = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
     return isUnfixable && isForGrace && advice === undefined ? [] : [{ ...problem, advice }];
@@ -101,7 +90,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
 }
 
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
-function signalProblem({ timeline }: Exit, { code, severity, container, message, advice }: JudgedFinding): Problem {
+function signalProblem(timeline: Timeline, { code, severity, container, message, advice }: JudgedFinding): Problem {
   const isStarting = container !== undefined && wasStarting(timeline, container);
   const starting = `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
   const isForSignal = timeline.containers.some((one) => one.name === container && isUnhandled(timeline, one));
@@ -120,4 +109,75 @@ function wasStarting(timeline: Timeline, name: string): boolean {
   if (wasReady || spec?.shell || spec?.handlesTerm || !container?.stopSignal || !container.drain) return false;
   if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
   return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
+}
+
+/** Undefined: the finding needs nothing, or a longer grace period, which remedies.ts sizes. */
+export function exitAdvice(
+  { timeline, lowered }: Pick<JudgedExit, 'timeline' | 'lowered'>,
+  { code, container: name }: JudgedFinding,
+): string | undefined {
+  if (code === 'requests-lost') return lossAdvice[lossOf(timeline)?.cause ?? 'unexplained'];
+  const container = timeline.containers.find((one) => one.name === name);
+  if (!container) return undefined;
+  const { kind, reaction, preStop, graceUsed, drain } = container;
+  /** `faster`: what the pod itself can do. `neededMs`: what would have been enough, 0 if unknown. */
+  const orElse = (faster: string, neededMs = 0): string | undefined =>
+    lowered && neededMs < lowered.spec * 1000
+      ? `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`
+      : undefined;
+  const hookMs = preStop?.length?.min ?? 0;
+  if (code === 'prestop-cut-off') {
+    const planned =
+      preStop?.sleepSeconds ?? containerSpec(timeline.pod, container.name)?.lifecycle?.preStop?.exec?.seconds;
+    return orElse('shorten the hook', (planned ?? 0) * 1000);
+  }
+  if (code === 'prestop-heavy') return orElse('shorten the hook', hookMs * 2);
+  if (code === 'grace-nearly-spent') {
+    const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
+    // A sidecar also waits for the main containers, so any of them may be the slow one.
+    const exiting = kind === 'sidecar' ? 'the containers' : container.name;
+    return orElse(hookMs * 2 >= usedMs ? 'shorten the preStop hook' : `make ${exiting} exit sooner`, usedMs / 0.75);
+  }
+  if (code === 'sidecar-killed' && reaction !== 'none') return orElse(`let ${container.name} stop faster`);
+  if (!['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code)) return undefined;
+  if (isUnhandled(timeline, container)) return handlingAdvice(container, timeline);
+  return orElse(`make ${container.name} exit sooner after ${signalName(container)}`);
+}
+
+const lossAdvice: Partial<Record<Loss['cause'], string>> = {
+  'kept-connection-cut':
+    'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
+  'unanswered-while-draining':
+    'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
+};
+
+/** A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not. */
+const isUnhandled = (timeline: Timeline, container: ContainerTimeline): boolean =>
+  ignoresItsSignal(timeline, container) ||
+  container.reaction === 'none' ||
+  isSignalOpen(timeline, container) ||
+  (container.reaction === undefined && containerSpec(timeline.pod, container.name)?.handlesTerm !== true);
+
+/** Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8). */
+function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: ContainerTimeline): boolean {
+  const { handlesTerm, handlesOther } = containerSpec(pod, name) ?? {};
+  return reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+}
+
+/** Of a program that is known to ignore its stop signal. */
+const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | undefined =>
+  knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
+
+/** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
+function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
+  const { name } = container;
+  if (ignoresItsSignal(timeline, container))
+    return `Remove \`trap "" TERM\` from the command of ${name}: an ignored signal stays ignored after exec.`;
+  if (isSignalOpen(timeline, container))
+    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
+  if (containerSpec(timeline.pod, name)?.shell)
+    return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form: the shell receives the signal and does not pass it on.`;
+  const known = knownAdvice(timeline, container);
+  if (known) return `${known}.`;
+  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

@@ -7,29 +7,24 @@ import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
 import { commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
 import { yamlStyleOf, type YamlSource, type YamlStyle } from './yaml-source.ts';
 
-/** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
-export interface ObjectEdits {
-  document: number;
-  at: Path;
-  edits: readonly Edit[];
-}
-
-/** Undefined: a document of it cannot be edited as text without changing what else it says. */
-export function editedText(text: string, objects: readonly ObjectEdits[]): string | undefined {
+/** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without changing what else it says. */
+export function editedText(
+  text: string,
+  objects: readonly { document: number; at: Path; edits: readonly Edit[] }[],
+): string | undefined {
   const parts = documentTexts(text).map((part, index) => {
     const edits = objects
       .filter(({ document }) => document === index)
-      .flatMap(({ at, edits: own }) => own.map((edit) => below(at, edit)));
+      .flatMap(({ at, edits: own }) =>
+        own.map((edit) => {
+          const path = [...at, ...edit.path];
+          return edit.kind === 'move' ? { ...edit, path, to: [...at, ...edit.to] } : { ...edit, path };
+        }),
+      );
     return edits.length > 0 ? editedDocument(part, edits) : part;
   });
   return parts.includes(undefined) ? undefined : parts.join('');
 }
-
-const below = (at: Path, edit: Edit): Edit => ({
-  ...edit,
-  path: [...at, ...edit.path],
-  ...(edit.kind === 'move' && { to: [...at, ...edit.to] }),
-});
 
 /** The text of each document, whole lines: the parser ends an empty document before the end of its line. */
 function documentTexts(text: string): string[] {

@@ -200,13 +200,12 @@ function changedTexts(found: readonly Fixable[], refuse: (file: string, message:
       edits,
     }));
     const after = editedText(before, changes);
-    if (after === undefined) refuse(file, cannotEdit);
+    const cannot = 'left as it is, because it cannot be edited as text without changing what else it says';
+    const others = 'use -o strategic, -o json-patch or -o kustomize';
+    if (after === undefined) refuse(file, `${cannot} (an alias, for example); ${others}`);
     return { file, before, after: after ?? before };
   });
 }
-
-const cannotEdit =
-  'left as it is, because it cannot be edited as text without changing what else it says (an alias, for example); use -o strategic, -o json-patch or -o kustomize';
 
 /** As `diff -u` and `git apply` read it; empty if nothing differs. */
 const diffs = (texts: readonly ChangedText[]): string =>

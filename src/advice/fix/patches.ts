@@ -60,19 +60,17 @@ export const kustomizeText = (patches: readonly { kind?: string; name?: string; 
     patches: patches.map(({ kind, name, patch }) => ({ target: { kind, name }, patch })),
   });
 
-interface JsonPatchOperation {
-  op: 'add' | 'replace' | 'remove';
-  path: string;
-  value?: unknown;
-}
-
 /** RFC 6902. Arrays of equal length are compared item by item, others are replaced. */
-function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
+function jsonPatch(
+  before: unknown,
+  after: unknown,
+  path = '',
+): { op: 'add' | 'replace' | 'remove'; path: string; value?: unknown }[] {
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
     return before.flatMap((one, at) => jsonPatch(one, after[at], `${path}/${at}`));
   if (!isObject(before) || !isObject(after))
     return isSame(before, after) ? [] : [{ op: 'replace', path, value: after }];
-  return differing(before, after).flatMap((key): JsonPatchOperation[] => {
+  return differing(before, after).flatMap((key): ReturnType<typeof jsonPatch> => {
     const at = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     if (after[key] === undefined) return [{ op: 'remove', path: at }];
     if (before[key] === undefined) return [{ op: 'add', path: at, value: after[key] }];

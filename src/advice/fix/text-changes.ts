@@ -11,7 +11,6 @@ import {
   entriesOf,
   indentAt,
   isBlock,
-  isFirstInLine,
   leadingComments,
   lineStart,
   nextLine,
@@ -52,8 +51,10 @@ export function moveChanges(source: YamlSource, path: Path, to: Path): TextChang
 }
 
 /** A comment above the line of the deepest existing part of the path, or of the braces that it is in. */
-export function commentChanges({ text, document, style }: YamlSource, path: Path, why: string): TextChange[] {
-  const entry = deepestEntry(document.contents, path);
+export function commentChanges(source: YamlSource, path: Path, why: string): TextChange[] {
+  const { text, document, style } = source;
+  const entries = path.map((_, at) => entryAt(source, path.slice(0, at + 1)));
+  const entry = entries.findLast((one) => one && !one.inFlow);
   const start = lineStart(text, entry?.start ?? document.contents?.range[0] ?? 0);
   const comment = commentLine(why);
   const isThere = text.slice(leadingComments(text, start), start).includes(comment);
@@ -66,7 +67,7 @@ export const commentLine = (text: string): string => `# ${text.replace(/\s+/g, '
 
 const rootOf = ({ document: { contents } }: YamlSource): Entry => {
   const start = contents?.range[0] ?? 0;
-  return { node: contents, start, valueStart: start, inFlow: false };
+  return { key: undefined, node: contents, start, valueStart: start, inFlow: false };
 };
 
 const entryIn = (node: Node | null, step: string | number): Entry | undefined =>
@@ -78,11 +79,6 @@ const entryIn = (node: Node | null, step: string | number): Entry | undefined =>
 
 const entryAt = (source: YamlSource, path: Path): Entry | undefined =>
   path.reduce<Entry | undefined>((entry, step) => entry && entryIn(entry.node, step), rootOf(source));
-
-function deepestEntry(root: Node | null, [step, ...rest]: Path): Entry | undefined {
-  const entry = step === undefined || !isBlock(root) ? undefined : entryIn(root, step);
-  return entry && (deepestEntry(entry.node, rest) ?? entry);
-}
 
 function setBelow(source: YamlSource, entry: Entry, [step, ...rest]: Path, wanted: unknown): TextChange[] {
   const { node } = entry;
@@ -100,7 +96,12 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[
   const { node, inFlow, key } = entry;
   if (node && isDeepStrictEqual(node.toJS(document), wanted)) return [];
   const [first] = isBlock(node) && isFilled(wanted) ? entriesOf(node) : [];
-  if (first) return replaceBlock(source, entry, lineStart(text, first.start), wanted);
+  if (first) {
+    // The lines of another map or list, below the comments of the lines before.
+    const [start, end] = [lineStart(text, first.start), blockEnd(text, entry)];
+    const lines = [...commentsIn(text.slice(start, end), 0), ...blockLines(wanted, style)];
+    return [{ start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) }];
+  }
   const isAlone = !inFlow && key !== undefined && isEmpty(entry);
   if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
   return linesBelow(source, entry, wanted, blockLines(wanted, style));
@@ -122,14 +123,6 @@ function linesBelow(source: YamlSource, entry: Entry, wanted: unknown, lines: re
 /** Null, or braces or brackets around nothing. */
 const isEmpty = ({ node }: Entry): boolean =>
   node === null || (isScalar(node) && node.value === null) || (isCollection(node) && node.items.length === 0);
-
-/** Replaces the lines of a value by those of another map or list, but keeps their comments. */
-function replaceBlock(source: YamlSource, entry: Entry, start: number, wanted: unknown): TextChange[] {
-  const { text, style } = source;
-  const end = blockEnd(text, entry);
-  const lines = [...commentsIn(text.slice(start, end), 0), ...blockLines(wanted, style)];
-  return [{ start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) }];
-}
 
 const indentBelow = ({ text, style }: YamlSource, { start }: Entry, value: unknown): string =>
   ' '.repeat(columnOf(text, start) + (Array.isArray(value) ? style.dashIndent : style.mapIndent));
@@ -162,7 +155,8 @@ function addToFlow({ text, style }: YamlSource, node: Collection, key: string, v
   const own = key + flowText(value, style, indent);
   const [, comma = ''] = /^((?:\s|#.*)*,)/.exec(text.slice(end)) ?? [];
   const after = end + comma.length;
-  if (!isFirstInLine(text, last.start)) return [{ start: after, end: after, text: `${comma ? ' ' : ', '}${own}` }];
+  const isFirst = indent.length === columnOf(text, last.start);
+  if (!isFirst) return [{ start: after, end: after, text: `${comma ? ' ' : ', '}${own}` }];
   const [, rest = ''] = /^([ \t]*(?:#[^\r\n]*)?)\r?\n/.exec(text.slice(after)) ?? [];
   const at = after + rest.length;
   return [...(comma ? [] : [{ start: end, end, text: ',' }]), { start: at, end: at, text: style.eol + indent + own }];

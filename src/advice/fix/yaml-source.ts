@@ -14,18 +14,9 @@ export interface YamlSource {
 export type Collection = YAMLMap | YAMLSeq;
 
 /** A pair of a map, or an item of a list. */
-export interface Entry {
-  /** In a map; of a merge key (`<<`) a symbol. */
-  readonly key?: unknown;
-  readonly node: Node | null;
-  /** The offset of its key, of its dash, or of an item in brackets. */
-  readonly start: number;
-  /** The offset after the colon or dash, and after an anchor or tag. */
-  readonly valueStart: number;
-  readonly inFlow: boolean;
-}
+export type Entry = ReturnType<typeof entriesOf>[number];
 
-export function entriesOf(collection: Collection): Entry[] {
+export function entriesOf(collection: Collection) {
   const { items: tokens } = collection.srcToken as CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
   return (collection.items as unknown[]).map((item, at) => {
     const { start: before, key, sep = [] } = tokens[at] ?? { start: [] };
@@ -36,9 +27,12 @@ export function entriesOf(collection: Collection): Entry[] {
       .map((mark) => mark.offset + mark.source.length);
     const keyNode = isPair(item) ? (item.key as Scalar) : undefined;
     return {
+      /** In a map; of a merge key (`<<`) a symbol. */
       key: typeof keyNode?.value === 'symbol' ? keyNode.value : keyNode && String(keyNode.value),
       node,
+      /** The offset of its key, of its dash, or of an item in brackets. */
       start: first?.offset ?? node?.range?.[0] ?? 0,
+      /** The offset after the colon or dash, and after an anchor or tag. */
       valueStart: Math.max(...marks, keyNode?.range?.[1] ?? 0),
       inFlow: collection.flow === true,
     };
@@ -68,18 +62,13 @@ export const nextLine = (text: string, offset: number): number =>
 
 export const columnOf = (text: string, offset: number): number => offset - lineStart(text, offset);
 
-export const isFirstInLine = (text: string, offset: number): boolean =>
-  text.slice(lineStart(text, offset), offset).trim() === '';
-
 /** The start of the line after an entry of a block, and after the comments below it that are indented deeper. */
 export function blockEnd(text: string, entry: Entry): number {
-  const deeperComment = new RegExp(`(?:[ \\t]*\\r?\\n)* {${columnOf(text, entry.start) + 1},}#.*\\n`, 'y');
-  let end = nextLine(text, contentEnd(text, entry));
-  for (;;) {
-    deeperComment.lastIndex = end;
-    if (!deeperComment.test(text)) return end;
-    end = deeperComment.lastIndex;
-  }
+  const column = columnOf(text, entry.start) + 1;
+  const deeperComments = new RegExp(`(?:(?:[ \\t]*\\r?\\n)* {${column},}#.*\\n)*`, 'y');
+  deeperComments.lastIndex = nextLine(text, contentEnd(text, entry));
+  deeperComments.test(text);
+  return deeperComments.lastIndex;
 }
 
 /** The blanks at the start of the line. */
@@ -102,28 +91,22 @@ export function commentsIn(part: string, column: number): string[] {
   return lexemes.filter((one, at) => one.startsWith('#') && lexemes[at - 1] !== '\x1f').map((one) => one.trimEnd());
 }
 
-export interface YamlStyle {
-  /** The end of a line. */
-  eol: string;
-  /** Columns that a map is indented below its key, and the dashes of a list. */
-  mapIndent: number;
-  dashIndent: number;
-  /** Blanks inside braces and brackets, as in `{ a: b }`. */
-  isPadded: boolean;
-  /** Of a JSON document. `indent`: undefined if it stands in one line. */
-  json?: { indent?: string };
-}
+export type YamlStyle = ReturnType<typeof yamlStyleOf>;
 
-export function yamlStyleOf(text: string): YamlStyle {
+export function yamlStyleOf(text: string) {
   const below = (what: string): RegExp =>
     new RegExp(`^( *)(?:- )?["']?[\\w-]+["']?:[^\\S\\n]*(?:#.*)?\\n(?: *#.*\\n)*${what}`, 'm');
   const [, , blanks = '  '] = below('( +)["\']?[\\w-]').exec(text) ?? [];
   const [, key = '', dash = '  '] = below('( *)- ').exec(text) ?? [];
   return {
+    /** The end of a line. */
     eol: text.includes('\r\n') ? '\r\n' : '\n',
+    /** Columns that a map is indented below its key, and the dashes of a list. */
     mapIndent: blanks.length,
     dashIndent: dash.length - key.length,
+    /** Blanks inside braces and brackets, as in `{ a: b }`. */
     isPadded: /[{[] \S/.test(text),
+    /** Of a JSON document. `indent`: undefined if it stands in one line. */
     json: /^\s*[{[]\s*["{[]/.test(text) ? { indent: /^\s*[{[]\r?\n([ \t]+)/.exec(text)?.[1] } : undefined,
   };
 }

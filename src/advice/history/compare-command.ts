@@ -8,15 +8,11 @@ import { publish, wrapped, type OutputOptions } from '../output.ts';
 import { compare, closeOrRange, type Comparison, type Side } from './compare.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
-interface CompareOptions extends OutputOptions {
-  before: string;
-  after: string;
-  failOnWorse: boolean;
-  readRecording: ReadRecording;
-}
-
 /** Returns 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
-export async function compareFiles(options: CompareOptions, ports: Ports): Promise<number> {
+export async function compareFiles(
+  options: OutputOptions & { before: string; after: string; failOnWorse: boolean; readRecording: ReadRecording },
+  ports: Ports,
+): Promise<number> {
   const samplesOf = async (name: string) => {
     const samples = (await readReports([name], options.readRecording)).map(sampleOf);
     if (samples.length > 0) return samples;

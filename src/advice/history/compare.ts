@@ -23,7 +23,11 @@ export function compare(before: readonly ExitSample[], after: readonly ExitSampl
     left: is.codes.filter((code) => was.codes.includes(code)),
   };
   const unsure = [...disappeared, ...appeared].filter((code) => !isSure(code));
-  const rows = [...outcomeRow(before, after), ...lengthRows(before, after), ...lossRow(was, is)];
+  const lengths = (['drain', 'total'] as const).flatMap((name) => {
+    const allOf = (samples: readonly ExitSample[]): Seconds[] => samples.flatMap((one) => one[name] ?? []);
+    return lengthRow(name, allOf(before), allOf(after));
+  });
+  const rows = [...outcomeRow(before, after), ...lengths, ...lossRow(was, is)];
   /** What became better and what became worse, each in a few words. */
   const better = [...rows.filter(({ sign }) => sign < 0).map(({ text }) => text), ...listed(findings.fixed, 'fixed')];
   const worse = [...rows.filter(({ sign }) => sign > 0).map(({ text }) => text), ...listed(findings.new, 'new')];
@@ -111,13 +115,6 @@ export function outcomeRow(before: readonly ExitSample[], after: readonly ExitSa
 
 /** A smaller difference is noise, whatever the intervals prove; the larger of the two limits counts. */
 const minDifference = { seconds: 1, share: 0.2 };
-
-function lengthRows(before: readonly ExitSample[], after: readonly ExitSample[]): ComparedRow[] {
-  return (['drain', 'total'] as const).flatMap((name) => {
-    const allOf = (samples: readonly ExitSample[]): Seconds[] => samples.flatMap((one) => one[name] ?? []);
-    return lengthRow(name, allOf(before), allOf(after));
-  });
-}
 
 /** A proven change of a length that was measured in each exit; else none. */
 export function lengthRow(name: string, wasAll: readonly Seconds[], isAll: readonly Seconds[]): ComparedRow[] {

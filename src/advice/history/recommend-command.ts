@@ -6,22 +6,23 @@ import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
 import { tableLines } from '../../output/text/table.ts';
 import { publish, wrapped, type OutputOptions } from '../output.ts';
-import { minExits, recommendationsFor, type Bucket, type Recommendation, type TooFew } from './recommend.ts';
+import { minExits, recommendationsFor, type Bucket, type Recommendation } from './recommend.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
 /** Values of `--fail-on`. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 
-interface RecommendOptions extends OutputOptions {
-  names: readonly string[];
-  failOn: readonly RecommendFailOn[];
-  readRecording: ReadRecording;
-}
-
 /** Returns 0, or 5 for --fail-on. Throws `recommend.few` if no workload has enough exits. */
-export async function recommend(options: RecommendOptions, ports: Ports): Promise<number> {
+export async function recommend(
+  options: OutputOptions & {
+    names: readonly string[];
+    failOn: readonly RecommendFailOn[];
+    readRecording: ReadRecording;
+  },
+  ports: Ports,
+): Promise<number> {
   const samples = (await readReports(options.names, options.readRecording)).map(sampleOf);
-  const { found, tooFew } = recommendationsFor(samples);
+  const { workloads: found, tooFew } = recommendationsFor(samples);
   const [few] = tooFew;
   if (found.length === 0)
     throw new PodexitError(
@@ -42,11 +43,7 @@ const fails: Record<RecommendFailOn, (one: Recommendation) => boolean> = {
   lost: ({ requests }) => (requests?.failed ?? 0) > 0,
 };
 
-interface RecommendReport {
-  summary: string;
-  workloads: Recommendation[];
-  tooFew: TooFew[];
-}
+type RecommendReport = ReturnType<typeof recommendationsFor> & { summary: string };
 
 function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen, columns: number): string[] {
   const cards = workloads.flatMap((one) => [...card(one, pen, columns), '']);
@@ -60,7 +57,7 @@ function card(one: Recommendation, pen: Pen, columns: number): string[] {
   const { killed, requests } = one;
   const lost = requests ? `, ${requests.failed} of ${requests.sent} requests lost` : '';
   return [
-    `${pen.paint('strong', forTerminal(one.workload))}  ${one.exits} exits, ${killed.count} killed (${percent(killed.share)})${lost}`,
+    `${pen.paint('strong', forTerminal(one.workload))}  ${one.exits} exits, ${killed.count} killed (${Math.round(killed.share * 100)}%)${lost}`,
     ...wrapped('  ', forTerminal(one.sentence), columns),
     ...one.warnings.flatMap((warning) => wrapped(`  ${pen.symbol('warning')} `, forTerminal(warning), columns)),
     '',
@@ -78,8 +75,6 @@ const figuresOf = (one: Recommendation): string[][] =>
     const quantiles = one[name];
     return quantiles ? [[name, ...figureNames.map((figure) => `${quantiles[figure].toFixed(1)}s`)]] : [];
   });
-
-const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
 /** A histogram of the seconds of the grace period that the exits used. */
 function bars(buckets: readonly Bucket[], pen: Pen): string[] {

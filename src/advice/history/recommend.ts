@@ -9,19 +9,14 @@ export const minExits = 10;
 
 export type Recommendation = ReturnType<typeof recommendationOf>;
 
-export interface TooFew {
-  workload: string;
-  exits: number;
-}
-
 /** A recommendation for each workload with enough exits, and the workloads with too few. */
-export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
+export function recommendationsFor(samples: readonly ExitSample[]) {
   // They had a grace period, and ended.
   const counted = samples.filter(({ outcome }) => /^(graceful|killed|failed|overran|oom)$/.test(outcome));
   const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
   const groups = workloads.map((name) => counted.filter(({ workload }) => workload === name));
   return {
-    found: groups.filter(({ length }) => length >= minExits).map(recommendationOf),
+    workloads: groups.filter(({ length }) => length >= minExits).map(recommendationOf),
     tooFew: groups
       .filter(({ length }) => length < minExits)
       .map((group) => ({ workload: group[0]?.workload ?? '', exits: group.length })),

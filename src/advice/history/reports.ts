@@ -2,10 +2,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import { parseJson } from '../../kube/http/body.ts';
 import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
-import { decodedText, withoutMark } from '../decoded-text.ts';
+import { decodedText, whyUnread, withoutMark } from '../decoded-text.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -35,11 +36,8 @@ export async function readReports(names: readonly string[], readRecording: ReadR
 
 /** For a folder its reports and recordings, by extension; other files are skipped. */
 async function filesOf(name: string): Promise<string[]> {
-  const info = await stat(name).catch((error: NodeJS.ErrnoException) => {
-    throw unreadable(
-      name,
-      error.code === 'ENOENT' ? 'does not exist' : `cannot be read (${error.code ?? error.message})`,
-    );
+  const info = await stat(name).catch((error: Error) => {
+    throw unreadable(name, whyUnread(error));
   });
   if (!info.isDirectory()) return [name];
   const files = (await readdir(name)).filter((file) => /\.(nd)?json$/.test(file)).sort();
@@ -49,22 +47,16 @@ async function filesOf(name: string): Promise<string[]> {
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
-  const document = asObject(await parsed(file));
-  const exits = exitsIn(document);
-  const { probes } = document;
+  const bytes = await readFile(file).catch((error: Error) => {
+    throw unreadable(file, whyUnread(error));
+  });
+  const document = parseJson(withoutMark(decodedText(bytes)));
+  if (document === undefined) throw unreadable(file, 'is not JSON');
+  const exits = exitsIn(asObject(document));
+  const { probes } = asObject(document);
   // Pods share the probes of their run: what it lost counts once.
   if (exits) return probes ? exits.map((exit, at) => ({ ...exit, traffic: at === 0 ? { probes } : {} })) : exits;
   throw unreadable(file, 'is not a podexit/v1 report');
-}
-
-async function parsed(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(withoutMark(decodedText(await readFile(file))));
-  } catch (error) {
-    const { code = String(error), message } = error as NodeJS.ErrnoException;
-    const why = error instanceof SyntaxError ? `is not JSON (${message.slice(0, 120)})` : `cannot be read (${code})`;
-    throw unreadable(file, why);
-  }
 }
 
 /** The exits in a document of any podexit/v1 kind that has exits; undefined for all other documents. */
@@ -101,7 +93,11 @@ export function sampleOf(document: JsonObject) {
     total: totalOf(document),
     /** A container was killed. */
     killed: containers.some(({ outcome: end }) => end === 'killed'),
-    requests: requestsOf(document),
+    requests: totalOfAny(
+      objectsIn(asObject(document['traffic'])['probes']).map(({ sent, failed }) => {
+        return { sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 };
+      }),
+    ),
     fix: fixIn(document),
     findings: objectsIn(verdict['findings']).map((one) => ({
       code: asText(one['code']),
@@ -164,11 +160,6 @@ function totalOf(document: JsonObject): Seconds | undefined {
   const exact = asNumber(document['totalSeconds']);
   if (exact !== undefined) return { min: exact, max: exact };
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
-}
-
-function requestsOf(document: JsonObject): ProbeTally | undefined {
-  const probes = objectsIn(asObject(document['traffic'])['probes']);
-  return totalOfAny(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
 }
 
 /** Undefined if no exit was probed. */

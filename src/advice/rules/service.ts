@@ -52,8 +52,7 @@ function unprobed(spec: Situation): Problem[] {
   return containersThatServe(spec)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) => {
-      const counted = spec.isUnmanaged ? 'it' : 'a replacement';
-      const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${counted} as ready before it serves`;
+      const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${spec.isUnmanaged ? 'it' : 'a replacement'} as ready before it serves`;
       return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container));
     });
 }
@@ -167,8 +166,7 @@ function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: S
   if (!replicas || !isOwn(budget) || counts.allowed > 0) return undefined;
   const minPods = countOf(minAvailable, replicas, 'up');
   if (minPods === undefined || minPods < replicas) return undefined;
-  const when = autoscaler === undefined ? 'ever be evicted' : `be evicted while ${autoscaler} keeps no more`;
-  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ${when}`;
+  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ${autoscaler === undefined ? 'ever be evicted' : `be evicted while ${autoscaler} keeps no more`}`;
 }
 
 function hostPorts(spec: Situation): Problem[] {

@@ -63,10 +63,11 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
 
 /** As messages name it: what Windows sends has other names, and an image that brings its program may bring its signal. */
 export const signalText = ({ isWindows }: Situation, container: ContainerSpec): string =>
-  isWindows || isUpToImage(container) ? 'its stop signal' : `SIG${stopSignalOf(container)}`;
+  isWindows || (isUpToImage(container) && container.command.command.length === 0)
+    ? 'its stop signal'
+    : `SIG${stopSignalOf(container)}`;
 
-const isUpToImage = ({ stopSignal, image, command: { command, noted } }: ContainerSpec): boolean =>
-  stopSignal === undefined && command.length === 0 && noted === undefined && rowOfImage(image) === undefined;
+const isUpToImage = ({ stopSignal, image }: ContainerSpec): boolean => (stopSignal ?? rowOfImage(image)) === undefined;
 
 const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' : 'SIGKILL');
 
@@ -85,8 +86,7 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
     const other = signalHandlingOf(command, signal);
     return other.kind === 'handles' && !other.endsAtOnce;
   });
-  const isUpToImage = (container.stopSignal ?? stopSignalOfImage(container.image)) === undefined;
-  if (trapped === undefined || !isUpToImage) return handling;
+  if (trapped === undefined || !isUpToImage(container)) return handling;
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
   return { kind: 'depends', because };
 }

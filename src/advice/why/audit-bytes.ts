@@ -18,7 +18,8 @@ const chunkSize = 1024 * 1024;
 
 /** By the bytes at the start, whatever the file is called. */
 const formats: readonly { magic: readonly number[]; unpack: (packed: Bytes) => Bytes }[] = [
-  { magic: [0x1f, 0x8b], unpack: gunzipped },
+  // The pipeline's error is thrown by whoever reads it.
+  { magic: [0x1f, 0x8b], unpack: (packed) => pipeline(packed, createGunzip({ chunkSize }), () => undefined) },
   { magic: [0x28, 0xb5, 0x2f, 0xfd], unpack: unzstd },
   // What PowerShell writes for `>`.
   { magic: [0xff, 0xfe], unpack: (bytes) => decoded(bytes, 'utf-16le') },
@@ -35,11 +36,6 @@ async function* unpacked(bytes: Bytes): AsyncGenerator<Buffer> {
   })();
   const format = formats.find(({ magic }) => magic.every((byte, at) => first.value[at] === byte));
   yield* format ? unpacked(format.unpack(all)) : all;
-}
-
-/** The pipeline's error is thrown by whoever reads it. */
-function gunzipped(packed: Bytes): Bytes {
-  return pipeline(packed, createGunzip({ chunkSize }), () => undefined);
 }
 
 /** In JavaScript, because zlib knows Zstandard from Node 22.15 on only. */

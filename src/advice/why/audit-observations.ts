@@ -40,21 +40,19 @@ export function observationsOf(
     const newest = new Map(all.filter((event) => !isLater(event)).map(({ name, object }) => [name, object ?? {}]));
     return newest.size > 0 ? [{ ...listed, stream, objects: [...newest.values()] }] : [];
   };
-  const services = { ...listed, stream: 'services', objects: servicesOf(slices, namespace) } as const;
-  const seen: StreamName[] = [
-    'pod',
-    ...(slices.length > 0 ? (['services', 'endpointslices'] as const) : []),
-    ...(events.length > 0 ? (['events'] as const) : []),
+  const lists: RawObservation[] = [
+    { ...listed, stream: 'pod', objects: [pod], name: first.name },
+    ...(slices.length > 0 ? [{ ...listed, stream: 'services', objects: servicesOf(slices, namespace) } as const] : []),
+    ...listedOf('endpointslices', slices),
+    ...listedOf('events', events),
   ];
+  const seen = [...new Set([...lists, ...later].flatMap((one) => ('stream' in one ? (one.stream ?? []) : [])))];
   // Their silence proves nothing: most audit policies omit Events, for example.
   const silent = otherStreams.filter((stream) => !seen.includes(stream));
   const run = { mode: 'attach', namespace, graceSeconds: null, timeoutSeconds: null, waitReplacement: false } as const;
   return [
     { at, kind: 'began', ...run, name: first.name },
-    { ...listed, stream: 'pod', objects: [pod], name: first.name },
-    ...(slices.length > 0 ? [services] : []),
-    ...listedOf('endpointslices', slices),
-    ...listedOf('events', events),
+    ...lists,
     ...seen.map((stream) => ({ at, kind: 'synced', stream }) as const),
     ...silent.map((stream) => ({ at, kind: 'gap', stream, from: at, cause: 'not-synced' }) as const),
     ...later,

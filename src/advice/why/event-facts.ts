@@ -4,8 +4,8 @@ import { narrowEvent } from '../../model/observe/event.ts';
 import { asObject, asString, asText } from '../../model/observe/read.ts';
 import { platformIn } from '../../model/platform.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import { parseEventName } from '../../model/stamps.ts';
-import { isTime, type WhyMoment } from './report.ts';
+import { isPlausibleTime, parseEventName } from '../../model/stamps.ts';
+import type { WhyMoment } from './report.ts';
 
 export type EventFacts = ReturnType<typeof factsOfEvent>[number];
 
@@ -13,7 +13,7 @@ export type EventFacts = ReturnType<typeof factsOfEvent>[number];
 export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
   events
     .flatMap(factsOfEvent)
-    .filter(({ at }) => isTime(at))
+    .filter(({ at }) => isPlausibleTime(at))
     .sort((a, b) => a.at - b.at);
 
 /** A repeated Event is one with a count: its first and its last time each become a fact. */

@@ -1,18 +1,20 @@
 /** Reconstructs an exit from what a cluster still has: Events of about an hour, the pod, and objects around it. */
-import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-node';
+import type { CoreV1Event, V1Pod } from '@kubernetes/client-node';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { narrowPod } from '../../model/kube.ts';
 import { asObject } from '../../model/observe/read.ts';
+import { conditionOf, statusesOf } from '../../model/pod.ts';
+import { isPlausibleTime } from '../../model/stamps.ts';
 import { targetText, workloadKinds, type Target } from '../../run/choosing/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { plural } from '../../verdict/words.ts';
 import { factsOf, timeIn } from './event-facts.ts';
 import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
-import { isTime, type PastExit, type WhyMoment } from './report.ts';
+import type { PastExit, WhyMoment } from './report.ts';
 
 /** Objects that may not be listed are left out; Events are required. Throws `why.events`. */
 export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
@@ -27,8 +29,6 @@ export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
   const pods = objects.filter(({ kind }) => kind === 'Pod') as V1Pod[];
   return { facts: factsOf(events as CoreV1Event[]), pods, workloads: objects.filter(({ kind }) => kind !== 'Pod') };
 }
-
-const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
 
 /** The name of the workload's pod that ended worst. Throws `why.unknown` and `why.target`. */
 export function podOfWorkload(
@@ -67,7 +67,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   const gone = gonePod(name, history, Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : []);
   const answer = await getObject(cluster, podPath(namespace, name));
   const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
-  if (pod && (gone.uid === undefined || uidOf(pod) === gone.uid)) {
+  if (pod && (gone.uid === undefined || pod.metadata?.uid === gone.uid)) {
     if (pod.metadata?.deletionTimestamp === undefined) return presentPod(pod, namespace, gone);
     throw new PodexitError(
       'why.terminating',
@@ -77,6 +77,8 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   }
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
   const { uid, wasForced, problem: _problem, ...known } = gone;
+  const owner = known.owners.at(-1);
+  const again = owner ? `${owner.kind.toLowerCase()}/${owner.name} --all-terminating` : name;
   return {
     pod: { namespace, name, uid, node },
     basis: 'events',
@@ -92,7 +94,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
         ? []
         : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),
     ],
-    nextTime: nextTimeText(name, gone),
+    nextTime: `kubectl podexit ${again} --record FILE while it stops, or an audit log (--audit-log), shows who deletes it and how it exits`,
   };
 }
 
@@ -104,54 +106,42 @@ function summaryOf(gone: GonePod): string {
     : wasStopped(gone)
       ? 'stopped by the kubelet'
       : 'gone, and no Event says that its kubelet stopped a container';
-  return `${end}; deleted by ${gone.by}; ${graceText(gone.grace)}no Event says how its containers exited`;
-}
-
-function nextTimeText(name: string, { owners }: GonePod): string {
-  const owner = owners.at(-1);
-  const words = owner ? `${owner.kind.toLowerCase()}/${owner.name} --all-terminating` : name;
-  return `kubectl podexit ${words} --record FILE while it stops, or an audit log (--audit-log), shows who deletes it and how it exits`;
-}
-
-function graceText(grace: GonePod['grace']): string {
-  if (!grace || grace.atItsEnd === 'unknown') return '';
-  return grace.atItsEnd === 'gone'
-    ? `gone before its grace period of ${grace.seconds}s ended; `
-    : `still there after its grace period of ${grace.seconds}s; `;
+  const { seconds, atItsEnd = 'unknown' } = gone.grace ?? {};
+  const there = { gone: 'gone before its grace period of', 'still-there': 'still there after its grace period of' };
+  const grace = atItsEnd === 'unknown' ? '' : `${there[atItsEnd]} ${seconds}s${atItsEnd === 'gone' ? ' ended' : ''}; `;
+  return `${end}; deleted by ${gone.by}; ${grace}no Event says how its containers exited`;
 }
 
 /** The pod still exists: nobody deleted it, but its containers may have exited and been restarted. */
 export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastExit {
-  const { status, ...narrowed } = narrowPod(pod);
-  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
-  const ended = statuses.flatMap(({ name, state, lastState, restartCount: restarts }) => {
+  const narrowed = narrowPod(pod);
+  const { phase = 'unknown', reason } = narrowed.status;
+  const ended = statusesOf(narrowed).flatMap(({ name, state, lastState, restartCount }) => {
     const last = state.terminated ?? lastState?.terminated;
-    return last ? [{ name, how: `${last.reason ?? 'exit'} ${last.exitCode}`, last, restarts }] : [];
+    const what = `${name} ended with ${last?.reason ?? 'exit'} ${last?.exitCode}`;
+    return last ? [{ name, what, isOom: last.reason === 'OOMKilled', at: timeIn(last.finishedAt), restartCount }] : [];
   });
   const texts = ended.map(
-    ({ name, how, last, restarts }) =>
-      `${name} ended with ${how}${probeText(pod, name, timeIn(last.finishedAt), gone)}, restarted ${plural(restarts, 'time')}`,
+    ({ name, what, at, restartCount }) =>
+      `${what}${probeText(pod, name, at, gone)}, restarted ${plural(restartCount, 'time')}`,
   );
-  const isAllAtOnce = status.conditions?.some(({ type }) => type === 'AllContainersRestarting') === true;
   // The action of restartPolicyRules (KEP-5532, beta in 1.36).
   const allAtOnce = 'the exit of one container restarted all of them at once, without preStop hook and grace period';
-  if (isAllAtOnce) texts.push(`${allAtOnce} (RestartAllContainers)`);
-  const { phase = 'unknown', reason } = status;
+  if (conditionOf(narrowed, 'AllContainersRestarting')) texts.push(`${allAtOnce} (RestartAllContainers)`);
   const phaseText = `phase ${phase}${reason === undefined ? '' : ` (${reason})`}`;
-  const exits = ended.map(({ name, how, last }): WhyMoment => {
-    const earliest = timeIn(last.finishedAt);
-    const about = { name: 'exited', container: name, what: `${name} ended with ${how}` };
-    return { ...about, earliest, latest: earliest + 1000, source: 'its status' };
-  });
-  const moments = [...gone.moments, ...exits.filter(({ earliest }) => isTime(earliest))];
+  const exits = ended
+    .filter(({ at }) => isPlausibleTime(at))
+    .map(({ name, what, at }): WhyMoment => {
+      return { name: 'exited', container: name, what, earliest: at, latest: at + 1000, source: 'its status' };
+    });
   return {
     pod: { namespace, name: narrowed.metadata.name, uid: pod.metadata?.uid, node: narrowed.spec.nodeName },
     basis: 'events',
     heading: 'from its status: nobody has deleted it',
-    outcome: ended.some(({ last }) => last.reason === 'OOMKilled') ? 'oom' : 'unknown',
+    outcome: ended.some(({ isOom }) => isOom) ? 'oom' : 'unknown',
     summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
     trigger: 'unknown',
-    moments: moments.sort((a, b) => a.earliest - b.earliest),
+    moments: [...gone.moments, ...exits].sort((a, b) => a.earliest - b.earliest),
     cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
   };
 }

@@ -2,6 +2,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asObject, asSeconds } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
+import { isPlausibleTime } from '../../model/stamps.ts';
 import {
   isStop,
   momentAt,
@@ -11,25 +12,17 @@ import {
   type EventFacts,
   type ReadableEvent,
 } from './event-facts.ts';
-import { hasWord, objectOf, ownersOf, type NamespaceHistory, type PastOwner } from './owners.ts';
-import { isTime, type PastGrace, type WhyMoment } from './report.ts';
+import { hasWord, objectOf, ownersOf, type NamespaceHistory } from './owners.ts';
+import type { PastGrace, WhyMoment } from './report.ts';
 
 /** What is known of a pod that is gone. */
 export type GonePod = ReturnType<typeof gonePod>;
 
 /** `nodeFacts`: Events about its node. */
 export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []) {
-  const own = eventsOfLatest(name, history);
+  const traces = tracesOf(name, history);
+  const { own, stop, deleted, uid, owners } = traces;
   const read = own.flatMap((fact) => readEvent(fact) ?? []);
-  const traces: Traces = {
-    ...history,
-    name,
-    uid: own.findLast((fact) => fact.uid !== undefined)?.uid,
-    stop: own.find(isStop),
-    deleted: deletionOf(name, own, history),
-    owners: ownersOf(name, history),
-  };
-  const { stop, deleted, uid, owners } = traces;
   const next = successorOf(traces);
   // Shortly before the stop, and until a minute after it.
   const ofNode = nodeFacts.filter(({ at }) => stop && at > stop.at - 120_000 && at < stop.at + 60_000);
@@ -56,13 +49,14 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   };
 }
 
+type Traces = ReturnType<typeof tracesOf>;
+
 /** What Events and objects show of the pod. `deleted`: its controller deleted it. */
-interface Traces extends NamespaceHistory {
-  name: string;
-  uid?: string;
-  stop?: EventFacts;
-  deleted?: EventFacts;
-  owners: PastOwner[];
+function tracesOf(name: string, history: NamespaceHistory) {
+  const own = eventsOfLatest(name, history);
+  const stop = own.find(isStop);
+  const uid = own.findLast((fact) => fact.uid !== undefined)?.uid;
+  return { ...history, name, own, stop, uid, deleted: deletionOf(name, own, history), owners: ownersOf(name, history) };
 }
 
 /** The node of a pod, needed to read the Events about that node. */
@@ -110,15 +104,14 @@ function successorOf({ name, uid, stop, owners: [owner], facts, pods }: Traces) 
     .sort((a, b) => createdAt(a) - createdAt(b))[0];
   const pod = namesake ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
   const isSibling = pod !== namesake;
-  const nextEvent = firstEventOfNext(
-    uid,
-    stop,
-    facts.filter((fact) => fact.kind === 'Pod' && fact.name === name),
-  );
+  const ofName = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
+  // Those of older pods of this name, which may still get Events.
+  const older = new Set([uid, undefined, ...ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid)]);
+  const nextEvent = ofName.find((fact) => !older.has(fact.uid));
   const created = pod
     ? { earliest: createdAt(pod), latest: createdAt(pod) + 1000, source: 'creationTimestamp' }
     : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
-  if (!created || !isTime(created.earliest)) return undefined;
+  if (!created || !isPlausibleTime(created.earliest)) return undefined;
   const what = isSibling
     ? `pod ${pod?.metadata?.name} was created, perhaps as its replacement`
     : `the next ${name} was created`;
@@ -128,12 +121,6 @@ function successorOf({ name, uid, stop, owners: [owner], facts, pods }: Traces) 
     goneBy: isSibling ? undefined : created.latest,
     moment: { name: 'replacement-created', what, ...created } satisfies WhyMoment,
   };
-}
-
-/** Skips uids that have an Event before the stop: older pods of this name, which may still get Events. */
-function firstEventOfNext(uid: string, stop: EventFacts, ofName: readonly EventFacts[]): EventFacts | undefined {
-  const older = new Set(ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid));
-  return ofName.find((fact) => fact.uid !== undefined && fact.uid !== uid && !older.has(fact.uid));
 }
 
 /** From the template or the replacement, because the pod is gone. A --grace-period of the deletion is unknown. */

@@ -8,9 +8,6 @@ import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
 import { wrapped, type Envelope } from '../output.ts';
 
-/** Whether `at` (ms since the epoch) is plausible in a cluster, and far from the limits of a Date. */
-export const isTime = (at: number): boolean => at > 0 && at < 1e13;
-
 /** An interval in ms since the epoch. It is wide enough for the differences between the cluster's clocks. */
 export interface WhyMoment {
   name: string;
@@ -56,13 +53,6 @@ export interface PastGrace {
   atItsEnd: 'gone' | 'still-there' | 'unknown';
 }
 
-/** Pods that ended recently, worst first. `at`: ms since the epoch. */
-export interface EndedPods {
-  namespace: string;
-  summary: string;
-  pods: { name: string; at: number; what: string }[];
-}
-
 /** What a report says of the exit. */
 export function pastExitOf(exit: Report, basis: PastExit['basis'], heading: string): PastExit {
   const { timeline, verdict, answer } = exit;
@@ -89,6 +79,8 @@ export const whyReportOf = (report: PastExit & Envelope) => ({
 });
 
 export type WhyReport = ReturnType<typeof whyReportOf>;
+
+type EndedPods = { pods: { name: string; at: number; what: string }[]; summary: string };
 
 export const endedListOf = (report: EndedPods & Envelope) => ({
   ...report,

@@ -10,8 +10,6 @@ export interface CommandLine {
   scripts?: ReadonlyMap<string, string>;
   /** The pod shares its processes, so that no container has PID 1. */
   sharesProcesses?: boolean;
-  /** Recordings keep no command, only this note about it. */
-  noted?: 'shell' | 'ignores' | 'handles';
 }
 
 /** What the last trap for the signal at the top of the line says. What `trap : TERM` does depends on what follows it. */

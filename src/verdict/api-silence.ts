@@ -26,17 +26,16 @@ export function apiSilences(input: RuleInput): Span[] {
 }
 
 /**
- * A server that stands still breaks nothing. Then what the kubelet sends, a renewal of its Lease or an Event, arrives long
- * after it was sent, and the answer to a request of ours as late: one alone may be the node's connection or ours.
+ * A server that stands still breaks nothing. Then it writes the kubelet's renewal of its Lease long after that was sent, and
+ * answers a request of ours as late: one alone may be the node's connection or ours. What is written in time and arrives
+ * late, as while etcd stands still, may have waited for our connection.
  */
 const standstills = ({ trace, network }: RuleInput): Span[] =>
-  [
-    ...trace.nodeSigns.renewals.map(({ value: { stamp }, at }) => ({ at, time: { lo: stamp, hi: stamp } })),
-    ...trace.events.filter(({ component, isOld }) => component === 'kubelet' && !isOld),
-  ].flatMap(({ at, time }) => {
-    const sent = network.toClient('node', time).hi;
+  trace.nodeSigns.renewals.flatMap(({ value: { stamp, written }, at }) => {
+    const sent = network.toClient('node', { lo: stamp, hi: stamp }).hi;
+    const isWrittenLate = written !== undefined && network.toClient('api', written).lo - sent >= second;
     const isOurs = trace.slowAnswers.some(({ lo, hi }) => lo < at && Math.abs(hi - at) < second);
-    if (at - sent < 2 * second || !isOurs) return [];
+    if (at - sent < 2 * second || !isWrittenLate || !isOurs) return [];
     return [{ lo: allNotes(trace.notes).findLast((note) => note.at <= sent)?.at ?? sent, hi: at }];
   });
 

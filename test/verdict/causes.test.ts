@@ -103,7 +103,7 @@ const causes: readonly Cause[] = [
   },
   {
     sentence: 'no reaction to SIGTERM, although its readiness probe fails after the kill',
-    file: ownRecording('unready-after-the-kill'),
+    file: ownRecording('../../advice/exits/killed-as-its-probe-failed'),
     says: /app showed no reaction to SIGTERM for ≈6s \(exit 137\)/,
     owner: 'application',
   },

@@ -21,14 +21,13 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   script: Script;
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
-  jobCount: number;
   /** With `set -e`, a `wait` that a signal interrupts ends the script. */
   stopsOnError?: boolean;
 }
 
 type Spot = Pick<Standing, 'kind' | 'words'>;
 /** `runsOn`: it is known not to end by itself. */
-type Place = Omit<Standing, 'script' | 'jobCount'> & { runsOn?: boolean };
+type Place = Omit<Standing, 'script'> & { runsOn?: boolean };
 type Sentence = Partial<Record<'advice' | 'decidedBy', string>> & Record<'does' | 'text', string>;
 
 /** Several: what is not known here decides between them. Empty: not known. */
@@ -74,8 +73,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
   const over: Place = { kind: 'over', words: [], forms: new Set(), traps, index: 0 };
-  const running = jobs.filter((one) => sleepOf(one.words) === undefined);
-  const common = { job: running.at(-1), jobCount: running.length, stopsOnError, script };
+  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, script };
   return (places.length > 0 || isOpen ? places : [over]).map((place) => ({ ...place, ...common }));
 }
 
@@ -123,17 +121,17 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): Reaction {
-  const { kind, traps, forms } = standing;
+  const { kind, traps, forms, isFollowed, script } = standing;
   const { signal, isIgnored, toGroup } = context;
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
-  const becomes = !standing.isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
+  const becomes = !isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
-  const others =
-    standing.jobCount > (kind === 'wait' ? 1 : 0) ? data.isBeside : standing.isFollowed ? data.isFollowed : undefined;
+  const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
+  const others = jobs.length > Number(kind === 'wait') ? data.isBeside : isFollowed ? data.isFollowed : undefined;
   const instead = forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : others;
   const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored, remedy };

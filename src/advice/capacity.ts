@@ -78,13 +78,14 @@ export function capacityOf(
   const replicas = replicasOf(object, neighbours);
   const isOne = object.kind === 'Deployment' && replicas.replicas === 1;
   const volumes = volumesOf(object, podSpec, neighbours);
+  const held = volumes.find(({ modes }) => !modes.some((mode) => /Many$/.test(mode)));
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
   const isStore = containers.some((one) => one.kind !== 'init' && keepsData(one) && !one.isNamedAsHelper);
   const devices = containers.some((one) => one.devices.length > 0);
   const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
-    [data.length > 0 || volumes.some(({ isShared }) => !isShared), 'data volume'],
+    [data.length > 0 || held !== undefined, 'data volume'],
     [isStore, 'store image'],
     [rollout?.isRecreate === true || (isOne && /^0%?$/.test(String(rollout?.maxSurge))), 'recreate'],
     [containers.some(isWithoutElection), 'leader election off'],
@@ -97,7 +98,7 @@ export function capacityOf(
     [rollout?.isRecreate === true, 'Recreate', 'yes'],
     [isDaemonSet && rollout?.maxSurge === 0, 'DaemonSet', 'yes'],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
-    [volumes.some(({ isShared }) => !isShared), 'volume', 'unknown'],
+    [held !== undefined, 'volume', held?.modes.includes('ReadWriteOncePod') ? 'yes' : 'unknown'],
     // There may be no other one left.
     [devices, 'device', 'unknown'],
     [ports, 'host ports', isDaemonSet ? 'yes' : 'unknown'],
@@ -106,6 +107,8 @@ export function capacityOf(
     ...replicas,
     /** Undefined for kinds that have no rollout, or if it cannot be read. */
     rollout,
+    /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
+    accessMode: held?.modes[0],
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
@@ -143,7 +146,7 @@ function rolloutOf(object: KubernetesObject) {
   };
 }
 
-/** Volumes that outlive the pod. `isShared`: by pods of several nodes; undefined for a claim that is not in the input. */
+/** Volumes that outlive the pod. `modes`: access modes; none of a claim that is not in the input. */
 function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours) {
   // `hostPath`: each node has its own, so that nothing waits for it.
   // `csi`: made for each pod, and never attached to a node, so it has no access mode.
@@ -155,16 +158,12 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
     .filter(({ csi }) => asObject(csi)['readOnly'] !== true)
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
-      const modes = claims.get(claim);
-      const isOfMany = modes?.length ? modes.some((mode) => mode.endsWith('Many')) : undefined;
-      const isShared = claim === undefined ? sharedKinds.some((kind) => isPresent(volume[kind])) : isOfMany;
-      return { name: asString(volume['name']) ?? '', isShared };
+      const ofKind = sharedKinds.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
+      const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
+      return { name: asString(volume['name']) ?? '', modes };
     });
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
-  return [
-    ...lasting,
-    ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', isShared: undefined })),
-  ];
+  return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', modes: [] }))];
 }
 
 /** Images whose pods keep data that other pods do not have. By the last part of the repository. */
@@ -179,8 +178,9 @@ const keepsData = ({ image, ports }: ContainerSpec): boolean =>
 
 /** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */
 const alone =
-  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)|\bcelery\s(.*\s)?(beat|-B|--beat)(\s|$)/i;
+  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)/i;
+const scheduler = /^(?=[^]*\bcelery\s)[^]*\s(beat|-B|--beat)(\s|$)/;
 
 const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>
-  alone.test([...command, ...args].join(' ')) ||
+  [alone, scheduler].some((one) => one.test([...command, ...args].join(' '))) ||
   env.some(({ name, value }) => /LEADER_?ELECT/i.test(name) && /^(false|0)$/i.test(value));

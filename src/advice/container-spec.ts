@@ -11,7 +11,7 @@ import {
   isPresent,
   type JsonObject,
 } from '../model/observe/read.ts';
-import { ownLimitOf, ownTimeoutOf } from './own-timeout.ts';
+import { ownLimitOf, ownTimeoutOf, variablesIn } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import { imageName } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
@@ -73,9 +73,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     hasReadinessProbe: isPresent(container['readinessProbe']),
     /** Of a native sidecar the API waits for these before it starts the next container. */
     delaysStart: isPresent(postStart) || isPresent(startupProbe),
-    env: asArray(container['env'], 1000)
-      .map(asObject)
-      .map(({ name, value }) => ({ name: asText(name), value: asText(value) })),
+    env: variablesIn(container['env']),
     /** Names of the volumes that it may write to. */
     mounts: asArray(container['volumeMounts'], 256)
       .map(asObject)
@@ -95,9 +93,13 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   };
 }
 
-const commandOf = ({ command, args, image }: JsonObject): CommandLine => {
-  return { command: asStrings(command), args: asStrings(args), image: asString(image) };
-};
+/** Gunicorn adds its variable to its arguments. */
+function commandOf({ command, args, image, env }: JsonObject): CommandLine {
+  const added = `${asStrings(command)[0]?.split('/').at(-1)}_CMD_ARGS`.toUpperCase();
+  const more = variablesIn(env).find(({ name }) => name === added)?.value ?? '';
+  const all = asStrings(args).concat(more.match(/\S+/g) ?? []);
+  return { command: asStrings(command), args: all, image: asString(image) };
+}
 
 function portOf(raw: JsonObject) {
   const port = asNumber(raw['containerPort']);

@@ -18,16 +18,13 @@ export function mountedScripts(
   container: JsonObject,
   { configMaps, namespace }: { configMaps: readonly ConfigMapTexts[]; namespace?: string },
 ): ReadonlyMap<string, string> {
-  const volumes = new Map(
-    asArray(podSpec['volumes'], 256).map((raw) => [asText(asObject(raw)['name']), asObject(raw)]),
-  );
-  const mounts = asArray(container['volumeMounts'], 256).map((raw) => {
-    const mount = asObject(raw);
-    return { mount, at: posix.resolve('/', asText(mount['mountPath'])) };
-  });
+  const volumes = new Map(asArray(podSpec['volumes'], 256).map((one) => [asText(asObject(one)['name']), one]));
+  const mounts = asArray(container['volumeMounts'], 256)
+    .map(asObject)
+    .map((mount) => ({ mount, at: posix.resolve('/', asText(mount['mountPath'])) }));
   const texts = new Map<string, string>();
   for (const { mount, at } of mounts) {
-    const { name, items } = asObject(volumes.get(asText(mount['name']))?.['configMap']);
+    const { name, items } = asObject(asObject(volumes.get(asText(mount['name'])))['configMap']);
     // Items give files other paths, and a subPathExpr depends on variables.
     if (isPresent(items) || isPresent(mount['subPathExpr'])) continue;
     const only = asText(mount['subPath']);

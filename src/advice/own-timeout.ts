@@ -1,5 +1,5 @@
 /** The time that an application takes to stop by its own settings, as its arguments and environment show it. Pure. */
-import { asArray, asObject, asString, asStrings, asText, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, asStrings, asText, shape, type JsonObject } from '../model/observe/read.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import { stopSignalOfImage } from '../programs/images.ts';
 import { secondsOf } from '../programs/shell-words.ts';
@@ -25,6 +25,9 @@ export function ownLimitOf(command: CommandLine, stopSignal: string | undefined)
   };
 }
 
+/** With an empty value if that comes from elsewhere. */
+export const variablesIn = (raw: unknown) => asArray(raw, 1000).map(shape({ name: asText, value: asText }));
+
 /** A word for the end and a word for a time, in either order: `--shutdown-timeout`, `TIMEOUT_GRACEFUL_SHUTDOWN`. */
 const end = '(graceful(ly)?|shutdown|terminat(e|ion|ing)|drain(ing)?|stop(ping)?)';
 const time = '(timeout|period|duration|delay|wait|seconds|secs|time|grace)';
@@ -43,9 +46,7 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
     const [, name = '', value] = /^--?([\w.-]+)(?:=(.*))?$/.exec(word) ?? /^-D([\w.-]+)=(.*)$/.exec(word) ?? [];
     return name === '' ? [] : [[word.split('=')[0] ?? word, value ?? words[at + 1] ?? '']];
   });
-  const variables = asArray(container['env'], 1000)
-    .map(asObject)
-    .map(({ name, value }): [string, string] => [asText(name), asString(value) ?? '']);
+  const variables = variablesIn(container['env']).map(({ name, value }): [string, string] => [name, value]);
   const found = [...options, ...pgCtl(words), ...variables].flatMap(([from, value]) => {
     const seconds = timeOf(from, value);
     const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));

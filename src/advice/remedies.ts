@@ -297,7 +297,8 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps): Size | undefin
 /** More replicas: only for a Deployment, only with consent, and never against a reason to have one; a preStop sleep after it. */
 function second(plan: Plan): Remedy[] {
   const { situation } = plan;
-  const { subject, capacity, measured } = situation;
+  const { subject, measured } = situation;
+  const { single, autoscaler, replicas } = situation.capacity;
   const isDeployment = subject.kind === 'Deployment';
   const alone = of(plan, 'last-endpoint', ...(measured && !isDeployment ? (['no-ready-endpoint'] as const) : []));
   if (alone.length === 0) return [];
@@ -305,7 +306,6 @@ function second(plan: Plan): Remedy[] {
   const late = answer === 'no' ? lateStops(plan) : [];
   const then = late.length > 0 ? `; until then a preStop sleep would only lengthen the outage: ${because}` : '';
   const solves = [...alone, ...late];
-  const { single, autoscaler, replicas } = capacity;
   if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
     return inWords(solves, secondText(situation) + then);
   return [
@@ -329,10 +329,9 @@ function secondText({ subject: { kind }, capacity: { single, autoscaler } }: Sit
 
 /** Another rollout strategy: with consent, and one for all problems of the field. */
 function strategy(plan: Plan): Remedy[] {
-  const { situation } = plan;
   const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
   if (solves.length === 0) return [];
-  const { subject, capacity, measured } = situation;
+  const { subject, capacity, measured } = plan.situation;
   const { rollout, replicas = 2, single, inPlace } = capacity;
   const isDeployment = subject.kind === 'Deployment';
   const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
@@ -372,9 +371,8 @@ function rolling(kind: string, solves: readonly Problem[], maxUnavailable: 0 | 1
   };
 }
 
-function byContainer(plan: Plan): Remedy[] {
-  const { situation } = plan;
-  return plan.problems.flatMap((problem): Remedy[] => {
+function byContainer({ situation, problems }: Plan): Remedy[] {
+  return problems.flatMap((problem): Remedy[] => {
     const container = situation.containers.find(({ name }) => name === problem.container);
     if (!container) return [];
     if (problem.code === 'stays-ready') return readiness(situation, container, problem);
@@ -384,27 +382,27 @@ function byContainer(plan: Plan): Remedy[] {
 
 function sidecar({ podPath }: Situation, { name, path, hook, delaysStart }: ContainerSpec, problem: Problem): Remedy {
   const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
-  const text = `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : ''}`;
-  const unless = `${text}; only if its postStart hook or startupProbe does not need the application, which would start after it`;
-  if (delaysStart) return { solves: [problem], text: unless, edits: [] };
+  const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
+  const unless = '; only if its postStart hook or startupProbe does not need the application, which starts after it';
+  const sets = set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar');
+  const moves: Edit = { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why };
   return {
     solves: [problem],
-    text,
-    edits: [
-      set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar'),
-      { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why },
-    ],
+    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${sleep}${delaysStart ? unless : ''}`,
+    edits: delaysStart ? [] : [sets, moves],
     presupposes: `Kubernetes 1.29 or later, which has sidecars; ${name} then starts before the application`,
   };
 }
 
 /** No manifest shows on which port, and when, it listens to the network: a probe of another would never let it be ready. */
-function readiness({ subject, capacity }: Situation, { name }: ContainerSpec, problem: Problem): Remedy[] {
+function readiness({ subject, capacity }: Situation, { name, ports }: ContainerSpec, problem: Problem): Remedy[] {
   const text = `give ${name} a readiness probe`;
   // Members that are ready only with the others would never start again once all of them were down.
   if (subject.kind === 'StatefulSet' && capacity.replicas !== 1)
     return inWords([problem], `${text}, if each pod can be ready alone: a StatefulSet starts the next one only then`);
   if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
     return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
-  return inWords([problem], `${text} of what its clients need, on a port that it opens to the network`);
+  const isDatagram = ports.length > 0 && ports.every(({ protocol }) => protocol === 'UDP');
+  const how = isDatagram ? 'by a command, as no other probe asks UDP' : 'on a port that it opens to the network';
+  return inWords([problem], `${text} of what its clients need, ${how}`);
 }

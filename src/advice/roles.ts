@@ -59,10 +59,9 @@ export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|log
 
 /** Others of the pod that the serving ones may need, unless they only report. A helper that no patch moves needs a hook. */
 export function companionsOf(situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] {
-  const names = new Set(serving.map(({ name }) => name));
   const { applications, helpers } = rolesOf(situation);
   const all = [...applications, ...helpers.filter(({ delaysStart }) => delaysStart)];
-  return all.filter(({ name }) => !names.has(name) && !onlyReports.test(name));
+  return all.filter((one) => !serving.includes(one) && !onlyReports.test(one.name));
 }
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */

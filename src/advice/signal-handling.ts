@@ -29,8 +29,8 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const advice = found.remedy && `${found.remedy.text}.`;
   if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
   if (handles === 'no') return { kind: 'ignores', because: quoted, advice };
-  // A trap for EXIT that signals the application, and does not wait for it.
-  const isLeft = chain[0]?.kind === 'shell' && chain[0].does === 'leaves';
+  // A trap that signals the application, and does not wait for it.
+  const isLeft = /^shell/.test(chain[0]?.kind ?? '') && chain[0]?.does === 'leaves';
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
   if (chain[0]?.kind === 'shell-with-trap') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };

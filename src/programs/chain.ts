@@ -74,12 +74,12 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
   const forms = new Set([...one.forms, ...start.forms]);
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
-  const isJob = job && reaction.does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
+  const { does, remedy } = reaction;
+  const isJob = job && does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
   const next = (inner: Context): Effect => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
-  const row = { ...shell, kind: 'shell' as const };
-  const effect = linkEffect(row, reaction, context, /cuts|drains/.test(reaction.does) ? undefined : next);
+  const found = linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
-  return reaction.does === 'execs' && job && effect.handles === 'no' ? { ...effect, reachesApp: 'no' } : effect;
+  return does === 'execs' && job && found.handles === 'no' ? { ...found, reachesApp: 'no', remedy } : found;
 }
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {

@@ -69,7 +69,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
     const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
     places = [...places.filter((one) => !over.includes(one)), place];
-    if (places.length > mostPlaces) return [];
+    if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
   const over: Place = { kind: 'over', words: [], forms: new Set(), traps, index: 0 };
@@ -77,7 +77,6 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
   return (places.length > 0 || isOpen ? places : [over]).map((place) => ({ ...place, ...common }));
 }
 
-const mostPlaces = 8;
 type Formed = Pick<Standing, 'forms'>;
 const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has('case');
 const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
@@ -122,25 +121,26 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): Reaction {
-  const { kind, traps, forms } = standing;
+  const { kind, traps, forms, isFollowed, script } = standing;
   const { signal, isIgnored, toGroup } = context;
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
   const ofTraps = [...traps].flatMap(([one, action]) => (action !== '' ? 'trap' : one === '-' ? 'trap-reset' : []));
-  const becomes = !standing.isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
+  const becomes = !isFollowed && kind === 'foreground' && handsOver(shell, [...forms, ...ofTraps]);
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
-  if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored };
+  const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
+  const others = jobs.length > Number(kind === 'wait') ? data.isBeside : isFollowed ? data.isFollowed : undefined;
+  const instead = forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : others;
+  const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
+  if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
   const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
   if (isPassed && (trap !== undefined || isIgnored)) return { does: 'forwards', codes: [], makesIgnored };
   if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
   const open = shell.unsure?.find(({ where }) => holds(where, standing, context));
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
-  const isLoop = isEndless(standing) && data.isLoop;
-  const instead = forms.has('pipeline') ? data.isPiped : isLoop || (standing.isFollowed ? data.isFollowed : undefined);
-  const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
   if (trap === undefined && code === undefined) return { does: 'drops', remedy };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
   return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: trap !== undefined };

@@ -212,7 +212,9 @@ describe('check --inspect', () => {
       const { stdout } = await runMain(['check', 'web-0', '--inspect', ...flags]);
       const text = stdout.replace(/\s+/g, ' ');
       for (const name of ['distroless', 'sleep-without-cat', 'trap-without-cat'])
-        expect(text).toContain(`whether ${name} handles SIGTERM (the container has no cat (a distroless image))`);
+        expect(text).toMatch(
+          new RegExp(`whether ${name} handles [\\w ]+ \\(the container has no cat \\(a distroless image`),
+        );
     }));
 
   it('is refused for manifests', async () => {

@@ -25,7 +25,7 @@ const hook = { preStop: { sleep: { seconds: 60 } } };
 it.each([
   ['no hook', { image: 'nginx', ports }, 'web has no preStop hook: SIGQUIT comes while'],
   ['a long hook', { image: 'nginx', ports, lifecycle: hook }, 'it is cut off, SIGQUIT comes as'],
-  ['another image', { image: 'web:1', ports }, 'web has no preStop hook: SIGTERM comes while'],
+  ['another image', { image: 'web:1', ports }, 'web has no preStop hook: its stop signal comes while'],
 ])('with %s', async (_what, container, sentence) => {
   const sentences = await sentencesOf([{ name: 'web', ...container }]);
   expect(sentences).toContain(sentence);

@@ -52,7 +52,7 @@ function unprobed(spec: Situation): Problem[] {
   return containersThatServe(spec)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) => {
-      const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count a replacement as ready before it serves`;
+      const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${spec.isUnmanaged ? 'it' : 'a replacement'} as ready before it serves`;
       return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container));
     });
 }
@@ -115,13 +115,17 @@ function outageByRollout(spec: Situation): Problem[] {
   return [finding('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
 }
 
-function blockedRollout({ subject, capacity: { rollout, inPlace, replicas } }: Situation): Problem[] {
+function blockedRollout({ subject, capacity: { rollout, inPlace, replicas, accessMode } }: Situation): Problem[] {
   if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
   const isDaemonSet = subject.kind === 'DaemonSet';
   if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
+  const [mode, where] = [accessMode ?? 'ReadWriteOnce', accessMode === undefined ? 'if that' : 'as that'];
+  const waits = mode.endsWith('Pod')
+    ? 'the next pod waits on any node'
+    : 'the pod on another node waits (Multi-Attach)';
   const message = isDaemonSet
     ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
-    : 'a rollout starts the next pod while the old one holds its volume: if that is ReadWriteOnce, the pod on another node waits (Multi-Attach), and the rollout with it';
+    : `a rollout starts the next pod while the old one holds its volume: ${where} is ${mode}, ${waits}, and the rollout with it`;
   return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 
@@ -159,11 +163,10 @@ function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: S
   if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;
   // Pods of other workloads may be enough for it.
-  if (replicas === undefined || replicas === 0 || autoscaler !== undefined) return undefined;
-  if (!isOwn(budget) || counts.allowed > 0) return undefined;
+  if (!replicas || !isOwn(budget) || counts.allowed > 0) return undefined;
   const minPods = countOf(minAvailable, replicas, 'up');
   if (minPods === undefined || minPods < replicas) return undefined;
-  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ever be evicted`;
+  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ${autoscaler === undefined ? 'ever be evicted' : `be evicted while ${autoscaler} keeps no more`}`;
 }
 
 function hostPorts(spec: Situation): Problem[] {

@@ -1,7 +1,7 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
-import { stopSignalOfImage } from '../../programs/images.ts';
+import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob } from '../roles.ts';
@@ -61,9 +61,13 @@ function noGrace({ graceSeconds, podPath }: Situation): Problem[] {
 export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
-/** As messages name it: what Windows sends has other names. */
+/** As messages name it: what Windows sends has other names, and an image that brings its program may bring its signal. */
 export const signalText = ({ isWindows }: Situation, container: ContainerSpec): string =>
-  isWindows ? 'its stop signal' : `SIG${stopSignalOf(container)}`;
+  isWindows || (isUpToImage(container) && container.command.command.length === 0)
+    ? 'its stop signal'
+    : `SIG${stopSignalOf(container)}`;
+
+const isUpToImage = ({ stopSignal, image }: ContainerSpec): boolean => (stopSignal ?? rowOfImage(image)) === undefined;
 
 const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' : 'SIGKILL');
 
@@ -82,8 +86,7 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
     const other = signalHandlingOf(command, signal);
     return other.kind === 'handles' && !other.endsAtOnce;
   });
-  const isUpToImage = (container.stopSignal ?? stopSignalOfImage(container.image)) === undefined;
-  if (trapped === undefined || !isUpToImage) return handling;
+  if (trapped === undefined || !isUpToImage(container)) return handling;
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
   return { kind: 'depends', because };
 }
@@ -121,8 +124,8 @@ const signals = ofContainer((container, spec) => {
 const mismatched = ofContainer((container, spec) => {
   const { declaredStopSignal: declared } = container;
   const signal = declared === 'SIGKILL' ? 'KILL' : stopSignalOf(container);
-  const isInSpec = (container.stopSignal ?? declared) !== undefined;
-  const place = isInSpec ? at(container, 'lifecycle', 'stopSignal') : at(container, 'command');
+  const isInImage = (container.stopSignal ?? declared) === undefined;
+  const place = at(container, ...(isInImage ? ['command'] : ['lifecycle', 'stopSignal']));
   const code = 'stop-signal-mismatch';
   if (signal === 'KILL') {
     const advice = 'Choose a signal that it handles, such as SIGTERM.';
@@ -134,10 +137,7 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice: `Trap ${signal} as well.` });
 });
 
-/**
- * Clusters drop the field as long as their feature ContainerStopSignals is off, which it is by default through 1.37, and
- * with it on they refuse it without spec.os.name (KEP-4960).
- */
+/** Clusters drop the field unless that feature is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
   if (declared === undefined || declared === 'SIGKILL') return undefined;

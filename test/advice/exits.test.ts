@@ -75,7 +75,12 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
     /something else removed it with a grace period of 0: .*pod garbage collection/,
     /without --force/i,
   ],
-  ['who did force it is told when to', 'force-delete', /delete it without --force, which is for a node that is gone/, /something else/],
+  [
+    'who did force it is told when to',
+    'force-delete',
+    /delete it without --force, which is for a node that is gone/,
+    /something else/,
+  ],
   ['a node that was down needs no patch', 'node-down', /fix look at the kubelet and the network of node1/, /preStop/],
 ])('%s: %s', async (_, name, says, never) => {
   const card = await cardOf(fileOf(name));

@@ -15,7 +15,7 @@ export type Consent = 'replicas' | 'strategy';
 export interface Remedy {
   /** The problems that it solves. */
   readonly solves: readonly Problem[];
-  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop (the time it has today) + 25%)`. */
+  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop as today + 25%)`. */
   readonly text: string;
   /** The edits that belong together; empty: only a person can do it. */
   readonly edits: readonly Edit[];
@@ -155,7 +155,7 @@ function graceInWords(situation: Situation, problems: readonly Problem[]): strin
     return `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`;
   const { answer, because } = othersServe(situation);
   return answer === 'no' && servicesOfClients(situation).length > 0
-    ? `make the preStop hook of ${cutOff} shorter than its ${situation.graceSeconds}s grace period: ${because}, so every second of it is outage`
+    ? `shorten the preStop hook of ${cutOff} well below its ${situation.graceSeconds}s grace period: every second of the hook is outage, as ${because}`
     : undefined;
 }
 
@@ -304,7 +304,7 @@ function second(plan: Plan): Remedy[] {
   if (alone.length === 0) return [];
   const { answer, because } = othersServe(situation);
   const late = answer === 'no' ? lateStops(plan) : [];
-  const then = late.length > 0 ? `; until then a preStop sleep would only lengthen the outage: ${because}` : '';
+  const then = late.length > 0 ? `; add no preStop sleep until then: it would lengthen the outage, as ${because}` : '';
   const solves = [...alone, ...late];
   if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
     return inWords(solves, secondText(situation) + then);

@@ -52,14 +52,14 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'a hook that was cut off gets no more time where every second of it is outage',
     'prestop-exceeds-grace',
-    /fix make the preStop hook of app shorter than its 5s grace period: nothing replaces the pod/,
+    /fix shorten the preStop hook of app well below its 5s grace period: .*, as nothing replaces the pod/,
     /grace period \d+s \(/,
   ],
   ['a hook that failed is to be run by hand', 'prestop-fails', /fix run the hook by hand/, /fix preStop/],
   [
     'a pod without an owner needs one, and gets no hook',
     'native-sidecar',
-    /fix run the pod as a Deployment of at least two replicas; until then a preStop sleep would only lengthen the outage/,
+    /fix run the pod as a Deployment of at least two replicas; add no preStop sleep until then: it would lengthen the outage/,
     /fix preStop|-v shows the command|fix .*fix /,
   ],
   [

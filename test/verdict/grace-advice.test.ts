@@ -61,7 +61,9 @@ describe('a deletion with a shorter grace period than the spec', () => {
 
   it('does not hide that the spec is too short too', () => {
     const advice = adviceOf(lowered(5, { preStop: { kind: 'sleep', seconds: 40 } }), 'prestop-cut-off');
-    expect(advice).toMatch(/^Make the preStop hook of app shorter than its 5s grace period: nothing replaces the pod/);
+    expect(advice).toMatch(
+      /^Shorten the preStop hook of app well below its 5s grace period: .*, as nothing replaces the pod/,
+    );
   });
 
   it('is not named if the pod had its whole grace period', () => {

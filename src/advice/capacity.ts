@@ -5,6 +5,7 @@ import type { Answer } from '../programs/behaviour.ts';
 import { imageName } from '../programs/images.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
+import known from './data/capacity.json' with { type: 'json' };
 import { amountOf, type Neighbours } from './neighbours.ts';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
@@ -36,11 +37,7 @@ export interface InPlaceReason {
 export type Capacity = ReturnType<typeof capacityOf>;
 
 /** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
-export function countOf(
-  amount: number | string | undefined,
-  replicas: number,
-  round: 'up' | 'down',
-): number | undefined {
+export function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down') {
   if (typeof amount === 'number') return amount;
   const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
   if (share === undefined) return undefined;
@@ -78,14 +75,17 @@ export function capacityOf(
   const replicas = replicasOf(object, neighbours);
   const isOne = object.kind === 'Deployment' && replicas.replicas === 1;
   const volumes = volumesOf(object, podSpec, neighbours);
-  const held = volumes.find(({ modes }) => !modes.some((mode) => /Many$/.test(mode)));
+  const held = volumes.flatMap(({ modes }) => (modes.some((mode) => mode.endsWith('Many')) ? [] : [modes]));
+  // In this order ReadWriteOncePod, the strictest, is the last one.
+  const accessMode = held.flat().sort().at(-1);
+  const isOfOnePod = accessMode === 'ReadWriteOncePod';
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
   const isStore = containers.some((one) => one.kind !== 'init' && keepsData(one) && !one.isNamedAsHelper);
   const devices = containers.some((one) => one.devices.length > 0);
   const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
-    [data.length > 0 || held !== undefined, 'data volume'],
+    [data.length > 0 || held.length > 0, 'data volume'],
     [isStore, 'store image'],
     [rollout?.isRecreate === true || (isOne && /^0%?$/.test(String(rollout?.maxSurge))), 'recreate'],
     [containers.some(isWithoutElection), 'leader election off'],
@@ -98,7 +98,7 @@ export function capacityOf(
     [rollout?.isRecreate === true, 'Recreate', 'yes'],
     [isDaemonSet && rollout?.maxSurge === 0, 'DaemonSet', 'yes'],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
-    [held !== undefined, 'volume', held?.modes.includes('ReadWriteOncePod') ? 'yes' : 'unknown'],
+    [held.length > 0, 'volume', isOfOnePod ? 'yes' : 'unknown'],
     // There may be no other one left.
     [devices, 'device', 'unknown'],
     [ports, 'host ports', isDaemonSet ? 'yes' : 'unknown'],
@@ -108,7 +108,9 @@ export function capacityOf(
     /** Undefined for kinds that have no rollout, or if it cannot be read. */
     rollout,
     /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
-    accessMode: held?.modes[0],
+    accessMode,
+    /** Those of the replicas that can run at the same time. */
+    running: isOfOnePod ? replicas.replicas && 1 : replicas.replicas,
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
     /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
@@ -118,13 +120,16 @@ export function capacityOf(
 
 const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
 
-/** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them. */
-function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): { replicas?: number; autoscaler?: string } {
+/** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them, up to `most`. */
+function replicasOf(
+  object: KubernetesObject,
+  { autoscaled }: Neighbours,
+): { replicas?: number; most?: number; autoscaler?: string } {
   const { status, kind } = asObject(object);
   if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
   if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
   const scaler = autoscaled.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
-  if (scaler) return { replicas: scaler.minimum, autoscaler: scaler.name };
+  if (scaler) return { replicas: scaler.minimum, most: scaler.maximum, autoscaler: scaler.name };
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
 }
 
@@ -146,41 +151,33 @@ function rolloutOf(object: KubernetesObject) {
   };
 }
 
-/** Volumes that outlive the pod. `modes`: access modes; none of a claim that is not in the input. */
+/** Volumes that outlive the pod, and are written. `modes`: access modes; none of a claim that is not in the input. */
 function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours) {
   // `hostPath`: each node has its own, so that nothing waits for it.
-  // `csi`: made for each pod, and never attached to a node, so it has no access mode.
-  const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath', 'csi'];
-  const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral'];
+  const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
+  // `csi`: without a claim, it is made for each pod.
+  const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral', 'csi'];
   const named = asArray(podSpec['volumes'], 256).map(asObject);
   const lasting = named
     .filter((volume) => !passing.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
-    .filter(({ csi }) => asObject(csi)['readOnly'] !== true)
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = sharedKinds.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
       const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
       return { name: asString(volume['name']) ?? '', modes };
-    });
+    })
+    .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
   return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', modes: [] }))];
 }
 
-/** Images whose pods keep data that other pods do not have. By the last part of the repository. */
-const stores =
-  /^(redis(-stack(-server)?)?|valkey|keydb|dragonfly|memcached|mongo(db)?|mysql|mariadb|percona(-server)?|postgres(ql)?|postgis|timescaledb|pgvector|cockroach|rabbitmq|nats|kafka|zookeeper|etcd|consul|vault|minio|influxdb|prometheus|alertmanager|thanos|loki|tempo|mimir|cortex|victoria-metrics|vmstorage|clickhouse(-server)?|elasticsearch|opensearch|solr|cassandra|scylla|couchdb|couchbase|neo4j|qdrant|weaviate|milvus|meilisearch|typesense|registry|nexus3|gitea|gitlab-ce|jenkins|vaultwarden|sonarqube|keycloak|grafana|ghost|wordpress|nextcloud|home-assistant|pulsar|nsqd|beanstalkd|(eclipse-)?mosquitto|emqx|activemq(-artemis)?|rethinkdb|arangodb|dgraph|tidb|tikv|questdb|oracle-xe|mssql)$/;
-
-/** The ports of stores: Redis, PostgreSQL, MySQL, MongoDB, Cassandra, etcd, Kafka, AMQP, memcached, Elasticsearch. */
-const storePorts: ReadonlySet<unknown> = new Set([6379, 5432, 3306, 27017, 9042, 2379, 9092, 5672, 11211, 9300]);
-
+/** By the last part of the repository of its image, or a port of such a store. */
 const keepsData = ({ image, ports }: ContainerSpec): boolean =>
-  stores.test(imageName(image)) || image.includes('/mssql/server') || ports.some(({ port }) => storePorts.has(port));
+  new RegExp(known.stores).test(imageName(image)) ||
+  image.includes('/mssql/server') ||
+  ports.some(({ port }) => known.storePorts.includes(port));
 
 /** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */
-const alone =
-  /(^|\s)--?((enable-)?leader-?elect(ion)?(-enabled)?=(false|0)|singleton|(leader|lock)(-file|-path)?=\S+)(\s|$)/i;
-const scheduler = /^(?=[^]*\bcelery\s)[^]*\s(beat|-B|--beat)(\s|$)/;
-
 const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>
-  [alone, scheduler].some((one) => one.test([...command, ...args].join(' '))) ||
+  known.alone.some((one) => new RegExp(one).test([...command, ...args].join(' ').replace(/[ \t]+/g, ' '))) ||
   env.some(({ name, value }) => /LEADER_?ELECT/i.test(name) && /^(false|0)$/i.test(value));

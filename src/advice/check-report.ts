@@ -91,7 +91,7 @@ export function judge({ situation, manifest }: CheckedSpec) {
     const { path, ...finding } = problem;
     return {
       ...finding,
-      advice: adviceFor(problem, remedies),
+      advice: adviceFor(problem, remedies) ?? problem.advice,
       /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
       field:
         path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('') ||

@@ -13,6 +13,7 @@ import {
 } from '../model/observe/read.ts';
 import { ownLimitOf, ownTimeoutOf, variablesIn } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
+import helpers from './data/helpers.json' with { type: 'json' };
 import { imageName } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
@@ -56,17 +57,17 @@ export const containerSpecsOf = (podSpec: unknown, podPath: Path, scriptsOf?: Sc
 function containerOf(container: JsonObject, path: Path, isInit: boolean, scriptsOf: ScriptsOf | undefined) {
   const { preStop, postStart, stopSignal } = asObject(container['lifecycle']);
   const { livenessProbe, startupProbe, restartPolicy } = container;
+  const [name, image] = [asText(container['name']), asText(container['image'])];
   const initKind = restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const);
   return {
-    name: asText(container['name']),
+    name,
     kind: isInit ? initKind : ('main' as const),
     path,
-    image: asText(container['image']),
-    isNamedAsHelper: [asText(container['name']), imageName(asText(container['image']))].some((one) =>
-      helperNames.test(one),
-    ),
+    image,
+    /** By the name of container or image: a proxy, log shipper, agent, exporter. */
+    isNamedAsHelper: helpers.some((one) => [name, imageName(image)].includes(one)),
     command: { ...commandOf(container), scripts: scriptsOf?.(container) },
-    hook: hookOf(asObject(preStop), asText(container['image'])),
+    hook: hookOf(asObject(preStop), image),
     /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
     restartPolicy: asString(restartPolicy),
     restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
@@ -82,7 +83,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     devices: Object.keys(asObject(asObject(container['resources'])['limits'])).filter(
       (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
     ),
-    ownTimeout: ownTimeoutOf(container) ?? ownLimitOf(commandOf(container), asString(stopSignal)),
+    ownTimeout: ownTimeoutOf(container) ?? ownLimitOf(commandOf(container), asString(stopSignal), container['env']),
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }
@@ -93,13 +94,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   };
 }
 
-/** Gunicorn adds its variable to its arguments. */
-function commandOf({ command, args, image, env }: JsonObject): CommandLine {
-  const added = `${asStrings(command)[0]?.split('/').at(-1)}_CMD_ARGS`.toUpperCase();
-  const more = variablesIn(env).find(({ name }) => name === added)?.value ?? '';
-  const all = asStrings(args).concat(more.match(/\S+/g) ?? []);
-  return { command: asStrings(command), args: all, image: asString(image) };
-}
+const commandOf = ({ command, args, image }: JsonObject): CommandLine => {
+  return { command: asStrings(command), args: asStrings(args), image: asString(image) };
+};
 
 function portOf(raw: JsonObject) {
   const port = asNumber(raw['containerPort']);
@@ -153,7 +150,3 @@ function sumOfSleeps(command: readonly string[]): number | undefined {
   const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
   return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
 }
-
-/** Names of containers or images that only help the application: proxies, log shippers, agents, exporters. */
-const helperNames =
-  /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|gce-proxy|alloydb-auth-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;

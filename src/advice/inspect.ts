@@ -43,12 +43,7 @@ async function withChild(inspection: Inspection, cat: Cat): Promise<Inspection> 
 
 const pid1Text = (command: string): string => `PID 1 is \`${command}\``;
 
-export function inspectionOf(
-  status: ExecResult,
-  cmdline: ExecResult,
-  signal: string,
-  sharesProcesses: boolean,
-): Inspection {
+export function inspectionOf(status: ExecResult, cmdline: ExecResult, signal: string, sharesProcesses: boolean) {
   const unreadable = (because: string): Inspection => ({ kind: 'unreadable', because });
   if (sharesProcesses) return unreadable('the pod shares its processes, so PID 1 is not the application');
   if (status.kind === 'refused') return unreadable(whyRefused(status));

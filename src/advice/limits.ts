@@ -2,28 +2,25 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject, asString, asText, type JsonObject } from '../model/observe/read.ts';
 import { secondsOf } from '../programs/shell-words.ts';
+import spotNodes from './data/spot-nodes.json' with { type: 'json' };
 
 export interface Limit {
-  /** `an AKS spot node`, as in "… gives a pod 30s". */
+  /** `an AKS spot node`, as in "… may give a pod only 30s". */
   readonly by: string;
   readonly seconds: number;
+  /** Where it is another one: ` (25s on Autopilot)`. */
+  readonly elsewhere?: string;
 }
 
-/** Labels and taints of spot nodes, and what is left for pods after the notice, from the providers' documentation. */
-const spotKeys: readonly (Limit & { key: RegExp; value?: RegExp })[] = [
-  { key: /^cloud\.google\.com\/gke-(spot|preemptible)$/, by: 'a spot node of a GKE node pool', seconds: 15 },
-  { key: /^kubernetes\.azure\.com\/scalesetpriority$/, value: /^spot$/, by: 'an AKS spot node', seconds: 30 },
-  { key: /^eks\.amazonaws\.com\/capacityType$/, value: /^SPOT$/, by: 'an EC2 spot node', seconds: 120 },
-  { key: /^karpenter\.sh\/capacity-type$/, value: /^spot$/, by: 'a spot node', seconds: 120 },
-  { key: /(^|[/.-])(spot|preemptible)([-_.]?instance)?s?$/i, by: 'a spot node', seconds: 30 },
-  { key: /(lifecycle|capacity)/i, value: /spot|preemptible/i, by: 'a spot node', seconds: 30 },
-];
+/** A kill by it is not certain: the node may live longer than the pod. */
+export const limitText = ({ by, seconds, elsewhere = '' }: Limit): string =>
+  `${by} may give a pod only ${seconds}s${elsewhere}`;
 
-/** The limits that the pod spec itself shows, and those of the objects around it. */
+/** The limits that the pod spec itself shows (of spot nodes by labels and taints), and those of the objects around it. */
 export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {
-  const isSpot = (one: (typeof spotKeys)[number], key: string, value: string): boolean =>
-    value !== 'false' && one.key.test(key) && (!one.value || value === '' || one.value.test(value));
-  const found = placedOn(podSpec).flatMap(({ key, value }) => spotKeys.find((one) => isSpot(one, key, value)) ?? []);
+  const isSpot = (one: (typeof spotNodes)[number], key: string, value: string): boolean =>
+    value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
+  const found = placedOn(podSpec).flatMap(({ key, value }) => spotNodes.find((one) => isSpot(one, key, value)) ?? []);
   // The default of --max-graceful-termination-sec.
   const limits = [...found, ...around, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);

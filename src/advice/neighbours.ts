@@ -161,11 +161,14 @@ function deregistrationOf({ metadata }: KubernetesObject): number | undefined {
 
 /** The workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */
 function autoscalerOf(scaler: KubernetesObject) {
-  const { scaleTargetRef, minReplicas, minReplicaCount } = asObject(asObject(scaler)['spec']);
+  const { scaleTargetRef, minReplicas, minReplicaCount, maxReplicas, maxReplicaCount } = asObject(
+    asObject(scaler)['spec'],
+  );
   const { kind = 'Deployment', name } = asObject(scaleTargetRef);
   return {
     target: `${asString(kind)}/${asString(name)}`,
     name: `${scaler.kind} ${scaler.metadata?.name ?? ''}`,
+    maximum: asNumber(maxReplicas) ?? asNumber(maxReplicaCount) ?? Infinity,
     minimum: Math.max(1, asNumber(minReplicas) ?? asNumber(minReplicaCount) ?? 1),
   };
 }

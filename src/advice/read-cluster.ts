@@ -67,7 +67,8 @@ export async function readPodToDelete(cluster: Cluster, name: string): Promise<V
 /** With the kind and version that a list leaves out. Throws `target.not-found` and `target.unreadable`. */
 export async function readWithKind(cluster: Cluster, resource: WorkloadResource, name: string) {
   const { kind, group } = workloadKinds[resource];
-  const object: KubernetesObject = await readWorkload(cluster, { kind: 'workload', resource, name });
+  const hint = `Grant get of ${resource}, or save its manifest and use -f FILE.`;
+  const object: KubernetesObject = await readWorkload(cluster, { kind: 'workload', resource, name }, hint);
   return { apiVersion: group, ...object, kind };
 }
 

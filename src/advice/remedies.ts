@@ -103,7 +103,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const { limit } = grace ?? {};
-  const late = limit && `${limit.by} ends the pod after ${limit.seconds}s, so a longer grace period does not help`;
+  const late =
+    limit && `${limit.by} may end the pod after ${limit.seconds}s, and a longer grace period does not help then`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];
@@ -170,9 +171,10 @@ function hookNeeds(situation: Situation, { on, seconds }: Sleeps): string {
   const others = companionsOf(situation, containersThatServe(situation)).filter(({ name }) => on.includes(name));
   const together = `; requests that end within the sleep, after which ${list(others.map(({ name }) => name))} may stop first (not as a sidecar in initContainers)`;
   const beside = `; that two pods may run at the same time: each rollout runs them ${seconds}s longer`;
-  const isSingle = situation.capacity.replicas === 1 && surges(situation.capacity) === 'yes';
-  return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}${isSingle ? beside : ''}`;
+  return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}${isReplacedBeside(situation) ? beside : ''}`;
 }
+
+const isReplacedBeside = ({ capacity }: Situation): boolean => capacity.replicas === 1 && surges(capacity) === 'yes';
 
 /** The preStop sleeps to set, and on which containers; none: 0 seconds. */
 interface Sleeps {
@@ -244,11 +246,14 @@ function whyNoHook(plan: Plan): string | undefined {
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
   if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
+  const { single } = situation.capacity;
+  if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))
+    return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(single)}`;
   if (answer === 'yes' && !situation.injected) return undefined;
   if (answer === 'yes')
     return `no preStop sleep of the application alone: the injected ${situation.injected}, unless it is a native sidecar`;
   if (answer === 'no')
-    return `do not add a preStop sleep: ${because}, so every second of it is outage; only a second pod that runs meanwhile helps`;
+    return `do not add a preStop sleep: ${because}, so every second of it is outage; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -303,7 +308,7 @@ function second(plan: Plan): Remedy[] {
   const alone = of(plan, 'last-endpoint', ...(measured && !isDeployment ? (['no-ready-endpoint'] as const) : []));
   if (alone.length === 0) return [];
   const { answer, because } = othersServe(situation);
-  const late = answer === 'no' ? lateStops(plan) : [];
+  const late = answer === 'no' && otherHelpIn(situation) === undefined ? lateStops(plan) : [];
   const then = late.length > 0 ? `; add no preStop sleep until then: it would lengthen the outage, as ${because}` : '';
   const solves = [...alone, ...late];
   if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
@@ -319,10 +324,19 @@ function second(plan: Plan): Remedy[] {
   ];
 }
 
-function secondText({ subject: { kind }, capacity: { single, autoscaler } }: Situation): string {
+/** What it takes where more replicas alone would not serve meanwhile. */
+function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string | undefined {
+  if (accessMode === 'ReadWriteOncePod') return 'a volume that is ReadWriteMany';
+  return rollout?.isRecreate ? 'two replicas with another strategy than Recreate' : undefined;
+}
+
+function secondText(situation: Situation): string {
+  const { kind } = situation.subject;
+  const { single, autoscaler } = situation.capacity;
+  const help = otherHelpIn(situation) ?? 'a second replica';
   if (kind === 'Pod') return 'run the pod as a Deployment of at least two replicas';
   if (kind === 'DaemonSet') return 'its clients have only the pod of this node; let them reach those of other nodes';
-  if (single.length > 0) return `only a second replica helps, and that needs a person: ${reasonsIn(single)}`;
+  if (single.length > 0) return `only ${help} would help, and that needs a person: ${reasonsIn(single)}`;
   if (kind === 'Deployment' && autoscaler !== undefined) return `let ${autoscaler} keep at least 2 replicas`;
   return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
 }
@@ -332,7 +346,7 @@ function strategy(plan: Plan): Remedy[] {
   const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
   if (solves.length === 0) return [];
   const { subject, capacity, measured } = plan.situation;
-  const { rollout, replicas = 2, single, inPlace } = capacity;
+  const { rollout, replicas = 2, single, inPlace, accessMode, running } = capacity;
   const isDeployment = subject.kind === 'Deployment';
   const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
   if (measured) return isDeployment ? inWords(solves, `${first}, if two pods may run at the same time`) : [];
@@ -342,7 +356,10 @@ function strategy(plan: Plan): Remedy[] {
       'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1',
     );
   if (inPlace.some(({ why }) => why === 'volume'))
-    return inWords(solves, 'use strategy Recreate for a ReadWriteOnce volume, or a volume that is ReadWriteMany');
+    return inWords(
+      solves,
+      `use strategy Recreate${running === capacity.replicas ? '' : ' and one replica'} for a ${accessMode ?? 'ReadWriteOnce'} volume, or a volume that is ReadWriteMany`,
+    );
   const hasPorts = single.includes('host ports');
   if (hasPorts && isDeployment && replicas <= 1)
     return inWords(

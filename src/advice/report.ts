@@ -1,5 +1,4 @@
 /** The report of one exit with its remedies: what every format prints. Pure. */
-import type { FixReport } from '../model/report.ts';
 import { asObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
@@ -41,11 +40,7 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
 }
 
 /** Sentences for a person, that about the cause first, and the patch of the rest if the workload has a template to patch. */
-function printed(
-  situation: Situation,
-  remedies: readonly Remedy[],
-  isCause: (one: Problem) => boolean,
-): { advice: string[]; fix: FixReport[] } {
+function printed(situation: Situation, remedies: readonly Remedy[], isCause: (one: Problem) => boolean) {
   const patches = remedies.filter(({ edits, after, consent }) => edits.length > 0 && !after && !consent);
   const left = remedies.filter((one) => !patches.includes(one));
   const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);

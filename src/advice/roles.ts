@@ -1,5 +1,5 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves; and who else serves. Pure. */
-import { reasonsIn, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
+import { stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
 import { signalled } from './problem.ts';
@@ -87,8 +87,8 @@ export function othersServe(situation: Situation): Reasoned {
   if (stopsAllAtOnce(kind, capacity)) return no('a rollout stops all its pods at once');
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
-  const { replicas, single } = capacity;
-  const others = fewest ?? (replicas === undefined ? undefined : replicas - 1);
+  const { replicas, running } = capacity;
+  const others = fewest ?? (running === undefined ? undefined : running - 1);
   const isAlone = others !== undefined && others <= 0;
   if (isAlone && fewest === undefined && services.some(({ isShared }) => isShared))
     return unknown('its Service has other pods too, and how many is not known');
@@ -106,17 +106,16 @@ export function othersServe(situation: Situation): Reasoned {
   const alone = `nothing replaces the pod, and ${fewest === 0 ? 'nobody else served' : 'who else serves is not known'}`;
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
-  if (surges(capacity) === 'yes' && single.length > 0)
-    return unknown(`with it the next pod runs longer beside this one, and ${reasonsIn(single)}`);
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
   const [perhaps] = capacity.inPlace;
   return perhaps
-    ? unknown(inPlaceText(perhaps.why))
+    ? unknown(inPlaceText(perhaps.why, 'may wait'))
     : no('a rollout may stop its only pod before the next one is ready');
 }
 
-function inPlaceText(why: InPlaceReason['why']): string {
+function inPlaceText(why: InPlaceReason['why'], waits = 'waits'): string {
   const isController = ['StatefulSet', 'Recreate', 'DaemonSet'].includes(why);
-  const what = why === 'Recreate' ? 'strategy Recreate' : why;
-  return `its ${what} ${isController ? 'starts the next pod only after' : 'may keep the next pod waiting until'} this one is gone`;
+  return isController
+    ? `its ${why === 'Recreate' ? 'strategy Recreate' : why} starts the next pod only after this one is gone`
+    : `the next pod ${waits} for its ${why} until this one is gone`;
 }

@@ -149,7 +149,9 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
   // It stops after the application.
   if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
   const isAsked = ({ asks }: (typeof proxies)[number]): boolean =>
-    !/^(false|disabled|ambient|)$/.test(asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '');
+    !/^(false|no|off|disabled|ambient|)$/i.test(
+      asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '',
+    );
   const found = proxies.find((one) => isAsked(one) && !containers.some(({ name }) => name === one.name));
   return found && `${found.name} stops ${found.stops}`;
 }
@@ -161,10 +163,7 @@ function withSharing(service: ServiceSpec, replicas: number | undefined, { slice
 }
 
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */
-export function situationsOf(
-  manifests: readonly Manifest[],
-  graceSeconds?: number,
-): { manifest: Manifest; situation: Situation }[] {
+export function situationsOf(manifests: readonly Manifest[], graceSeconds?: number) {
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
     .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))

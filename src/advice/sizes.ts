@@ -1,5 +1,5 @@
 /** The one place that sizes a preStop sleep and a grace period, for every command. Pure; seconds. */
-import type { Limit } from './limits.ts';
+import { limitText, type Limit } from './limits.ts';
 
 /** The preStop sleep if nothing was measured: load balancers differ, so the text says "adjust". */
 export const defaultPreStopSeconds = 10;
@@ -31,7 +31,7 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
   return {
     seconds: limit?.seconds ?? most.seconds,
     /** The printed sum, which gives the printed number: `10s preStop + 10s to stop as today + 25%`. */
-    sum: limit ? `${most.sum} is ${most.seconds}s, and ${limit.by} gives a pod only ${limit.seconds}s` : most.sum,
+    sum: limit ? `${most.sum} is ${most.seconds}s, and ${limitText(limit)}` : most.sum,
     /** A limit that ends the pod earlier than the sum asks for: the earliest. */
     limit,
   };

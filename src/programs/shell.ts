@@ -63,9 +63,8 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     // Nobody traps a signal to wait for something short.
     const isTrapped = spot.kind === 'wait' && traps.has('TERM');
     const runsOn = isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
-    const isLast = runsOn || spot.kind === 'became';
     const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
-    const over = ahead.filter((one) => !one.runsOn && (isLast || isBefore(one) || ends(one)));
+    const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
     const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
     places = [...places.filter((one) => !over.includes(one)), place];
@@ -131,7 +130,9 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
   const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
-  const others = jobs.length > Number(kind === 'wait') ? data.isBeside : isFollowed ? data.isFollowed : undefined;
+  const waitsForOne = script.commands.some(({ words }) => textsOf(words).join(' ').startsWith('wait -n'));
+  const beside = waitsForOne ? data.isBesideFirst : data.isBeside;
+  const others = jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
   const instead = forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : others;
   const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored, remedy };

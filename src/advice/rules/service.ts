@@ -83,14 +83,15 @@ const missingPort = (spec: Situation): Problem[] =>
 const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
 function lastEndpoint(spec: Situation): Problem[] {
-  const { replicas, autoscaler } = spec.capacity;
+  const { running, replicas, autoscaler } = spec.capacity;
   const services = servicesOfClients(spec);
   const live = namesOf(services.filter(({ otherReady }) => otherReady === 0));
-  const single = replicas === 1 && spec.subject.kind !== 'DaemonSet' ? namesOf(services.filter(isOwn)) : [];
+  const single = running === 1 && spec.subject.kind !== 'DaemonSet' ? namesOf(services.filter(isOwn)) : [];
   const names = [...new Set([...live, ...single])];
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
-  const count = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
+  const kept = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
+  const count = replicas === 1 ? kept : 'only 1 pod at a time can use its ReadWriteOncePod volume';
   const message =
     live.length > 0
       ? `${servicesNamed(names)} ${verb} no other ready endpoint`
@@ -130,28 +131,29 @@ function blockedRollout({ subject, capacity: { rollout, inPlace, replicas, acces
 }
 
 function budgets(spec: Situation): Problem[] {
-  const finding = (message: string, remedy: string): Problem =>
-    warning('budget-blocks-eviction', message, {
-      advice: `${remedy}: kubectl drain waits forever otherwise.`,
-      path: [],
-    });
+  const { most = 0 } = spec.capacity;
+  const code = 'budget-blocks-eviction';
+  const otherwise = ': kubectl drain waits forever otherwise.';
   if (spec.budgets.length > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
     const message = `the eviction API refuses a pod that several budgets cover (${spec.budgets.map(({ name }) => name).join(', ')})`;
-    return [finding(message, 'Let only one budget select the pod')];
+    return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
   return spec.budgets.flatMap((budget) => {
     const message = blockedBy(budget, spec);
-    return message === undefined ? [] : [finding(message, remedyFor(budget, spec))];
+    const isForNow = (countOf(budget.minAvailable, most, 'up') ?? most) < most;
+    const advice = `${remedyFor(budget, spec)}${isForNow ? '.' : otherwise}`;
+    return message === undefined ? [] : (isForNow ? note : warning)(code, message, { advice, path: [] });
   });
 }
 
 const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable === 0 || maxUnavailable === '0%';
 
 /** Another replica helps only if the budget does not keep all of them, and if nothing speaks against it. */
-function remedyFor(budget: BudgetSpec, { capacity: { single } }: Situation): string {
+function remedyFor(budget: BudgetSpec, { capacity: { single, autoscaler } }: Situation): string {
   if (allowsNone(budget)) return 'Set maxUnavailable to 1 or more';
   if (budget.minAvailable === '100%') return 'Lower minAvailable';
   if (single.length > 0) return 'Relax minAvailable or maxUnavailable, and accept the gap';
+  if (autoscaler !== undefined) return `Raise the minimum of ${autoscaler}, or relax the budget`;
   return 'Add a replica, if pods can share its work, or relax minAvailable or maxUnavailable';
 }
 

@@ -1,6 +1,7 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
 import { list } from '../../verdict/words.ts';
+import { limitText } from '../limits.ts';
 import { at, note, ofContainer, signalled, warning, type Problem } from '../problem.ts';
 import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
@@ -17,7 +18,7 @@ function classicSidecars(spec: Situation): Problem[] {
 
 function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situation): Problem[] {
   if (!limit || specGraceSeconds <= limit.seconds) return [];
-  const message = `${limit.by} gives a pod only ${limit.seconds}s: the rest of its ${specGraceSeconds}s grace period may never come`;
+  const message = `${limitText(limit)}: the rest of its ${specGraceSeconds}s grace period may never come`;
   return [note('killed-at-grace', message, { path: [...podPath, 'terminationGracePeriodSeconds'] })];
 }
 
@@ -54,8 +55,7 @@ function node({ nodeNotReady }: Situation): Problem[] {
 }
 
 function unmanaged({ isUnmanaged }: Situation): Problem[] {
-  const advice = 'Let a Deployment, StatefulSet, DaemonSet or Job own it.';
-  return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { advice, path: [] })] : [];
+  return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 }
 
 export const surroundingRules = [

@@ -31,11 +31,7 @@ export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
 }
 
 /** The name of the workload's pod that ended worst. Throws `why.unknown` and `why.target`. */
-export function podOfWorkload(
-  target: Exclude<Target, { kind: 'pod' }>,
-  history: NamespaceHistory,
-  namespace: string,
-): string {
+export function podOfWorkload(target: Exclude<Target, { kind: 'pod' }>, history: NamespaceHistory, namespace: string) {
   if (target.kind !== 'workload' || target.resource === 'services')
     throw new PodexitError(
       'why.target',

@@ -55,10 +55,7 @@ function parentOf(replicaSet: PastOwner, { workloads }: NamespaceHistory): PastO
 }
 
 /** The owner's object, if it still exists. */
-export const objectOf = (
-  owner: PastOwner | undefined,
-  workloads: readonly KubernetesObject[],
-): KubernetesObject | undefined =>
+export const objectOf = (owner: PastOwner | undefined, workloads: readonly KubernetesObject[]) =>
   workloads.find(
     ({ kind, metadata }) =>
       kind === owner?.kind &&

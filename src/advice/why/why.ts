@@ -86,11 +86,7 @@ async function showEnded(
 }
 
 /** The newest exit of this pod in the recordings. `notice` receives that there is none. */
-async function fromRecordings(
-  name: string,
-  { from, readRecording }: WhyOptions,
-  notice: (text: string) => void,
-): Promise<PastExit | undefined> {
+async function fromRecordings(name: string, { from, readRecording }: WhyOptions, notice: (text: string) => void) {
   const found: { path: string; exit: Report }[] = [];
   for (const folder of from) {
     const files = await readdir(folder).catch(({ code, message }: NodeJS.ErrnoException) => {

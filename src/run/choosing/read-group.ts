@@ -56,7 +56,7 @@ async function groupOf(cluster: Cluster, target: SeveralTarget, reading: ReadOpt
   const { namespace } = cluster;
   const group = { isOne: false, target: targetText(target), namespace, owns: () => true };
   if (target.kind === 'selector') return { ...group, pods: podsTarget(namespace, target) };
-  const object = await readWorkload(cluster, target);
+  const object = await readWorkload(cluster, target, 'Name the pod itself, which needs no more rights than on pods.');
   const pods = podsOfWorkload(namespace, target, object);
   if (!pods)
     throw new PodexitError(
@@ -73,7 +73,7 @@ async function groupOf(cluster: Cluster, target: SeveralTarget, reading: ReadOpt
 
 type Named = Extract<SeveralTarget, { kind: 'workload' }>;
 
-export async function readWorkload(cluster: Cluster, target: Named): Promise<JsonObject> {
+export async function readWorkload(cluster: Cluster, target: Named, hint: string): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
   if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);
@@ -89,7 +89,7 @@ export async function readWorkload(cluster: Cluster, target: Named): Promise<Jso
   throw new PodexitError(
     'target.unreadable',
     `${kind} "${target.name}" in namespace "${namespace}" cannot be read: ${why}`,
-    'Name the pod itself, which needs no more rights than on pods.',
+    hint,
   );
 }
 

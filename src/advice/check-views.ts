@@ -56,9 +56,12 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   const place = checked.file === undefined ? '' : ` · ${checked.file}:${checked.line}`;
   const head = `${pen.paint(ink, forTerminal(resultOf(checked)))}  ${forTerminal(objectName(checked) + place)}`;
   const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
+  // Problems with the same remedy: it is said once, below the last.
+  const isSaidBelow = (finding: ReportedFinding): boolean =>
+    checked.findings.findLast(({ advice }) => advice === finding.advice) !== finding;
   const findings = checked.findings.flatMap((finding) => [
     ...row(finding.severity === 'info' ? 'note' : 'problem', sentenceOf(finding)),
-    ...(finding.advice === undefined ? [] : row('', `→ ${finding.advice}`)),
+    ...(finding.advice === undefined || isSaidBelow(finding) ? [] : row('', `→ ${finding.advice}`)),
   ]);
   const unknowns = checked.cannotTell.flatMap(({ what, because }, index) =>
     row(index === 0 ? 'cannot tell' : '', `${what} (${because})`),

@@ -83,7 +83,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     devices: Object.keys(asObject(asObject(container['resources'])['limits'])).filter(
       (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
     ),
-    ownTimeout: ownTimeoutOf(container) ?? ownLimitOf(commandOf(container), asString(stopSignal), container['env']),
+    ownTimeout: ownTimeoutOf(container) ?? ownLimitOf(commandOf(container), asString(stopSignal)),
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }
@@ -94,9 +94,13 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   };
 }
 
-const commandOf = ({ command, args, image }: JsonObject): CommandLine => {
-  return { command: asStrings(command), args: asStrings(args), image: asString(image) };
-};
+function commandOf({ command, args, image, env }: JsonObject): CommandLine {
+  const added =
+    variablesIn(env)
+      .find(({ name }) => name === 'GUNICORN_CMD_ARGS')
+      ?.value.match(/\S+/g) ?? [];
+  return { command: asStrings(command), args: asStrings(args), image: asString(image), gunicornArgs: added };
+}
 
 function portOf(raw: JsonObject) {
   const port = asNumber(raw['containerPort']);

@@ -14,22 +14,13 @@ export interface OwnTimeout {
 }
 
 /** The program's own limit, if it finishes its work within that. `stopSignal`: of the spec, with SIG. */
-export function ownLimitOf(command: CommandLine, stopSignal?: string, env?: unknown): OwnTimeout | undefined {
+export function ownLimitOf(command: CommandLine, stopSignal: string | undefined): OwnTimeout | undefined {
   const signal = stopSignal ?? stopSignalOfImage(command.image ?? '') ?? 'SIGTERM';
-  const found = stopBehaviour(command, signal, Infinity);
-  const { handles, reachesApp, drains, limitSeconds, limitFrom, chain } = found;
+  const { handles, reachesApp, drains, limitSeconds, limitFrom, chain } = stopBehaviour(command, signal, Infinity);
   const program = chain.at(-1)?.name;
-  // Its variable counts before its own arguments, wherever it is in the chain.
-  const set =
-    variablesIn(env)
-      .find(({ name }) => name === 'GUNICORN_CMD_ARGS')
-      ?.value.match(/\S+/g) ?? [];
-  const limitOf = (args: readonly string[]) =>
-    stopBehaviour({ command: ['gunicorn', ...args] }, signal, Infinity).limitSeconds;
-  const isDefault = program === 'gunicorn' && limitSeconds === limitOf([]);
   if (handles !== 'yes' || reachesApp !== 'yes' || drains === 'no' || limitSeconds === undefined) return undefined;
   return {
-    seconds: (isDefault && limitOf(set)) || limitSeconds,
+    seconds: limitSeconds,
     from: [`limit of ${program ?? 'its program'}`, limitFrom].filter(Boolean).join(', '),
   };
 }

@@ -4,6 +4,7 @@ import { list } from '../verdict/words.ts';
 import { reasonsIn, surges } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
+import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook, type Size } from './sizes.ts';
@@ -104,7 +105,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const { limit } = grace ?? {};
   const late =
-    limit && `${limit.by} may end the pod after ${limit.seconds}s, and a longer grace period does not help then`;
+    limit && `${limitText(limit)}, and a longer grace period does not help then`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];

@@ -2,12 +2,12 @@
 
 export type Answer = 'yes' | 'no' | 'unknown';
 
-/** As a pod's spec shows it. Absent: not visible there. */
+/** As a pod's spec shows it: `command` replaces the image's ENTRYPOINT, `args` its CMD. Absent: not visible there. */
 export interface ProgramContainer {
-  /** Replaces the image's ENTRYPOINT. */
   command?: readonly string[];
-  /** Replaces the image's CMD. */
   args?: readonly string[];
+  /** What the variable GUNICORN_CMD_ARGS adds, which gunicorn's own arguments outrank. */
+  gunicornArgs?: readonly string[];
   image?: string;
   /** Scripts whose text is known, for example from a ConfigMap: the path in the container, and the text. */
   scripts?: ReadonlyMap<string, string>;

@@ -27,7 +27,8 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
   const texts = words.map(({ text }) => text);
   // Where /bin/sh is busybox's, a name without a folder means busybox's own program, if it has one.
   const isBusybox = context.sh.join() === 'ash' && !first.text.includes('/');
-  const row = rowOf(texts, box ?? (isBusybox ? 'busybox' : undefined));
+  const added = texts.some((text) => /(^|\/)gunicorn$/.test(text)) ? context.gunicornArgs : [];
+  const row = rowOf([...texts, ...added], box ?? (isBusybox ? 'busybox' : undefined));
   if (row) return ofRow(row, words, context);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
 }

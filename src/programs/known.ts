@@ -32,7 +32,6 @@ export function knownStop(what: Asked) {
   });
   return {
     ...what,
-    /** Of the program or of a part of the command line. */
     isKnown: chain.some(({ source }) => source !== undefined),
     /** SIGTERM, unless the image is known to have another STOPSIGNAL. */
     stopSignal,

@@ -1,9 +1,9 @@
 /** What the signal does to one link of the chain, from its own reaction and from what it does to the next link. */
-import type { Answer, StopBehaviour as Effect, StopRemedy } from './behaviour.ts';
+import type { Answer, ProgramContainer, StopBehaviour as Effect, StopRemedy } from './behaviour.ts';
 import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
-export interface Context {
+export interface Context extends Required<Pick<ProgramContainer, 'scripts' | 'gunicornArgs'>> {
   /** The signal without SIG. */
   signal: string;
   graceSeconds: number;
@@ -15,7 +15,6 @@ export interface Context {
   toGroup: boolean;
   /** The shells that /bin/sh may be. */
   sh: readonly string[];
-  scripts: ReadonlyMap<string, string>;
   /** Links from PID 1 so far. */
   depth: number;
 }

@@ -12,10 +12,11 @@ import { plainWord } from './shell-words.ts';
  */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
   const { command = [], args = [], image: whole = '', scripts = new Map<string, string>() } = container;
+  const { gunicornArgs = [] } = container;
   const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
   const start = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
-  const context: Context = { ...start, signal: name, graceSeconds, sh: shellsOf(image), scripts };
+  const context: Context = { ...start, signal: name, graceSeconds, sh: shellsOf(image), scripts, gunicornArgs };
   // Of each word more than a script that can be understood has.
   const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
   if (words) return effectOf(words, context);

@@ -30,5 +30,5 @@ it('a limit caps the grace period, and is said', () => {
   const limits = [{ by: 'a spot node', seconds: 30 }];
   const size = graceSize([{ hookSeconds: 10, drainSeconds: 30, drainWords: 'to stop' }], limits);
   expect(size?.seconds).toBe(30);
-  expect(size?.sum).toContain('a spot node gives a pod only 30s');
+  expect(size?.sum).toContain('a spot node may give a pod only 30s');
 });

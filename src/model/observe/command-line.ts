@@ -1,15 +1,10 @@
 /** What a container's command line shows before it is dropped: recordings keep no arguments. */
+import type { ProgramContainer } from '../../programs/behaviour.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
 
-/** `command` replaces the image's ENTRYPOINT, `args` its CMD. If one is absent, the image's applies. */
-export interface CommandLine {
+export interface CommandLine extends ProgramContainer {
   command: readonly string[];
   args: readonly string[];
-  image?: string;
-  /** Scripts whose text is known: path in the container → text. */
-  scripts?: ReadonlyMap<string, string>;
-  /** The pod shares its processes, so that no container has PID 1. */
-  sharesProcesses?: boolean;
 }
 
 /** What the last trap for the signal at the top of the line says. What `trap : TERM` does depends on what follows it. */

@@ -104,8 +104,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const { limit } = grace ?? {};
-  const late =
-    limit && `${limitText(limit)}, and a longer grace period does not help then`;
+  const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];

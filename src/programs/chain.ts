@@ -19,7 +19,7 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
   if (!first || first.text.length > most.characters || context.depth > most.links) return unknownApp('', context);
   const shells = shellsNamed(name, box === undefined ? context.sh : ['ash']);
   if (shells.length > 0) return ofShells(name, shells, words, context);
-  const script = context.scripts.get(first.text);
+  const script = context.scripts?.get(first.text);
   if (script !== undefined) {
     const interpreter = /^#!\s*([^\n]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? ['/bin/sh'];
     return effectOf([...interpreter.map(plainWord), ...words], context);
@@ -27,7 +27,7 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
   const texts = words.map(({ text }) => text);
   // Where /bin/sh is busybox's, a name without a folder means busybox's own program, if it has one.
   const isBusybox = context.sh.join() === 'ash' && !first.text.includes('/');
-  const added = texts.some((text) => /(^|\/)gunicorn$/.test(text)) ? context.gunicornArgs : [];
+  const added = texts.some((text) => /(^|\/)gunicorn$/.test(text)) ? (context.gunicornArgs ?? []) : [];
   const row = rowOf([...texts, ...added], box ?? (isBusybox ? 'busybox' : undefined));
   if (row) return ofRow(row, words, context);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
@@ -50,7 +50,7 @@ type Start = ReturnType<typeof shellArguments>;
 function ofShells(name: string, shells: readonly Shell[], words: readonly Word[], context: Context): Effect {
   const start = shellArguments(words.slice(1));
   const { line, file } = start;
-  const text = file ? context.scripts.get(file.text) : line?.text;
+  const text = file ? context.scripts?.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
   const isHidden = line?.isDynamic && text?.startsWith('$');
   const read = isHidden ? undefined : readScript(text ?? '');

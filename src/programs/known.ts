@@ -32,9 +32,11 @@ export function knownStop(what: Asked) {
   });
   return {
     ...what,
+    /** Of the program or of a part of the command line. */
     isKnown: chain.some(({ source }) => source !== undefined),
     /** SIGTERM, unless the image is known to have another STOPSIGNAL. */
     stopSignal,
+    /** From PID 1 inwards, for the stop signal. */
     chain,
     /** The stop signal first; another one only if something is known of it. */
     signals: signals.filter(({ signal, handles }) => signal === stopSignal || handles !== 'unknown'),

@@ -3,7 +3,7 @@ import type { Answer, ProgramContainer, StopBehaviour as Effect, StopRemedy } fr
 import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
-export interface Context extends Required<Pick<ProgramContainer, 'scripts' | 'gunicornArgs'>> {
+export interface Context extends Pick<ProgramContainer, 'scripts' | 'gunicornArgs'> {
   /** The signal without SIG. */
   signal: string;
   graceSeconds: number;
@@ -20,7 +20,6 @@ export interface Context extends Required<Pick<ProgramContainer, 'scripts' | 'gu
 }
 
 type LinkRow = Pick<ProgramRow, 'name' | 'kind' | 'source' | 'isGuess' | 'right' | 'remedy'>;
-type Next = (context: Context) => Effect;
 type LinkParts = { row: LinkRow; reaction: Reaction; context: Context; inner: Effect | undefined };
 
 const plain: Omit<Effect, 'because'> = {
@@ -66,7 +65,7 @@ export const scriptUnknown = (name: string, context: Context): Effect => ({
 });
 
 /** `next`: what the signal does to the command that a shell or wrapper starts. Programs have none. */
-export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, next?: Next): Effect {
+export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, next?: (inner: Context) => Effect) {
   const { kind = 'program', name, source, right, isGuess = false } = row;
   const { does, sends = context.signal, makesIgnored = false } = reaction;
   const toGroup = reaction.toGroup ?? (kind === 'shell' && context.toGroup);
@@ -78,7 +77,7 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   return {
     ...ownEffect({ row, reaction, context, inner }),
     ...(better && { rightSignal: better }),
-    ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal', text } }),
+    ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal' as const, text } }),
     probably: isGuess || inner?.probably === true,
     chain: [{ kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does, source }, ...(inner?.chain ?? [])],
   };

@@ -56,8 +56,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && spot !== undefined);
     if (!spot || forms.has('if condition') || isPassing(spot, forms, places)) continue;
     const ahead = places.filter((one) => one.kind !== 'became' && !isBeside(one, command));
-    const isBefore = ({ index: at }: Place): boolean =>
-      commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
+    const isBefore = ({ index: at }: Place) => commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
     // Nobody traps a signal to wait for something short.

@@ -11,8 +11,7 @@ import { plainWord } from './shell-words.ts';
  * behind it unknown, and `decidedBy` names it.
  */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
-  const { command = [], args = [], image: whole = '', scripts = new Map<string, string>() } = container;
-  const { gunicornArgs = [] } = container;
+  const { command = [], args = [], image: whole = '', scripts, gunicornArgs } = container;
   const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
   const start = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
@@ -50,7 +49,7 @@ export function knownEnd({ program = '', image }: { program?: string; image?: st
   const command = [program, 'start'];
   const found = stopBehaviour({ command, image }, signal, 30);
   const { reachesApp, handles, exitCodes, because } = found;
-  const { variants = [] } = rowOf(command) ?? {};
+  const variants = rowOf(command)?.variants ?? [];
   const codes = variants.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
   if (handles === 'no' && reachesApp === 'yes' && code === 137) return { because, advice: found.remedy?.text };
   if (program === '' || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;

@@ -265,6 +265,14 @@ describe('of a cluster', () => {
       expect(parse(stdout)).toMatchObject({ kind: 'Deployment', metadata: { name: 'checkout' } });
     }));
 
+  it('a pod whose owner may not be read: the right is named, and no way that ends there again', () =>
+    serving('graceful-exit', { faults: [{ kind: 'status', code: 403, resource: 'deployments' }] }, async (cluster) => {
+      const { stderr } = await runMain(['fix', cluster.server.pod, ...cluster.flags]);
+      expect(stderr).toMatch(
+        /deployment "checkout" [^]*Grant get of deployments, or save its manifest and use -f FILE/,
+      );
+    }));
+
   it('a pod without an owner: what helps is said, and nothing is patched', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
       const { stdout, stderr } = await runMain(['fix', server.pod, ...flags]);

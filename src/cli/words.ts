@@ -13,7 +13,7 @@ export const withoutValue: Readonly<Record<string, string>> = {
 /** Without `=`, kubectl's parser takes the value in `--otlp always` for a pod. Throws usageError `value`. */
 function refuseBlank(flag: string, word = ''): void {
   const values: Readonly<Record<string, readonly string[]>> = flagValues;
-  if (flag in withoutValue && values[flag]?.includes(word))
+  if (Object.hasOwn(withoutValue, flag) && values[flag]?.includes(word))
     throw usageError('value', `${flag} takes its value after "=": ${flag}=${word}`, `For a pod: pod/${word}`);
 }
 

@@ -28,7 +28,7 @@ export function watchView(
   state: () => WatchState,
 ): WatchView {
   const write = (text: string): void =>
-    (ports.stdout.waiting?.() ?? 0) < mostUnread ? ports.stdout.write(text) : dropped('lines', 'nobody reads stdout');
+    (ports.stdout.waiting?.() ?? 0) < mostUnread ? ports.stdout.write(text) : dropped('lines', 'stdout is read late');
   const forPrograms = (print: typeof jsonLine): WatchView => ({
     exit: (exit) => write(exitDocument(exit, print)),
     gap: ({ streams, from, to }) =>

@@ -109,7 +109,7 @@ it('a document that breaks off is said to', async () => {
   );
   const { code, stderr } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '--kubeconfig', file]);
   expect(code).toBe(1);
-  expect(stderr).toContain('the audit log cannot tell what 1 file says: cut off before the end');
+  expect(stderr).toContain('the audit log cannot tell what 1 file says: the rest, after the place where it breaks off');
 });
 
 it('an event that breaks off before it names a pod is counted among the lines that say nothing', async () => {

@@ -49,7 +49,7 @@ async function* recordsIn(
   const recordsOf = (chunk: Buffer, isEnd: boolean): readonly Buffer[] => {
     const lines = split(chunk, 0).flatMap(({ bytes, cut }) => {
       if (cut) onProblem('too-long');
-      return cut ? [] : [bytes];
+      return cut || bytes.length === 0 ? [] : [bytes];
     });
     waiting = waiting.concat(lines);
     const isSample = waiting.length >= 20 || waiting.some(({ length }) => length >= sampleBytes);

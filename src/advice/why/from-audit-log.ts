@@ -97,7 +97,7 @@ const unreadTexts = {
   'other-pod': 'of other pods of this name, by their uid',
   'out-of-order': 'of its EndpointSlices, which are not in order of time',
   'too-many': `beyond the first ${maxEvents}`,
-  cut: 'cut off before the end',
+  cut: 'the rest, after the place where it breaks off',
 };
 type LostInput = keyof typeof unreadTexts;
 

@@ -54,21 +54,20 @@ export function createSharedProbes() {
       if (isAboutProbe) ({ probes } = reduce({ ...emptyTrace, probes }, o));
       return isAboutProbe;
     },
-    /** All probes, by number. */
     all: (): ReadonlyMap<number, ProbeFacts> => probes,
     /** The trace of the pod `uid`, with its own probes and those of no particular pod. */
-    in(trace: Trace, uid: string, begun: ReadonlyMap<string, number>): Trace {
+    in(trace: Trace, uid: string, leaving: ReadonlyMap<string, number>): Trace {
       if (probes.size === 0) return trace;
       const since = trace.deletion?.seenAt ?? -Infinity;
       // Failures before this pod's deletion belong to another pod, and later ones may: load balancers lag by a minute.
       // What was never answered belongs to none.
-      const leaving = [...begun.values()].filter((at) => at > since - 60_000);
+      const others = [...leaving.values()].filter((at) => at > since - 60_000).length - 1;
       const mayBeIts = (at: number, { slices }: ProbeFacts): boolean =>
         at >= since && slices.some(({ value }) => value.new.failed < value.new.sent);
       const partOf = (facts: ProbeFacts): ProbeFacts =>
         facts.started.value.pod !== undefined
           ? facts
-          : { ...facts, slices: facts.slices.filter(({ at }) => mayBeIts(at, facts)), otherPods: leaving.length - 1 };
+          : { ...facts, slices: facts.slices.filter(({ at }) => mayBeIts(at, facts)), otherPods: others };
       const own = [...probes].filter(([, { started }]) => [undefined, uid].includes(started.value.pod));
       return { ...trace, probes: new Map(own.map(([probe, facts]) => [probe, partOf(facts)])) };
     },

@@ -56,8 +56,9 @@ interface Traced {
 
 function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   const traced = new Map<string, Traced>();
-  /** When each pod was first seen to terminate, in ms, by its uid; also pods whose traces are closed. */
-  const begun = new Map<string, number>();
+  const begun = new Set<string>();
+  /** When each pod was first seen to terminate, ms, by its uid; also of pods that are not traced, to which requests were lost. */
+  const leaving = new Map<string, number>();
   const history = createHistory();
   const siblings = createSharedSiblings();
   const probes = createSharedProbes();
@@ -67,7 +68,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     const one: Traced = { subject: subjectOf(pod), trace: emptyTrace };
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
-    begun.set(pod.metadata.uid, newest.at);
+    begun.add(pod.metadata.uid);
     const remembered = history.of(pod);
     learnOwners(one, remembered);
     for (const observation of [...remembered, newest]) addTo(one, observation);
@@ -84,6 +85,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       }
       for (const pod of terminatingPodsIn(observation)) {
         const { uid } = pod.metadata;
+        leaving.set(uid, leaving.get(uid) ?? observation.at);
         if (begun.has(uid) || !wants(pod)) continue;
         begin(pod, observation);
         keys.add(uid);
@@ -93,7 +95,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     },
     get(key) {
       const one = traced.get(key);
-      return one && probes.in(siblings.in(one.trace), key, begun);
+      return one && probes.in(siblings.in(one.trace), key, leaving);
     },
     keys: () => [...traced.keys()],
     probes: probes.all,
@@ -104,7 +106,6 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   };
 }
 
-/** Whether the observation concerns the pod. */
 function addTo(one: Traced, observation: Observation): boolean {
   const parts = concerning(one.subject, observation);
   if (parts.length === 0) return false;

@@ -84,7 +84,7 @@ export const exitRules: ContainerRules = {
     const { name, outcome, exit, stopSignal } = container;
     const isUncertain = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
     if (outcome !== 'oom' && !isUncertain) return undefined;
-    const when = stopSignal ? 'while it was shutting down' : 'during the deletion, perhaps before SIGTERM';
+    const when = stopSignal ? 'while it was shutting down' : 'during the deletion, perhaps before its stop signal';
     return {
       severity: 'error',
       message: isUncertain

@@ -341,7 +341,7 @@ const outOfMemory: Case[] = [
     'before the kubelet reacted may have happened before the stop signal',
     {
       containers: { app: { outcome: 'oom' } },
-      says: { 'oom-on-exit': /during the deletion, perhaps before SIGTERM/ },
+      says: { 'oom-on-exit': /during the deletion, perhaps before its stop signal/ },
     },
   ),
 ];

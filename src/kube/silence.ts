@@ -1,7 +1,6 @@
 /** Finds out whether a silent watch has missed something. */
 import { asArray, asObject } from '../model/observe/read.ts';
-import type { RawObservation } from '../model/observation.ts';
-import type { ApiResponse, Cluster } from './cluster.ts';
+import type { ApiResponse } from './cluster.ts';
 import { randomMs, waitToAskAgain } from './decide.ts';
 import type { Env } from './env.ts';
 import { TransportFailure } from './http/failure.ts';
@@ -14,6 +13,8 @@ import { resetFailures, rewind, type Health, type Position, type StreamContext }
 /** What a stream has delivered, for comparison with the server's state. */
 type Delivered = Pick<Position, 'newest' | 'received' | 'keys'>;
 
+type Asking = Pick<StreamContext, 'cluster' | 'target' | 'signal' | 'deliver'> & { position: Delivered };
+
 interface Comparison {
   /**
    * `more`: the server has something that the stream has not delivered (yet), whatever position the stream claims.
@@ -25,7 +26,6 @@ interface Comparison {
   /** The answer covers all objects of the stream, not only a first page. */
   complete: boolean;
   retryAfterMs?: number;
-  dated: RawObservation[];
 }
 
 /** Objects to list: enough to find a pod's newest Event anywhere in the list, and to see that none is missing. */
@@ -35,25 +35,22 @@ const listLimit = { selected: 50, maxSelected: 500, unselected: 1 };
  * Asks the server whether a silent stream has missed something, if possible for metadata only. A healthy stream may be
  * silent for minutes. A missing answer proves nothing.
  */
-export async function askWhatIsNew(
-  cluster: Cluster,
-  target: WatchTarget,
-  delivered: Delivered,
-  signal: AbortSignal,
-): Promise<Comparison> {
+export async function askWhatIsNew({ cluster, target, position, signal, deliver }: Asking): Promise<Comparison> {
   let response: ApiResponse;
   try {
-    response = await cluster.request({ method: 'GET', ...question(target, delivered), signal });
+    response = await cluster.request({ method: 'GET', ...question(target, position), signal });
   } catch (error) {
     // A failing credential plugin says nothing about an open stream, which needs no new credentials.
     const isNoAnswer = error instanceof TransportFailure || isExecFailure(error) || signal.aborted;
-    if (isNoAnswer) return { has: 'unknown', complete: false, dated: [] };
+    if (isNoAnswer) return { has: 'unknown', complete: false };
     throw error;
   }
   const { status, body, headers, dated } = response;
+  // How long an answer took counts even if it comes too late to compare.
+  dated.forEach(deliver);
   const complete = target.name !== undefined || continueOf(body) === '';
   const retryAfterMs = status === 200 ? undefined : readRefusal(status, body, headers).retryAfterMs;
-  return { ...compare(response, target, delivered, complete), retryAfterMs, complete, dated };
+  return { ...compare(response, target, position, complete), retryAfterMs, complete };
 }
 
 /** The object itself if it is named, else the beginning of the list. */
@@ -105,16 +102,13 @@ const lateLineMs = 1000;
 type SilenceResult = LineEvent | { kind: 'alive' | 'dead' | 'ahead' } | { kind: 'unanswered'; retryAfterMs?: number };
 
 /** Asks the server what a silent stream should have delivered, and continues reading meanwhile. */
-export async function checkSilence(
-  { cluster, target, position, signal, deliver }: StreamContext,
-  next: NextLine,
-): Promise<SilenceResult> {
+export async function checkSilence(context: StreamContext, next: NextLine): Promise<SilenceResult> {
+  const { cluster, position, signal } = context;
   const asked = cluster.env.now();
-  const answering = askWhatIsNew(cluster, target, position, signal);
+  const answering = askWhatIsNew(context);
   const answered = new AbortController();
-  // How long an answer took counts even if it comes too late to compare.
-  const settle = (answer?: Comparison): void => (answer?.dated.forEach(deliver), answered.abort());
-  answering.then(settle, () => settle());
+  const settle = (): void => answered.abort();
+  answering.then(settle, settle);
   // Continue reading: a line makes the answer unnecessary, and the answer may take long.
   const line = await next(maxAnswerMs, answered.signal);
   if (line !== undefined) return line;

@@ -23,15 +23,17 @@ it('if a credential plugin fails, it is unknown whether a silent stream has miss
     const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, testEnv());
     const target = { stream: 'pod' as const, path: `/api/v1/namespaces/${server.namespace}/pods`, name: server.pod };
     const signal = new AbortController().signal;
-    await expect(askWhatIsNew(cluster, target, { keys: new Set() }, signal)).resolves.toMatchObject({ has: 'unknown' });
+    const asking = askWhatIsNew({ cluster, target, position: { keys: new Set() }, signal, deliver: () => {} });
+    await expect(asking).resolves.toMatchObject({ has: 'unknown' });
     cluster.close();
   }));
 
 it("if a proxy answers with its own 404 page, it is unknown whether a silent stream's object is gone", async () => {
   const api = await serve((_, response) => void response.writeHead(404).end('<html>no backend</html>'));
   const target = { stream: 'pod' as const, path: '/api/v1/namespaces/shop/pods', name: 'web' };
-  const delivered = { newest: '7', keys: new Set(['shop/web']) };
-  const { has } = await askWhatIsNew(await connected(api), target, delivered, new AbortController().signal);
+  const position = { newest: '7', keys: new Set(['shop/web']) };
+  const { signal } = new AbortController();
+  const { has } = await askWhatIsNew({ cluster: await connected(api), target, position, signal, deliver: () => {} });
   expect(has).toBe('unknown');
 });
 

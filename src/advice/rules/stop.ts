@@ -137,7 +137,7 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice: `Trap ${signal} as well.` });
 });
 
-/** Clusters drop the field unless that feature is on, and then refuse it without spec.os.name (KEP-4960). */
+/** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
   if (declared === undefined || declared === 'SIGKILL') return undefined;

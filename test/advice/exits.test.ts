@@ -55,7 +55,12 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
     /fix shorten the preStop hook of app well below its 5s grace period: .*, as nothing replaces the pod/,
     /grace period \d+s \(/,
   ],
-  ['a hook that failed is to be run by hand', 'prestop-fails', /fix run the command of the hook with kubectl exec/, /fix preStop/],
+  [
+    'a hook that failed is to be run by hand',
+    'prestop-fails',
+    /fix run the command of the hook with kubectl exec/,
+    /fix preStop/,
+  ],
   [
     'a pod without an owner needs one, and gets no hook',
     'native-sidecar',

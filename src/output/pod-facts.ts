@@ -39,9 +39,7 @@ export function deletedText({ timeline, answer, ledger, probesFailed }: Report):
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
-  const late =
-    firstAnswerMs &&
-    ` · before that, connecting to the API server and its first answer took ${secondsText(firstAnswerMs)}`;
+  const late = firstAnswerMs && ` · before that, reaching the API server took ${secondsText(firstAnswerMs)}`;
   return `${gone}${by}${replacedText(timeline)}${restartsText(timeline, probesFailed)}${late ?? ''}`;
 }
 
@@ -64,7 +62,7 @@ function restartsText(
 function replacedText(timeline: Timeline): string {
   const { replacement, replacementHold: hold, zero, total } = timeline;
   const { createdAt, scheduledAt, startedAt, readyAt } = replacement ?? {};
-  const steps = { created: createdAt, scheduled: scheduledAt, started: startedAt, ready: readyAt };
+  const steps = { created: createdAt, scheduled: scheduledAt, started: startedAt, 'ready, once started': readyAt };
   const dates = Object.entries(steps).flatMap(([step, at]) => (at ? [{ step, at: at.shown }] : []));
   if (total && hold && !readyAt && !needsNoReplacement(timeline) && hold.at >= (dates.at(-1)?.at ?? zero))
     return ` · ${replacement ? 'replacement not ready, last reason' : 'no replacement yet'}: ${hold.value}`;

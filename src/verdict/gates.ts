@@ -70,10 +70,9 @@ function graceUsed(input: RuleInput, limit: number): Result {
   });
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most) return { passed: true, message: 'no container was running, so none of the grace period was used' };
-  const { min, max } = shareOfGrace(input.timeline, { min: most.lo, max: most.hi, shown: most.hi });
-  const share = { lo: min, hi: max };
-  const text = `${most.container.name} used ${usedText(input.timeline, most.container, share)}`;
-  return atMost(share, limit, text, percent);
+  const { min: lo, max: hi } = shareOfGrace(input.timeline, { min: most.lo, max: most.hi, shown: most.hi });
+  const text = `${most.container.name} used ${usedText(input.timeline, most.container, { lo, hi })}`;
+  return atMost({ lo, hi }, limit, text, percent);
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */

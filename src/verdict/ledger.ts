@@ -92,12 +92,14 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
   const held = { owner: 'admission', subject: undefined, isProved: true } as const;
-  const finalizers = deletion.pod.metadata.finalizers ?? [];
+  const [finalizers, node] = [deletion.pod.metadata.finalizers ?? [], deletion.pod.spec.nodeName ?? ''];
   const exit = (side ?? main)?.exit?.at;
   // A webhook that holds up the kubelet's statuses would have held up the first one too.
   const isFirstPrompt = (input.trace.acknowledged?.at ?? Infinity) - deletion.facts.seenAt < second;
   const isWell = isFirstPrompt && exit && done && isApiWell(input, { from: exit.shown, until: done.shown });
-  const reported = kubeletStep(timeline, 'ended the sandbox and reported the exits', [exit, done], isWell);
+  const isRestart = (at('kubelet-started')?.shown ?? 0) > (exit?.shown ?? Infinity);
+  const others = isRestart ? '' : isWell ? ' or its container runtime' : undefined;
+  const reported = kubeletStep(node, 'ended the sandbox and reported the exits', [exit, done], others);
   const unseen = main ? '' : list(mainContainers(timeline).map(({ name }) => name));
   const isRuntime = unseen !== '' && codes.has('runtime-unavailable');
   const isSlow = done && last && last.shown - done.shown >= admission;
@@ -120,7 +122,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
       what: 'still ran when the object was removed',
       isProved: true,
     },
-    kubeletStep(timeline, 'removed volumes and cgroup', [done, cleaned]),
+    kubeletStep(node, 'removed volumes and cgroup', [done, cleaned]),
     { at: last, ...held, what: "accepted the kubelet's own DELETE" },
     finalizers.length > 0
       ? { at: at('removed'), owner: 'finalizers', subject: list(finalizers), what: 'kept the object', isProved: true }
@@ -129,10 +131,9 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
 }
 
 /** Only the kubelet acts after the exits (SIGNALS.md §2 S10 to S15): in 3 s on a node that is well. It repeats what failed after 10 s. */
-function kubeletStep({ pod }: Timeline, what: string, [since, at]: (Interval | undefined)[], isWell = false): Stretch {
-  const ms = (at?.shown ?? Infinity) - (since?.shown ?? -Infinity);
-  const others = isWell ? ' or its container runtime' : ', its container runtime or the API server';
-  const subject = `${pod.spec.nodeName ?? ''}${ms > 3 * second ? others : ''}`;
+function kubeletStep(node: string, what: string, [since, at]: (Interval | undefined)[], others?: string): Stretch {
+  const ms = (at?.shown ?? NaN) - (since?.shown ?? NaN);
+  const subject = `${node}${ms > 3 * second ? (others ?? ', its container runtime or the API server') : ''}`;
   return { at, owner: 'kubelet', subject, what, isProved: ms < retryMs };
 }
 

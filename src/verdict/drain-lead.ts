@@ -133,16 +133,12 @@ export function resultWithoutEndpoints({ trace, timeline }: RuleInput): Omit<Gat
 export function whyEndpointsUnknown(input: RuleInput): string | undefined {
   const { trace, timeline } = input;
   const isLate = trace.deletion?.underWay === true;
-  if ((!isLate && !isUnwatched(input)) || !mayMissEndpoints(trace, timeline.endpoints)) return undefined;
+  const { client } = input.deletion.accepted;
+  const isUnwatched = (trace.slicesSince ?? Infinity) > client.lo || mayMiss(trace, 'endpointslices', client);
+  if ((!isLate && !isUnwatched) || !mayMissEndpoints(trace, timeline.endpoints)) return undefined;
   return isLate
     ? 'attached too late: the pod was already terminating'
     : 'endpoints were not being watched when the pod was deleted';
-}
-
-/** EndpointSlices were not in sync, or could not be read, when the deletion was accepted. */
-function isUnwatched({ trace, deletion }: RuleInput): boolean {
-  const { client } = deletion.accepted;
-  return (trace.slicesSince ?? Infinity) > client.lo || mayMiss(trace, 'endpointslices', client);
 }
 
 /**

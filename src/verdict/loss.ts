@@ -67,8 +67,9 @@ function causeOfLoss(
     return { cause: 'unexplained', why: 'the API server, which forwards them, was out of reach' };
   const others = Math.max(0, ...probes.map(({ otherPods = 0 }) => otherPods));
   const isReplaced = others > 0 || (replacement?.readyAt?.earliest ?? Infinity) <= last;
-  // A container without a readiness probe is ready as soon as it runs.
-  if (isReplaced && !timeline.pod.spec.containers.some(({ readinessProbe }) => readinessProbe))
+  // A container without a readiness probe is ready as soon as it runs. Only who listens resets a connection.
+  const mayBeNew = isReplaced && stretches.some(({ kind }) => kind !== 'reset');
+  if (mayBeNew && !timeline.pod.spec.containers.some(({ readinessProbe }) => readinessProbe))
     return { cause: 'new-pods', why: 'a new pod without a readiness probe may get requests too early' };
   if (first < timeline.zero) return { cause: 'unexplained', why: 'the first one failed before the pod was deleted' };
   const isOnlyKept =

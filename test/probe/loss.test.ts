@@ -71,10 +71,15 @@ it('blames nobody if the API server, which forwards the requests, was out of rea
   expect(lossOf(timelineOf({ ...forwarded, probe: {} }))?.cause).toBe('sent-too-late');
 });
 
-it.each([
+it.each<[string, Story, string]>([
   ['a new pod that is ready as soon as it runs', { ready: 300, hasReadinessProbe: false }, 'new-pods'],
   ['one of several that leave, perhaps', { probe: { otherPods: 2 }, hasReadinessProbe: false }, 'new-pods'],
   ['no new pod that has passed its readiness probe', { ready: 300 }, 'sent-too-late'],
+  [
+    'no new pod where one that listened cut connections',
+    { ready: 300, hasReadinessProbe: false, failures: [{ kind: 'reset', first: 400 }] },
+    'sent-too-late',
+  ],
   ['no new pod that came later', { ready: 2000, hasReadinessProbe: false }, 'sent-too-late'],
 ])('blames %s', (_, story, cause) => {
   expect(lossOf(timelineOf({ failures: [{ first: 400, last: 900 }], ...story }))?.cause).toBe(cause);

@@ -95,11 +95,8 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
 }
 
 function commandOf({ command, args, image, env }: JsonObject): CommandLine {
-  const added =
-    variablesIn(env)
-      .find(({ name }) => name === 'GUNICORN_CMD_ARGS')
-      ?.value.match(/\S+/g) ?? [];
-  return { command: asStrings(command), args: asStrings(args), image: asString(image), gunicornArgs: added };
+  const variables = variablesIn(env).map(({ name, value }) => `${name}=${value.replace(/\s/g, ' ')}`);
+  return { command: asStrings(command), args: asStrings(args), image: asString(image), env: variables };
 }
 
 function portOf(raw: JsonObject) {

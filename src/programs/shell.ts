@@ -64,9 +64,9 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const runsOn = isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
     const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
-    const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
-    places = [...places.filter((one) => !over.includes(one)), place];
+    const own = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
+    const stays = places.filter((one) => !over.includes(one));
+    places = [...stays, { ...spot, forms: own, isFollowed, traps, index, runsOn }];
     if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
@@ -100,10 +100,10 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
   return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
 
-/** The seconds that a `sleep` takes; undefined if it is another command. */
-export function sleepOf([name, time]: readonly Word[]): number | undefined {
-  if (!/(^|\/)sleep$/.test(name?.text ?? '')) return undefined;
-  return secondsOf(time?.text ?? '') ?? Infinity;
+/** The seconds that a `sleep` takes, or what does nothing for ever; undefined if it is another command. */
+export function sleepOf(words: readonly Word[]): number | undefined {
+  const found = /^(?:\S*\/)?(?:sleep (\S+)|tail -[fF] \/dev\/null$)/.exec(textsOf(words).join(' '));
+  return found ? (secondsOf(found[1] ?? '') ?? Infinity) : undefined;
 }
 
 function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigPrefix: boolean) {

@@ -64,9 +64,9 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const runsOn = isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
     const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
-    const own = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const stays = places.filter((one) => !over.includes(one));
-    places = [...stays, { ...spot, forms: own, isFollowed, traps, index, runsOn }];
+    const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
+    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
+    places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
@@ -101,9 +101,10 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
 }
 
 /** The seconds that a `sleep` takes, or what does nothing for ever; undefined if it is another command. */
-export function sleepOf(words: readonly Word[]): number | undefined {
-  const found = /^(?:\S*\/)?(?:sleep (\S+)|tail -[fF] \/dev\/null$)/.exec(textsOf(words).join(' '));
-  return found ? (secondsOf(found[1] ?? '') ?? Infinity) : undefined;
+export function sleepOf([name, time, file]: readonly Word[]): number | undefined {
+  const [, does] = /(?:^|\/)(sleep|tail)$/.exec(name?.text ?? '') ?? [];
+  if (does === undefined || (does === 'tail' && file?.text !== '/dev/null')) return undefined;
+  return secondsOf(time?.text ?? '') ?? Infinity;
 }
 
 function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigPrefix: boolean) {
@@ -170,7 +171,7 @@ function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): Reaction {
   const { kind, words, job } = standing;
   const { signal, isPid1, graceSeconds } = context;
-  const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
+  const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
     return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);

@@ -45,8 +45,7 @@ export function knownEnd({ program = '', image }: { program?: string; image?: st
   // Its arguments are not known; a manager of scripts needs one.
   const command = [program, 'start'];
   const { reachesApp, handles, exitCodes, because, ...found } = stopBehaviour({ command, image }, signal, 30);
-  const name = signal.replace(/^SIG/, '');
-  const codes = rowOf(command)?.variants?.flatMap(({ signals }) => signals?.[name]?.code ?? []);
+  const codes = rowOf(command)?.variants?.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
   if (handles === 'no' && reachesApp === 'yes' && code === 137) return { because, advice: found.remedy?.text };
   if (program === '' || handles !== 'yes' || codes?.some((one) => one !== code)) return undefined;
   if (reachesApp === 'no') return exitCodes.cut.includes(code) ? { isNormal: false, because } : undefined;

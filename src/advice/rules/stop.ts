@@ -143,6 +143,20 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
+/** What the hook begins needs time, and the signal that follows at once takes it away. */
+const hastyHooks = ofContainer((container, spec) => {
+  const handling = handlingOf(spec, container);
+  const asks = drainCommand.test(container.hook?.command.join(' ') ?? '');
+  if (!asks || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
+  const message = `the preStop hook of ${container.name} asks it to finish and does not wait, and ${signalText(spec, container)} then ends it at once`;
+  const advice = 'Let the hook wait for the end: `while kill -0 1; do sleep 1; done` as its last command.';
+  return warning('stop-signal-mismatch', message, { ...atHook(container), advice });
+});
+
+/** As the last command of a hook. */
+const drainCommand =
+  /\bnginx .*-s ?quit$|\bgraceful-stop$|\bp?kill(all)? [^;&|]*-(s ?)?(SIG)?(QUIT|WINCH|USR1)\b[^;&|]*$/;
+
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
@@ -153,5 +167,5 @@ const droppedStopSignals = ofContainer((container) => {
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, droppedStopSignals],
+  ...[signals, mismatched, hastyHooks, droppedStopSignals],
 ];

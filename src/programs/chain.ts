@@ -52,8 +52,7 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const { line, file } = start;
   const text = file ? context.scripts?.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
-  const isHidden = line?.isDynamic && text?.startsWith('$');
-  const read = isHidden ? undefined : readScript(text ?? '');
+  const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
   const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
   return agreed(shells.map((shell) => [label(shell), ofShell(shell, script, start, context)]));

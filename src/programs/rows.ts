@@ -22,7 +22,6 @@ export interface Reaction extends Numbers, Texts {
 type Numbers = Partial<Record<'code' | 'childCode' | 'cutCode' | 'limitSeconds', number>>;
 type Texts = Partial<Record<'limitFrom' | 'sends' | 'note' | 'because' | 'decidedBy', string>>;
 
-/** A row of data/programs.json and data/wrappers.json. */
 export interface ProgramRow {
   name: string;
   kind?: Link['kind'];
@@ -44,7 +43,6 @@ export interface ProgramRow {
   source: string;
 }
 
-/** What a shell does in ways that differ between shells. */
 export type Shell = (typeof shells)[number];
 
 export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
@@ -83,7 +81,6 @@ function configured(row: ProgramRow, args: string): ProgramRow {
   return { ...found, signals: Object.fromEntries(signals) };
 }
 
-/** The value of one of the options in the arguments. */
 function secondsSet(options: string, args: string): number | undefined {
   const names = options.match(/(?<!\S)-\S+/g)?.join('|') ?? '$^';
   return secondsOf(new RegExp(`(?:^| )(?:${names})[ =]?(\\d\\S*)`, 'i').exec(args)?.[1] ?? '');

@@ -18,7 +18,7 @@ export type Consent = 'replicas' | 'strategy';
 export interface Remedy {
   /** The problems that it solves. */
   readonly solves: readonly Problem[];
-  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s to stop as today + 25%)`. */
+  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s allowed today + 25%)`. */
   readonly text: string;
   /** The edits that belong together; empty: only a person can do it. */
   readonly edits: readonly Edit[];

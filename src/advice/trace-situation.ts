@@ -172,7 +172,7 @@ const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | 
 function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
   const { name } = container;
   if (ignoresItsSignal(timeline, container))
-    return `Remove \`trap "" TERM\` from the command of ${name}, or let it end a shell that stays PID 1: an ignored signal stays ignored after exec.`;
+    return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isSignalOpen(timeline, container))
     return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
   if (containerSpec(timeline.pod, name)?.shell)

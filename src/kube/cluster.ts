@@ -73,7 +73,7 @@ export interface ApiRequest {
 
 export interface StreamedResponse extends Reply {
   /** The server's clock, from the answer's `Date` header: at most one raw observation. */
-  dated: RawObservation[];
+  dated: Extract<RawObservation, { kind: 'dated' }>[];
   /** For a 401 inside the body: true if there are new credentials to try. */
   renew(): boolean | Promise<boolean>;
 }

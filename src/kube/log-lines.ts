@@ -71,9 +71,7 @@ export function readLogLine(bytes: Buffer): StampedLine | undefined {
 }
 
 /** Whether timestamp `a` is later than `b`, to the nanosecond. The kubelet writes both in UTC. */
-export function isLater(a: string, b: string): boolean {
-  return padded(a) > padded(b);
-}
+export const isLater = (a: string, b: string): boolean => padded(a) > padded(b);
 
 const maxStampLength = 40;
 const stamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;

@@ -2,13 +2,12 @@ import { metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { readJson } from './http/body.ts';
-import { TransportFailure } from './http/failure.ts';
 import { readLogLines, type LogOptions, type LogProgress } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import { wholeText, isProxyPage, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
-import { unauthorized } from './server-errors.ts';
+import { answerIfAny, unauthorized } from './server-errors.ts';
 
 export interface LogTarget {
   namespace: string;
@@ -132,15 +131,5 @@ async function requestLog(
 /** From now on; a log that broke before its first line, from its first opening, whatever the server's clock shows. */
 const fromOpening = ({ openedAt }: LogProgress, now: number): Record<string, string> =>
   openedAt === undefined ? { tailLines: '0' } : { sinceSeconds: String(Math.floor((now - openedAt) / 1000) + 1) };
-
-/** The answer; undefined if none came, or on abort. */
-async function answerIfAny<T>(answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return undefined;
-    throw error;
-  }
-}
 
 const pathOf = ({ namespace, pod }: LogTarget): string => podPath(namespace, pod, 'log');

@@ -1,7 +1,7 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
 import type { Next, AttemptEnd } from './decide.ts';
-import { isUntrusted, type TransportFailure } from './http/failure.ts';
+import { isUntrusted, TransportFailure } from './http/failure.ts';
 import { readPath, type WatchTarget } from './resource-path.ts';
 
 export function stopError(
@@ -17,6 +17,13 @@ export function stopError(
 
 export const isExecFailure = (error: unknown): boolean =>
   error instanceof PodexitError && error.code === 'auth.exec-failed';
+
+/** The answer; undefined if none came, or on abort. A failing credential plugin says nothing about an open stream. */
+export const answerIfAny = <T>(answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof TransportFailure || isExecFailure(error) || signal.aborted) return undefined;
+    throw error;
+  });
 
 /** 401, even after the credentials were renewed. */
 export function unauthorized(cluster: Pick<Cluster, 'server' | 'contextName'>): PodexitError {

@@ -3,10 +3,9 @@ import { asArray, asObject } from '../model/observe/read.ts';
 import type { ApiResponse } from './cluster.ts';
 import { randomMs, waitToAskAgain } from './decide.ts';
 import type { Env } from './env.ts';
-import { TransportFailure } from './http/failure.ts';
 import type { LineEvent, NextLine } from './lines.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
-import { isExecFailure } from './server-errors.ts';
+import { answerIfAny } from './server-errors.ts';
 import { continueOf, isNewer, isProxyPage, newestVersion, readRefusal, versionOf } from './status.ts';
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
@@ -36,33 +35,34 @@ const listLimit = { selected: 50, maxSelected: 500, unselected: 1 };
  * silent for minutes. A missing answer proves nothing.
  */
 export async function askWhatIsNew({ cluster, target, position, signal, deliver }: Asking): Promise<Comparison> {
-  let response: ApiResponse;
-  try {
-    response = await cluster.request({ method: 'GET', ...question(target, position), signal });
-  } catch (error) {
-    // A failing credential plugin says nothing about an open stream, which needs no new credentials.
-    const isNoAnswer = error instanceof TransportFailure || isExecFailure(error) || signal.aborted;
-    if (isNoAnswer) return { has: 'unknown', complete: false };
-    throw error;
-  }
+  const request = { method: 'GET', ...question(target, position), signal } as const;
+  const response = await answerIfAny(cluster.request(request), signal);
+  if (response === undefined) return { has: 'unknown', complete: false };
   const { status, body, headers, dated } = response;
   // How long an answer took counts even if it comes too late to compare.
-  dated.forEach(deliver);
+  dated.forEach((one) => deliver({ ...one, read: status < 500 ? 'stored' : 'failed' }));
   const complete = target.name !== undefined || continueOf(body) === '';
   const retryAfterMs = status === 200 ? undefined : readRefusal(status, body, headers).retryAfterMs;
   return { ...compare(response, target, position, complete), retryAfterMs, complete };
 }
 
+/** If the server answers this at once, and not the question, its storage stands still. The question reports errors. */
+async function askMemory({ cluster, target, position, signal, deliver }: Asking): Promise<void> {
+  const request = { method: 'GET', ...question(target, position, '0'), signal } as const;
+  const answer = await cluster.request(request).catch(() => undefined);
+  if (answer && answer.status < 500) answer.dated.forEach((one) => deliver({ ...one, read: 'cached' }));
+}
+
 /** The object itself if it is named, else the beginning of the list. */
-function question(target: WatchTarget, { keys }: Delivered) {
+function question(target: WatchTarget, { keys }: Delivered, resourceVersion?: string) {
   if (target.name !== undefined) {
     const path = `${target.path}/${encodeURIComponent(target.name)}`;
-    return { path, accept: acceptMetadata('PartialObjectMetadata') };
+    return { path, query: { resourceVersion }, accept: acceptMetadata('PartialObjectMetadata') };
   }
   const narrowed = selectors(target);
   const enough = Math.max(listLimit.selected, Math.min(keys.size, listLimit.maxSelected));
   const limit = Object.values(narrowed).some(Boolean) ? enough : listLimit.unselected;
-  const query = { ...narrowed, limit: String(limit) };
+  const query = { ...narrowed, limit: String(limit), resourceVersion };
   return { path: target.path, query, accept: acceptMetadata('PartialObjectMetadataList') };
 }
 
@@ -90,8 +90,8 @@ function compare(
   return { has: complete && [...keys].some((key) => !there.has(key)) ? 'more' : 'same' };
 }
 
-/** A later answer is out of date: the server is asked again. */
-const maxAnswerMs = 3000;
+/** ms for an answer. A later one is out of date: the server is asked again. */
+const [slowAnswerMs, maxAnswerMs] = [1000, 3000];
 /** If the answer has more, the stream's own line may still arrive within this time. */
 const lateLineMs = 1000;
 
@@ -110,7 +110,11 @@ export async function checkSilence(context: StreamContext, next: NextLine): Prom
   const settle = (): void => answered.abort();
   answering.then(settle, settle);
   // Continue reading: a line makes the answer unnecessary, and the answer may take long.
-  const line = await next(maxAnswerMs, answered.signal);
+  let line = await next(slowAnswerMs, answered.signal);
+  if (line === undefined && !answered.signal.aborted) {
+    if (context.target.stream === 'pod') void askMemory(context);
+    line = await next(maxAnswerMs - slowAnswerMs, answered.signal);
+  }
   if (line !== undefined) return line;
   if (!answered.signal.aborted) return { kind: 'unanswered' };
   const answer = await answering;

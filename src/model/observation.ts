@@ -152,8 +152,8 @@ const kinds = {
    */
   resumed: fields({ stream: isStream, since: isMs }),
 
-  /** An HTTP `Date` header: the API server's clock (ms, a whole second). The request was sent at `sentAt`. */
-  dated: fields({ sentAt: isMs, date: isMs }),
+  /** A `Date` header: the API server's clock (ms, whole seconds). `read`: what a GET sent at `sentAt` asked for: the state in storage (5xx: failed), or in memory. */
+  dated: fields({ sentAt: isMs, date: isMs, read: optional(isOneOf('stored', 'failed', 'cached')) }),
 
   /** We sent a DELETE or an eviction. `graceSeconds`: the requested grace period; null: the server decides. */
   requested: fields({ verb: isVerb, graceSeconds: isSecondsOrNull, uid: isText }),

@@ -1,7 +1,7 @@
 /** A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions. */
 import { unknownClock, type RemoteClock } from './clock.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
-import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
+import type { Began, Gap, Interrupted, ObservationOf, Refused, SiblingUids, StreamName } from './observation.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import { anyTime, type Span } from './span.ts';
@@ -226,8 +226,8 @@ export interface Trace {
   /** `api`: the API server's clock by timestamps; `dates`: the same clock by `Date` headers. */
   readonly clocks: { readonly api: RemoteClock; readonly dates: RemoteClock; readonly node: RemoteClock };
   readonly delays: Delays;
-  /** From a request of ours to its answer, of over a second (client ms); the newest ones. */
-  readonly slowAnswers: readonly Span[];
+  /** From a request of ours to its answer (client ms); the newest ones. */
+  readonly answers: readonly (Span & Pick<ObservationOf<'dated'>, 'read'>)[];
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
   readonly now: number;
@@ -258,7 +258,7 @@ export const emptyTrace: Trace = {
   probes: new Map(),
   clocks: { api: unknownClock, dates: unknownClock, node: unknownClock },
   delays: { newest: new Map() },
-  slowAnswers: [],
+  answers: [],
   nodeSigns: { renewals: [] },
   now: -Infinity,
   lastReceivedAt: -Infinity,

@@ -39,7 +39,7 @@ export function deletedText({ timeline, answer, ledger, probesFailed }: Report):
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
   const gone = total ? `gone after ${lengthText(total)}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
-  const late = firstAnswerMs && ` · before that, connecting and the first answer took ${secondsText(firstAnswerMs)}`;
+  const late = firstAnswerMs && ` · before that, reaching the API server took ${secondsText(firstAnswerMs)}`;
   return `${gone}${by}${replacedText(timeline)}${restartsText(timeline, probesFailed)}${late ?? ''}`;
 }
 
@@ -62,7 +62,7 @@ function restartsText(
 function replacedText(timeline: Timeline): string {
   const { replacement, replacementHold: hold, zero, total } = timeline;
   const { createdAt, scheduledAt, startedAt, readyAt } = replacement ?? {};
-  const steps = { created: createdAt, scheduled: scheduledAt, started: startedAt, ready: readyAt };
+  const steps = { created: createdAt, scheduled: scheduledAt, started: startedAt, 'ready, once started': readyAt };
   const dates = Object.entries(steps).flatMap(([step, at]) => (at ? [{ step, at: at.shown }] : []));
   if (total && hold && !readyAt && !needsNoReplacement(timeline) && hold.at >= (dates.at(-1)?.at ?? zero))
     return ` · ${replacement ? 'replacement not ready, last reason' : 'no replacement yet'}: ${hold.value}`;
@@ -75,8 +75,8 @@ function replacedText(timeline: Timeline): string {
 }
 
 /** Who held the pod, as words between a length and the owner's name. A container's own time has a bar. */
-const heldBy: Partial<Record<LedgerOwner, { by: string; saidBy?: readonly FindingCode[] }>> = {
-  'api-server': { by: 'waiting for the API server', saidBy: ['api-server-silent'] },
+const heldBy: Partial<Record<LedgerOwner, { by: string; whom?: string; saidBy?: readonly FindingCode[] }>> = {
+  'api-server': { by: 'waiting for ', whom: 'the API server', saidBy: ['api-server-silent'] },
   admission: { by: 'waiting for ', saidBy: ['api-server-silent'] },
   kubelet: { by: 'waiting for the kubelet on ', saidBy: ['node-silent', 'slow-start', 'slow-cleanup'] },
   runtime: { by: 'by the container runtime for ', saidBy: ['runtime-unavailable'] },
@@ -87,16 +87,14 @@ const heldBy: Partial<Record<LedgerOwner, { by: string; saidBy?: readonly Findin
 
 /** What bars and cause leave of the total: `: ≈10s waiting for the API server`. Less than 2 s need no owner. */
 export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): string {
-  const texts = Object.entries(heldBy).flatMap(([owner, { by, saidBy = [] }]) => {
+  const texts = Object.entries(heldBy).flatMap(([owner, { by, whom = '', saidBy = [] }]) => {
     const own = ledger.filter((entry) => entry.owner === owner);
     if (own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
     const isRough = own.some(({ approximate }) => approximate);
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
-    // After the exits the kubelet asks the runtime and writes to the API server, which takes less on a node that is well.
-    const isSlow = own.some(({ what, seconds }) => what !== 'began to stop the pod' && seconds > 3);
-    const orOthers = owner === 'kubelet' && isSlow ? ', its container runtime or the API server' : '';
-    const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : (own[0]?.subject ?? '');
-    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${orOthers}`];
+    const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
+    const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
+    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }

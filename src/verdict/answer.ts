@@ -101,6 +101,7 @@ function findingsOfBadExits({ containers }: Timeline, findings: readonly JudgedF
 
 /** What made a bad exit worse than its cause alone. */
 const aggravating: ReadonlySet<FindingCode> = new Set([
+  'requests-lost',
   'job-counts-exit',
   'api-server-silent',
   'runtime-unavailable',
@@ -122,7 +123,7 @@ function whyOf(
   const details = [...new Set(parts.flatMap((part) => part ?? []))].filter(
     (part) => !otherRows.some((row) => row.includes(part)),
   );
-  return details.length > 0 ? details.slice(0, 2).join('; ') : undefined;
+  return details.length > 0 ? details.slice(0, 3).join('; ') : undefined;
 }
 
 /** Groups of findings with one cause: if one of them is the reported cause, the others add nothing. */

@@ -1,4 +1,5 @@
 /** When the API server did not answer, as far as broken streams and late answers show it. Pure. */
+import { lastWritten } from '../model/reduce/clocks.ts';
 import { second, type Span } from '../model/span.ts';
 import { allNotes, type RuleInput } from './rule-input.ts';
 
@@ -9,7 +10,7 @@ export const retryMs = 10 * second;
  * Stretches of client time in which three streams were broken at once, and the pod's brought a change late. A stream is
  * silent since its last line, so each stretch is an upper bound. It may also be this machine that had no connection.
  */
-export function apiSilences(input: RuleInput): Span[] {
+function apiSilences(input: RuleInput): Span[] {
   const { gaps, resumes } = input.trace;
   const lost = gaps.filter(({ value: { cause } }) => cause === 'disconnected' || cause === 'expired');
   const resumed = resumes.map(({ value, at }) => ({ ...value, from: value.since, to: value.until ?? at }));
@@ -26,30 +27,36 @@ export function apiSilences(input: RuleInput): Span[] {
 }
 
 /**
- * A server that stands still breaks nothing. Then it writes the kubelet's renewal of its Lease long after that was sent, and
- * answers a request of ours as late: one alone may be the node's connection or ours. What is written in time and arrives
- * late, as while etcd stands still, may have waited for our connection.
+ * A server that stands still breaks nothing. Then it writes what the kubelet sent, a renewal of its Lease or the exits, late
+ * and as it answers a request of ours: one alone may be the node's connection or ours. What is written in time and arrives
+ * late may have waited for our connection. Nothing shows when the exits were sent: they count since we asked.
  */
-const standstills = ({ trace, network }: RuleInput): Span[] =>
-  trace.nodeSigns.renewals.flatMap(({ value: { stamp, written }, at }) => {
-    const sent = network.toClient('node', { lo: stamp, hi: stamp }).hi;
-    const isWrittenLate = written !== undefined && network.toClient('api', written).lo - sent >= second;
-    const isOurs = trace.slowAnswers.some(({ lo, hi }) => lo < at && Math.abs(hi - at) < second);
-    if (at - sent < 2 * second || !isWrittenLate || !isOurs) return [];
-    return [{ lo: allNotes(trace.notes).findLast((note) => note.at <= sent)?.at ?? sent, hi: at }];
+function standstills({ trace, network }: RuleInput): Span[] {
+  const { terminal, nodeSigns, answers, notes } = trace;
+  const exits = terminal && { at: terminal.at, value: { stamp: undefined, written: lastWritten(terminal.value) } };
+  return [...nodeSigns.renewals, ...(exits ? [exits] : [])].flatMap(({ value: { stamp, written }, at }) => {
+    const late = answers.filter(
+      ({ lo, hi, read }) => read === 'stored' && hi - lo > second && Math.abs(hi - at) < second,
+    );
+    const asked = Math.min(...late.map(({ lo }) => lo));
+    if (asked >= at || !written) return [];
+    const sent = stamp ? network.toClient('node', { lo: stamp, hi: stamp }).hi : asked;
+    const isWrittenLate = network.toClient('api', written).lo >= Math.max(sent + second, at - 2 * second);
+    if (at - sent < 2 * second || !isWrittenLate) return [];
+    return [{ lo: allNotes(notes).findLast((note) => note.at <= sent)?.at ?? sent, hi: at }];
   });
-
-/** The part of `span` in which a client may have waited for the API server: its silence, and until the next try. */
-export function waitWithin(input: RuleInput, { lo, hi }: Span): Span | undefined {
-  const waits = apiSilences(input).map((silence) => ({
-    lo: Math.max(lo, silence.lo),
-    hi: Math.min(hi, silence.hi + retryMs),
-  }));
-  return waits.find((wait) => wait.hi - wait.lo >= second);
 }
 
-/** ms of that part. */
-export function waitedWithin(input: RuleInput, span: Span): number {
-  const wait = waitWithin(input, span);
-  return wait ? wait.hi - wait.lo : 0;
+/**
+ * The part of a span in which a client may have waited for the API server: its silence, and until the next try.
+ * `isOfStorage`: meanwhile the API server answered from memory.
+ */
+export function waitWithin(input: RuleInput, { lo, hi }: Span) {
+  const fromMemory = input.trace.answers.filter((one) => one.read === 'cached' && one.hi - one.lo < second);
+  const waits = apiSilences(input).map((silence) => {
+    const [from, until] = [Math.max(lo, silence.lo), Math.min(hi, silence.hi + retryMs)];
+    const isOfStorage = fromMemory.some((one) => one.lo > silence.lo && one.hi < silence.hi - second);
+    return { ...silence, from, until, ms: until - from, isOfStorage };
+  });
+  return waits.find(({ ms }) => ms >= second);
 }

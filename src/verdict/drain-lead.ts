@@ -10,7 +10,7 @@ import type {
 import { second } from '../model/span.ts';
 import type { Evidence } from './finding.ts';
 import { lengthText, outwards } from './length-text.ts';
-import { servingContainers, signalName, wasForced, type RuleInput } from './rule-input.ts';
+import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { Service } from '../model/kube.ts';
 import type { Gate } from '../model/report.ts';
 import { isRefused, lostSince, mayMiss, type Trace } from '../model/trace.ts';
@@ -51,9 +51,9 @@ export interface Race extends DrainLead {
   readonly services: readonly string[];
 }
 
-/** `app was to get SIGTERM 0.02s after removal from Service checkout`: when it was sent may not be known. */
+/** `app was asked to stop 0.02s after removal from Service checkout`: when it got its signal may not be known. */
 export const stopText = ({ container, lead, services }: Pick<Race, 'container' | 'lead' | 'services'>): string =>
-  `${container.name} was to get ${signalName(container)} ${leadText(lead)} removal from ${servicesNamed(services)}`;
+  `${container.name} was asked to stop ${leadText(lead)} removal from ${servicesNamed(services)}`;
 
 /** A container got its stop signal while load balancers may still have sent it requests. */
 export function drainRace(input: RuleInput): Race | undefined {
@@ -133,16 +133,12 @@ export function resultWithoutEndpoints({ trace, timeline }: RuleInput): Omit<Gat
 export function whyEndpointsUnknown(input: RuleInput): string | undefined {
   const { trace, timeline } = input;
   const isLate = trace.deletion?.underWay === true;
-  if ((!isLate && !isUnwatched(input)) || !mayMissEndpoints(trace, timeline.endpoints)) return undefined;
+  const { client } = input.deletion.accepted;
+  const isUnwatched = (trace.slicesSince ?? Infinity) > client.lo || mayMiss(trace, 'endpointslices', client);
+  if ((!isLate && !isUnwatched) || !mayMissEndpoints(trace, timeline.endpoints)) return undefined;
   return isLate
     ? 'attached too late: the pod was already terminating'
     : 'endpoints were not being watched when the pod was deleted';
-}
-
-/** EndpointSlices were not in sync, or could not be read, when the deletion was accepted. */
-function isUnwatched({ trace, deletion }: RuleInput): boolean {
-  const { client } = deletion.accepted;
-  return (trace.slicesSince ?? Infinity) > client.lo || mayMiss(trace, 'endpointslices', client);
 }
 
 /**

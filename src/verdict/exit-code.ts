@@ -44,6 +44,5 @@ export const precedence = [1, 3, 4, 2, gateFailed];
 
 /** The code of a signal comes before all others. */
 export function worstCode(codes: readonly number[]): number {
-  const signal = codes.find((code) => code > 128);
-  return signal ?? precedence.find((code) => codes.includes(code)) ?? 0;
+  return codes.find((code) => code > 128) ?? precedence.find((code) => codes.includes(code)) ?? 0;
 }

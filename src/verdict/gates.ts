@@ -19,7 +19,6 @@ import {
   ranContainers,
   servingContainers,
   shareOfGrace,
-  shortestGraceMs,
   signalName,
   type RuleInput,
 } from './rule-input.ts';
@@ -71,9 +70,9 @@ function graceUsed(input: RuleInput, limit: number): Result {
   });
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most) return { passed: true, message: 'no container was running, so none of the grace period was used' };
-  const share = { lo: most.lo / longestGraceMs(input.timeline), hi: most.hi / shortestGraceMs(input.timeline) };
-  const text = `${most.container.name} used ${usedText(input.timeline, most.container, share)}`;
-  return atMost(share, limit, text, percent);
+  const { min: lo, max: hi } = shareOfGrace(input.timeline, { min: most.lo, max: most.hi, shown: most.hi });
+  const text = `${most.container.name} used ${usedText(input.timeline, most.container, { lo, hi })}`;
+  return atMost({ lo, hi }, limit, text, percent);
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */

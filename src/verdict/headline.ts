@@ -292,13 +292,12 @@ function unknownText(input: HeadlineInput): string {
   if (mains.length > 0 && unclear.length === 0)
     return `unclear whether ${namesOf(mains)} exited before or after the ${graceText(timeline)} ended`;
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
-  if (ended.length > 0) return endedBy(namesOf(ended), input.earlier);
+  const { reason, isCertain } = input.earlier ?? {};
+  const why = reason === undefined ? '' : ` (${reason})`;
+  if (ended.length > 0)
+    return isCertain
+      ? `the kubelet had begun to stop ${namesOf(ended)} before the deletion${why}`
+      : `unclear what ended ${namesOf(ended)}: the deletion, or ${why ? 'the kubelet, which had begun to stop it' : 'something'} before it${why}`;
   const runtime = input.cause?.code === 'runtime-unavailable' ? `; ${input.cause.clause}` : '';
   return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed${runtime}`;
-}
-
-function endedBy(names: string, earlier: HeadlineInput['earlier']): string {
-  const why = earlier?.reason === undefined ? '' : ` (${earlier.reason})`;
-  if (earlier?.isCertain) return `the kubelet had begun to stop ${names} before the deletion${why}`;
-  return `unclear what ended ${names}: the deletion, or ${why ? 'the kubelet, which had begun to stop it' : 'something'} before it${why}`;
 }

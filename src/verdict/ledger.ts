@@ -40,7 +40,7 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
     for (const { owner, subject, what, ...part } of split(input, owned, { from, until })) {
       const seconds = (Math.round(part.until - zero) - Math.round(part.from - zero)) / second;
       const entry = { owner, ...(subject !== undefined && { subject }), what, seconds };
-      isWebhook ||= owner === 'admission' && answersOthers(input, part);
+      isWebhook ||= owner === 'admission' && isApiWell(input, part);
       if (seconds > 0) addTo(entries, { ...entry, ...((wasVague || isVague) && { approximate: true }) });
     }
     from = until;
@@ -51,18 +51,22 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
   return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
 }
 
-/** Whether what others wrote arrived meanwhile: then the API server did not stand still. */
-const answersOthers = ({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean =>
-  [...trace.nodeSigns.renewals, ...trace.events].some(({ at }) => at > from + 500 && at < until - 500);
+/** Whether what others wrote arrived meanwhile, or we read at once: then the API server did not stand still. */
+function isApiWell({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean {
+  const reads = trace.answers.filter(({ lo, hi, read }) => /stored|failed/.test(read ?? '') && hi > from && lo < until);
+  const arrived = [...trace.nodeSigns.renewals, ...trace.events, ...reads.map(({ hi: at }) => ({ at }))];
+  return (
+    arrived.some(({ at }) => at > from + 500 && at < until - 500) &&
+    reads.every(({ lo, hi, read }) => read === 'stored' && hi - lo < second)
+  );
+}
 
 function addTo(entries: LedgerEntry[], next: LedgerEntry): void {
   const last = entries.at(-1);
-  if (!last || last.owner !== next.owner || last.subject !== next.subject || last.what !== next.what) {
-    entries.push(next);
-    return;
-  }
-  last.seconds = Math.round((last.seconds + next.seconds) * second) / second;
-  if (next.approximate) last.approximate = true;
+  if (last?.owner === next.owner && last.subject === next.subject && last.what === next.what) {
+    last.seconds = Math.round((last.seconds + next.seconds) * second) / second;
+    if (next.approximate) last.approximate = true;
+  } else entries.push(next);
 }
 
 /**
@@ -88,8 +92,14 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const admission = admissionMs(timeline);
   const [done, last] = [at('containers-done'), at('final-delete') ?? at('finalizing')];
   const held = { owner: 'admission', subject: undefined, isProved: true } as const;
-  const finalizers = deletion.pod.metadata.finalizers ?? [];
-  const reported = kubeletStep(timeline, 'ended the sandbox and reported the exits', done, (side ?? main)?.exit?.at);
+  const [finalizers, node] = [deletion.pod.metadata.finalizers ?? [], deletion.pod.spec.nodeName ?? ''];
+  const exit = (side ?? main)?.exit?.at;
+  // A webhook that holds up the kubelet's statuses would have held up the first one too.
+  const isFirstPrompt = (input.trace.acknowledged?.at ?? Infinity) - deletion.facts.seenAt < second;
+  const isWell = isFirstPrompt && exit && done && isApiWell(input, { from: exit.shown, until: done.shown });
+  const isRestart = (at('kubelet-started')?.shown ?? 0) > (exit?.shown ?? Infinity);
+  const others = isRestart ? '' : isWell ? ' or its container runtime' : undefined;
+  const reported = kubeletStep(node, 'ended the sandbox and reported the exits', [exit, done], others);
   const unseen = main ? '' : list(mainContainers(timeline).map(({ name }) => name));
   const isRuntime = unseen !== '' && codes.has('runtime-unavailable');
   const isSlow = done && last && last.shown - done.shown >= admission;
@@ -112,7 +122,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
       what: 'still ran when the object was removed',
       isProved: true,
     },
-    kubeletStep(timeline, 'removed volumes and cgroup', cleaned, done),
+    kubeletStep(node, 'removed volumes and cgroup', [done, cleaned]),
     { at: last, ...held, what: "accepted the kubelet's own DELETE" },
     finalizers.length > 0
       ? { at: at('removed'), owner: 'finalizers', subject: list(finalizers), what: 'kept the object', isProved: true }
@@ -120,10 +130,11 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   ];
 }
 
-/** Only the kubelet acts after the exits (SIGNALS.md §2 S10 to S15), and repeats what failed only after 10 s. */
-function kubeletStep({ pod }: Timeline, what: string, at: Interval | undefined, since: Interval | undefined): Stretch {
-  const isProved = at !== undefined && since !== undefined && at.shown - since.shown < retryMs;
-  return { at, owner: 'kubelet', subject: pod.spec.nodeName, what, isProved };
+/** Only the kubelet acts after the exits (SIGNALS.md §2 S10 to S15): in 3 s on a node that is well. It repeats what failed after 10 s. */
+function kubeletStep(node: string, what: string, [since, at]: (Interval | undefined)[], others?: string): Stretch {
+  const ms = (at?.shown ?? NaN) - (since?.shown ?? NaN);
+  const subject = `${node}${ms > 3 * second ? (others ?? ', its container runtime or the API server') : ''}`;
+  return { at, owner: 'kubelet', subject, what, isProved: ms < retryMs };
 }
 
 /** The container that ended last, if that is known of all. */
@@ -175,18 +186,8 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   const { name: subject, kind, preStop, stopSignal, outcome, exit, reaction, killings } = container;
   const signal = signalName(container);
   const isRuntime = codes.has('runtime-unavailable');
-  const hook = {
-    owner: 'pre-stop',
-    subject,
-    what: `its preStop hook (${preStop?.kind ?? ''})`,
-    isProved: true,
-  } as const;
-  const turn = {
-    owner: 'sidecar-order',
-    subject,
-    what: 'stops after the containers before it',
-    isProved: true,
-  } as const;
+  const hook = `its preStop hook (${preStop?.kind ?? ''})`;
+  const turn = 'stops after the containers before it';
   // With a second Killing the kubelet began anew: whether the first call had sent the signal made no difference.
   const { at: retried } = (isRuntime && killings[1]) || {};
   const sent = stopSignal && { ...stopSignal, ...(retried && { earliest: retried, latest: retried, shown: retried }) };
@@ -194,9 +195,9 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   const isStubborn = reaction === 'none' || outcome === 'killed';
   const app = isStubborn ? `did not exit on ${signal}` : `shut down after ${signal}`;
   return [
-    ...(preStop ? [{ ...hook, at: preStop.end ?? stopSignal }] : []),
+    { at: preStop && (preStop.end ?? stopSignal), owner: 'pre-stop', subject, what: hook, isProved: true },
     kind === 'sidecar'
-      ? { ...turn, at: stopSignal ?? exit?.at }
+      ? { at: stopSignal ?? exit?.at, owner: 'sidecar-order', subject, what: turn, isProved: true }
       : { at: sent, owner: 'runtime', subject, what: call, isProved: isRuntime },
     { at: exit?.at, owner: 'application', subject, what: app, isProved: stopSignal !== undefined },
   ];
@@ -219,20 +220,20 @@ interface Part extends Stretch {
   readonly until: number;
 }
 
-/** What is not proved and takes long belongs to the API server as far as that did not answer; the rest has no owner. */
+/** What needs the API server belongs to it as far as it did not answer. What is not proved and takes long has no owner. */
 function split(input: RuleInput, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {
-  const mayWait = !stretch.isProved || stretch.owner === 'api-server' || stretch.owner === 'kubelet';
+  const mayWait = ['api-server', 'kubelet', 'unexplained'].includes(stretch.owner);
   const wait = mayWait ? waitWithin(input, { lo: from, hi: until }) : undefined;
   if (!wait) return [withProof({ ...stretch, from, until })];
   const silent = {
     owner: 'api-server',
     what: 'did not answer, and others try again up to 10s later',
-    subject: undefined,
+    subject: wait.isOfStorage ? "the API server's storage (etcd)" : undefined,
   } as const;
   return [
-    withProof({ ...stretch, from, until: wait.lo }),
-    { ...stretch, ...silent, from: wait.lo, until: wait.hi },
-    withProof({ ...stretch, from: wait.hi, until }),
+    withProof({ ...stretch, from, until: wait.from }),
+    { ...stretch, ...silent, from: wait.from, until: wait.until },
+    withProof({ ...stretch, from: wait.until, until }),
   ];
 }
 

@@ -26,9 +26,8 @@ export interface Loss {
   readonly preStopSeconds?: number;
   /** `3 of 412 requests failed from +0.4s to +0.9s (connection refused)`. */
   readonly what: string;
-  /** The cause, as part of a sentence; `whose` completes it where other pods left too. */
+  /** The cause, as part of a sentence. */
   readonly why: string;
-  readonly whose?: string;
   readonly evidence: readonly number[];
 }
 
@@ -62,7 +61,7 @@ function causeOfLoss(
 ): Omit<Loss, 'what' | 'evidence'> {
   const { containers, endpoints, replacement } = timeline;
   if (last < timeline.zero) return { cause: 'before-deletion', why: 'they failed before the deletion began' };
-  if (first < timeline.zero) return { cause: 'unexplained', why: 'the first failed before the deletion began' };
+  if (first < timeline.zero) return { cause: 'unexplained', why: 'the first one failed before the pod was deleted' };
   const isOnlyKept =
     probes.every((probe) => probe.new.failed === 0) && probes.some(({ kept }) => (kept?.failed ?? 0) > 0);
   // A client reconnects after one failure: more failures mean that nothing accepted the new connection.
@@ -99,8 +98,7 @@ function causeOfLoss(
   const sent = `${who} kept sending`;
   const late = last - unrouted < 100 ? 'until' : `for ${secondsText(last - unrouted)} after`;
   if (others === 0) return { cause, preStopSeconds, why: `${sent} ${late} removal from ${services}` };
-  const whose = `: to this one, or to ${plural(others, 'other')} that left then`;
-  return { cause, why: `${sent} to pods removed from ${services}`, whose };
+  return { cause, why: `${sent} to pods removed from ${services}` };
 }
 
 const unexplained = { cause: 'unexplained', why: 'nothing observed during the shutdown explains it' } as const;
@@ -119,7 +117,7 @@ export function noLossText({ probes }: Timeline): string | undefined {
 
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
-/** `412 sent · 3 failed; app was to get SIGTERM …`; of several probes, each with its target. `race`: drain-race's clause. */
+/** `412 sent · 3 failed; app was asked to stop …`; of several probes, each with its target. `race`: drain-race's clause. */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
   const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';

@@ -58,9 +58,8 @@ export function needsNoReplacement(timeline: Timeline): boolean {
 export const wasForced = (timeline: Timeline): boolean =>
   ranContainers(timeline).some(({ outcome }) => outcome === 'abandoned');
 
-/** The longest and the shortest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
+/** The longest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
 export const longestGraceMs = ({ grace }: Timeline): number => grace.counted.max * 1000;
-export const shortestGraceMs = ({ grace }: Timeline): number => grace.counted.min * 1000;
 
 /** The grace period that percentages refer to. The kubelet treats 0 s as 1 s (SIGNALS.md §2 S1). */
 export const graceMs = ({ grace }: Timeline): number => Math.max(1, grace.effectiveSeconds) * 1000;
@@ -68,7 +67,7 @@ export const graceMs = ({ grace }: Timeline): number => Math.max(1, grace.effect
 /** A length as a share of the grace period that the kubelet may have counted; 1 is all of it. */
 export const shareOfGrace = (timeline: Timeline, { min, max, shown }: Bounds): Bounds => ({
   min: min / longestGraceMs(timeline),
-  max: max / shortestGraceMs(timeline),
+  max: max / (timeline.grace.counted.min * 1000),
   shown: shown / graceMs(timeline),
 });
 

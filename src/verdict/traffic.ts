@@ -56,7 +56,7 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
   const capacity = capacityOf(services, findings);
   const lost = findings.find(({ code }) => code === 'requests-lost');
   const { judgement, reason } = lost
-    ? { judgement: 'lost' as const, reason: lost.message }
+    ? { judgement: 'lost' as const, reason: lost.clause ?? lost.message }
     : judgementOf(input, findings, capacity?.text);
   const grade = gradeOf(judgement, findings, capacity?.isOutage === true);
   const served = lost ? [] : mainContainers(timeline).flatMap((container) => servedText(container) ?? []);

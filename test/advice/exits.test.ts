@@ -34,7 +34,7 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'the signal comes first',
     'sigkill-after-grace',
-    /fix remove `trap "" TERM`.* fix after that: preStop/,
+    /fix in the command of app, replace `trap "" TERM`.* fix after that: preStop/,
     /fix preStop/,
   ],
   [
@@ -52,10 +52,15 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'a hook that was cut off gets no more time where every second of it is outage',
     'prestop-exceeds-grace',
-    /fix shorten the preStop hook of app well below its 5s grace period: .*, as nothing replaces the pod/,
+    /fix shorten the preStop hook of app well below its 5s grace period: .*, as no other pod was ready, and nothing replaces this one/,
     /grace period \d+s \(/,
   ],
-  ['a hook that failed is to be run by hand', 'prestop-fails', /fix run the hook by hand/, /fix preStop/],
+  [
+    'a hook that failed is to be run by hand',
+    'prestop-fails',
+    /fix run the command of the hook with kubectl exec/,
+    /fix preStop/,
+  ],
   [
     'a pod without an owner needs one, and gets no hook',
     'native-sidecar',
@@ -109,7 +114,7 @@ describe('fix of a recording', () => {
     const { code, stdout, stderr } = await runMain(['fix', recordingFile('sigkill-after-grace')]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(
-      /^podexit: fix it by hand: deployment\/checkout: .* Remove `trap "" TERM` .*\(no-signal-handling\)$/m,
+      /^podexit: fix it by hand: deployment\/checkout: .* replace `trap "" TERM` .*\(no-signal-handling\)$/m,
     );
     expect(stderr).toMatch(/^podexit: nothing that a patch can fix$/m);
   });

@@ -37,24 +37,41 @@ it("if a proxy answers with its own 404 page, it is unknown whether a silent str
   expect(has).toBe('unknown');
 });
 
-it('an answer that comes too late to compare still shows how long the server took', async () => {
-  const late: RawObservation = { kind: 'dated', at: 9000, sentAt: 5000, date: 8000 };
+interface Asked {
+  readonly query?: Readonly<Record<string, string | undefined>>;
+}
+
+const dated = { kind: 'dated', at: 9000, sentAt: 5000, date: 8000 } as const;
+
+/** Asks about a silent stream of a server that answers only if `answersAtOnce`, until `answerAll`. */
+function askedAbout(stream: 'pod' | 'events', answersAtOnce: (asked: Asked) => boolean) {
   const body = { metadata: { name: 'web', namespace: 'shop', resourceVersion: '7' } };
-  let answer = (): void => {};
-  const request = async () => {
-    await new Promise<void>((resolve) => (answer = resolve));
-    return { status: 200, body, headers: {}, dated: [late] };
-  };
   const delivered: RawObservation[] = [];
+  const waiting: (() => void)[] = [];
+  const request = async (asked: Asked) => {
+    if (!answersAtOnce(asked)) await new Promise<void>((resolve) => waiting.push(resolve));
+    return { status: 200, body, headers: {}, dated: [dated] };
+  };
   const context = {
     cluster: { env: { now: () => 5000 }, request },
-    target: { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' },
+    target: { stream, path: '/api/v1/namespaces/shop/pods', name: 'web' },
     position: { newest: '7', keys: new Set(['shop/web']) },
     signal: new AbortController().signal,
     deliver: (one: RawObservation) => void delivered.push(one),
   };
-  const found = await checkSilence(context as unknown as StreamContext, () => Promise.resolve(undefined));
-  expect([found, delivered]).toEqual([{ kind: 'unanswered' }, []]);
-  answer();
-  await vi.waitFor(() => expect(delivered).toEqual([late]));
+  const found = checkSilence(context as unknown as StreamContext, () => Promise.resolve(undefined));
+  return { found, delivered, answerAll: () => waiting.forEach((answer) => answer()) };
+}
+
+it('an answer that comes too late to compare still shows how long the server took', async () => {
+  const { found, delivered, answerAll } = askedAbout('events', () => false);
+  expect([await found, delivered]).toEqual([{ kind: 'unanswered' }, []]);
+  answerAll();
+  await vi.waitFor(() => expect(delivered).toEqual([{ ...dated, read: 'stored' }]));
+});
+
+it('a server that does not answer about the pod is asked what it has in memory, which needs no storage', async () => {
+  const { found, delivered } = askedAbout('pod', ({ query }) => query?.['resourceVersion'] === '0');
+  expect(await found).toEqual({ kind: 'unanswered' });
+  await vi.waitFor(() => expect(delivered).toEqual([{ ...dated, read: 'cached' }]));
 });

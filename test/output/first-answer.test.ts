@@ -5,7 +5,7 @@ import { deletedText } from '../../src/output/pod-facts.ts';
 import { mustRender, observationsOf, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 
 it.each([
-  [8000, 'gone after 4.1s · before that, connecting and the first answer took 8.0s'],
+  [8000, 'gone after 4.1s · before that, reaching the API server took 8.0s'],
   [undefined, 'gone after 4.1s'],
 ])('a first answer after %s ms', async (ms, words) => {
   const [began, ...rest] = await rawObservationsOf('graceful-exit');

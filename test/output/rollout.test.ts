@@ -57,7 +57,7 @@ describe('the card of many pods', () => {
   it('prints the numbers of a single pod only as an example', () => {
     const text = (reports: readonly Report[]) => card(reports).join(' ').replace(/\s+/g, ' ');
     expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(
-      /outage: 2 of 2 pods, for example: no ready backend /,
+      /outage: during the exits of 2 of 2 pods, for example: no ready backend /,
     );
   });
 
@@ -73,7 +73,7 @@ describe('the card of many pods', () => {
       .join(' ')
       .replace(/ +/g, ' ');
     expect(text).toMatch(/why no log line and no readiness change of app after SIGTERM; its command ignores SIGTERM/);
-    expect(text).toMatch(/fix remove `trap "" TERM` from the command of app/);
+    expect(text).toMatch(/fix in the command of app, replace `trap "" TERM` by a trap/);
   });
 
   it('has at most 25 lines for many pods, and 80 columns', () => {

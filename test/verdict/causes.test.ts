@@ -78,8 +78,30 @@ const causes: readonly Cause[] = [
   {
     sentence: 'a container runtime that stood still as one of those that the kubelet may have waited for',
     file: ownRecording('runtime-frozen-in-stop'),
-    says: /≈9s waiting for the kubelet on node1, its container runtime or the API server/,
+    says: /≈9s waiting for the kubelet on node1 or its container runtime$/,
+    saysNot: /API server|unexplained/,
     owner: 'kubelet',
+  },
+  {
+    sentence: 'the node, although nothing but our questions shows that the API server was well',
+    file: ownRecording('runtime-frozen-api-server-well'),
+    says: /≈8s waiting for the kubelet on node1 or its container runtime$/,
+    saysNot: /API server|unexplained/,
+    owner: 'kubelet',
+  },
+  {
+    sentence: 'an API server that was paused, by our question alone',
+    file: ownRecording('api-server-paused'),
+    says: /≈5s waiting for the API server$/,
+    saysNot: /kubelet|etcd/,
+    owner: 'api-server',
+  },
+  {
+    sentence: 'the storage of an API server that answers from memory only',
+    file: ownRecording('storage-stood-still'),
+    says: /the API server's storage \(etcd\) did not answer for up to 8\.2s/,
+    saysNot: /kubelet|unexplained/,
+    owner: 'api-server',
   },
   {
     sentence: "a sidecar's preStop hook that was cut off",

@@ -9,7 +9,7 @@ const trafficLine = (name: string): string | undefined =>
   cardLines(reportNamed(name), { pen: penFor(plainStyle), columns: 80 }).find((line) => line.startsWith('  traffic'));
 
 it.each([
-  ['graceful-exit', 'race', /^ {2}traffic {3}requests may have failed \(not measured\): no preStop, and app\s/],
+  ['graceful-exit', 'race', /^ {2}traffic {3}not measured, requests may have failed: no preStop, and app\s/],
   ['exit-143', 'outage', /^ {2}traffic {3}▲ outage: no ready backend in Service api for /],
   ['force-delete', 'outage', /^ {2}traffic {3}▲ outage: no ready backend in Service api for ≥/],
   ['completed', 'not-judged', /^ {2}traffic {3}– not judged: /],

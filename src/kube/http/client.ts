@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
-import type { RawObservation } from '../../model/observation.ts';
 import type { Cluster, ClusterMemory, StreamedResponse, ApiRequest, SingleRequest } from '../cluster.ts';
 import type { Identify, Identity } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
@@ -43,10 +42,7 @@ export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 
   const stream = async (request: ApiRequest): Promise<StreamedResponse> => {
     const reply = await follow(options, request);
     options.memory.reached = true;
-    return {
-      ...reply,
-      dated: dated(reply.headers, reply.sentAt, reply.at),
-    };
+    return { ...reply, dated: dated(reply) };
   };
   return {
     sendOnce: (request) => sendOnce(options, request),
@@ -205,7 +201,7 @@ const pathPrefix = (base: URL): string => base.pathname.replace(/\/+$/, '');
 /** Includes the selectors: they are no secrets, and the caller applies `clean`. */
 const loggedUrl = (url: URL): string => `${showUrl(url)}${url.search}`;
 
-function dated(headers: IncomingHttpHeaders, sentAt: number, at: number): RawObservation[] {
+function dated({ headers, sentAt, at }: Reply): StreamedResponse['dated'] {
   const date = Date.parse(headers.date ?? '');
   return Number.isNaN(date) ? [] : [{ kind: 'dated', at, sentAt, date }];
 }

@@ -12,13 +12,12 @@ const arrivedBy = (seen: Seen): number => seen.at + 1;
 
 /** The server's clock showed [date, date + 1 s) at some moment between sending and arrival. */
 export function foldDated(trace: Trace, dated: ObservationOf<'dated'>): Trace {
-  const { seq, date, sentAt, at } = dated;
+  const { seq, date, sentAt, at, read } = dated;
   if (!isPlausibleTime(date)) return trace;
-  const slowAnswers =
-    at - sentAt > second ? [...trace.slowAnswers, { lo: sentAt, hi: at }].slice(-16) : trace.slowAnswers;
+  const answers = [...trace.answers, { lo: sentAt, hi: at, read }].slice(-64);
   const lower = noLessThan(trace.clocks.dates, { at: arrivedBy(dated), value: date - arrivedBy(dated), seq });
   const dates = noMoreThan(lower, { at: sentAt, value: date + second - sentAt, seq });
-  return addNote({ ...trace, slowAnswers, clocks: { ...trace.clocks, dates } }, dated, 'Date header of an answer');
+  return addNote({ ...trace, answers, clocks: { ...trace.clocks, dates } }, dated, 'Date header of an answer');
 }
 
 /** The timestamps of all writes of an object arrived. */

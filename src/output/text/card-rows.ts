@@ -84,7 +84,7 @@ function usedText(container: ContainerTimeline, grace: number): string {
   const allowed = secondsText(grace, grace % 1000 === 0 ? 0 : 1);
   const whole = `${allowed} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
-  if (drain && graceUsed && graceUsed.max < drain.min) return `${lengthText(graceUsed)} of the restarted ${whole}`;
+  if (drain && graceUsed && graceUsed.max < drain.min) return `${lengthText(graceUsed)} into the restarted ${whole}`;
   const length = graceUsedLength(container);
   if (!length) return `grace period ${allowed}`;
   const used = lengthText(length);

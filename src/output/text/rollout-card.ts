@@ -70,7 +70,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
-    ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · ${secondsText(total)} in all`}`),
+    ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · ${secondsText(total)} from first to last`}`),
     ...row('slowest', slowestText(numbers)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
@@ -106,11 +106,11 @@ const slowestText = ({ slowest: pod, signal }: RolloutNumbers): string | undefin
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
   `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
-/** `requests may have failed (not measured): 6 of 6 pods, no preStop hook` */
+/** `not measured, requests may have failed: during the exits of 6 of 6 pods, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, pods: count, reason }, index) => {
     const why = reason === '' || grade === 'safe' ? '' : `, ${reason}`;
-    const text = `: ${grade === 'lost' ? 'during the exits of ' : ''}${count} of ${plural(pods, 'pod')}${why}`;
+    const text = `: during the exits of ${count} of ${plural(pods, 'pod')}${why}`;
     return {
       label: index === 0 ? 'traffic' : '',
       pieces: [trafficSign(pen, grade, requests.length > 0, 'unknown'), plain(forTerminal(text, 1000))],

@@ -32,10 +32,9 @@ export const exitRules: ContainerRules = {
     const { name, kind, outcome, probable } = container;
     if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
     const label = kind === 'sidecar' ? 'sidecar' : 'debug container';
-    const because = kind === 'sidecar' ? ': sidecars get what the main containers leave of it' : '';
     const clause = `${label} ${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}`;
     return {
-      message: `${clause}, when the ${graceText(timeline)} ended${because}`,
+      message: `${clause}, when the ${graceText(timeline)} ended`,
       clause,
     };
   },

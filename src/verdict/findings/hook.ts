@@ -20,7 +20,7 @@ export const hookRules: ContainerRules = {
           : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
       clause: `the preStop hook of ${name} failed`,
       advice: mayHaveDied
-        ? `Nothing needs fixing if the hook ended because ${name} exited. Otherwise run the hook by hand, with kubectl exec in a copy of the pod that serves nobody.`
+        ? `Nothing needs fixing if the hook ended because ${name} exited. Otherwise run the command of the hook with kubectl exec in a test copy of the pod.`
         : failedAdvice[kind],
     };
   }),
@@ -78,8 +78,8 @@ function ofHook(
 }
 
 const failedAdvice: Record<HookKind, string> = {
-  exec: 'Run the hook by hand, with kubectl exec in a copy of the pod that serves nobody: the API does not say why it failed.',
-  httpGet: 'Request its path from inside a new pod with kubectl exec: the API does not say why it failed.',
+  exec: 'Run the command of the hook with kubectl exec in a test copy of the pod: the API does not say why it failed.',
+  httpGet: 'Request its path with kubectl exec in a test copy of the pod: the API does not say why it failed.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };

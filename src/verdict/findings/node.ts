@@ -10,7 +10,7 @@ import { lengthBetween } from '../../infer/schedule.ts';
 import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { lostSince, mayMiss, type Occurrence } from '../../model/trace.ts';
-import { apiSilences, waitedWithin } from '../api-silence.ts';
+import { waitWithin } from '../api-silence.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { containerInPostStart } from '../ledger.ts';
@@ -27,7 +27,7 @@ export const nodeRules: Rules = {
     const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now - millisecondsOf('delivery-lag');
     const until = Math.min(watched, first ? noticedBy(input, accepted, first) : end, aliveAt(input));
     // The API server has to answer before we see the kubelet.
-    const silentMs = until - accepted.latest - waitedWithin(input, { lo: accepted.latest, hi: until });
+    const silentMs = until - accepted.latest - (waitWithin(input, { lo: accepted.latest, hi: until })?.ms ?? 0);
     const notReady = markOf(timeline, 'node-not-ready')?.at;
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.latest);
     const isStarting = mayBeStarting(input) || containerInPostStart(input) !== undefined;
@@ -55,7 +55,7 @@ export const nodeRules: Rules = {
     const stopped = timeline.containers.some((container) => container.stopping);
     if (!accepted || !first || !stopped || !involvesKubelet(input)) return undefined;
     const delay = lengthBetween(accepted, first);
-    const waited = waitedWithin(input, { lo: accepted.earliest, hi: first.latest });
+    const waited = waitWithin(input, { lo: accepted.earliest, hi: first.latest })?.ms ?? 0;
     if (delay.min - waited < 3 * second) return undefined;
     // An Event of a kubelet restart may still be on its way: then the kubelet may have known of the deletion earlier.
     const isComplete =
@@ -135,14 +135,15 @@ export const nodeRules: Rules = {
       [exits.sort((a, b) => b.latest - a.latest)[0], at('containers-done')],
       [at('containers-done'), at('removed')],
     ].map(([from, to]) => ({ lo: from?.latest ?? Infinity, hi: to?.earliest ?? -Infinity }));
-    if (Math.max(...steps.map((step) => waitedWithin(input, step))) < 2 * second) return undefined;
-    const longest = Math.max(...apiSilences(input).map(({ lo, hi }) => hi - lo));
-    const clause = `the API server did not answer for up to ${secondsText(longest)}`;
+    const [longest] = steps.flatMap((step) => waitWithin(input, step) ?? []).sort((a, b) => b.ms - a.ms);
+    if (!longest || longest.ms < 2 * second) return undefined;
+    const delayMs = longest.hi - longest.lo;
+    const clause = `the API server${longest.isOfStorage ? "'s storage (etcd)" : ''} did not answer for up to ${secondsText(delayMs)}`;
     return {
       message: `${clause}: meanwhile nobody could report or change anything`,
       clause,
       advice: 'Look at the API server and etcd; the kubelet, the container runtime and the application need no change.',
-      delayMs: longest,
+      delayMs,
       evidence: trace.gaps.map(({ seq }) => seq),
     };
   },

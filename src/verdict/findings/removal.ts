@@ -6,7 +6,7 @@ import { between } from '../../infer/estimate.ts';
 import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { mayMiss } from '../../model/trace.ts';
-import { waitedWithin } from '../api-silence.ts';
+import { waitWithin } from '../api-silence.ts';
 import type { Found, Rules } from '../finding.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import type { Interval, Length } from '../../infer/timeline.ts';
@@ -158,8 +158,10 @@ function slowStep(input: RuleInput, from?: Interval, to?: Interval): Length | un
   if (!from || !to) return undefined;
   const { min, max } = lengthBetween(from, to);
   const held = admissionMs(input.timeline);
-  const waited = waitedWithin(input, { lo: from.earliest, hi: to.latest }) + (held === Infinity ? 0 : 2 * held);
-  return min - waited > maxCleanupMs ? { min, max, shown: (min + max) / 2 } : undefined;
+  const waited = waitWithin(input, { lo: from.earliest, hi: to.latest })?.ms ?? 0;
+  return min - waited - (held === Infinity ? 0 : 2 * held) > maxCleanupMs
+    ? { min, max, shown: (min + max) / 2 }
+    : undefined;
 }
 
 /** A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then. */
@@ -181,9 +183,7 @@ function lateStatus(input: RuleInput): Found | undefined {
   return {
     message: clause,
     clause,
-    why: isNotReady
-      ? `${timeline.pod.spec.nodeName ?? 'the node'} was NotReady meanwhile`
-      : 'before that it has to stop the pod sandbox and to reach the API server',
+    why: isNotReady ? `${timeline.pod.spec.nodeName ?? 'the node'} was NotReady meanwhile` : undefined,
     advice: 'Look at the kubelet and the container runtime of the node, and at its connection to the API server.',
     delayMs: length.min,
     evidence: [last.evidence, trace.terminal.seq, isNotReady ? notReady.evidence : undefined],

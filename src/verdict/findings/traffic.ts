@@ -26,7 +26,7 @@ export const trafficRules: Rules = {
     return {
       severity: 'error',
       container: mains.length === 1 ? mains[0]?.name : undefined,
-      message: `${loss.what}: ${loss.why}${loss.whose ?? ''}`,
+      message: `${loss.what}: ${loss.why}`,
       clause: loss.what,
       why: loss.why,
       evidence: loss.evidence,

@@ -67,9 +67,9 @@ function pgCtl(words: readonly string[]): [string, string][] {
   return option < 0 || !words.slice(at).includes('stop') ? [] : [['pg_ctl -t', words[option + 1] ?? '']];
 }
 
-/** Where a bare number counts seconds: by the documents of gunicorn, hypercorn, uvicorn, n8n, hasura, good_job and Quarkus, or by its name. */
+/** Where a bare number counts seconds: by the documents of the program that has the option, or by its name. */
 const inSeconds =
-  /^(pg_ctl -t|--graceful-timeout|(--|UVICORN_)timeout[-_]graceful[-_]shutdown|(N8N|HASURA_GRAPHQL)_GRACEFUL_SHUTDOWN_TIMEOUT|GOOD_JOB_SHUTDOWN_TIMEOUT|(-D)?quarkus[._]shutdown[._]timeout)$|sec(ond)?s$/i;
+  /^(pg_ctl -t|--graceful-timeout|(--|UVICORN_)timeout[-_]graceful[-_]shutdown|(N8N|SANIC|HASURA_GRAPHQL)_GRACEFUL_SHUTDOWN_TIMEOUT|GOOD_JOB_SHUTDOWN_TIMEOUT|RUNNER_GRACEFUL_STOP_TIMEOUT|STOP_SERVER_ANNOUNCE_DELAY|(-D)?quarkus[._]shutdown[._]timeout)$|sec(ond)?s$/i;
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */
 function timeOf(from: string, value: string): number | undefined {

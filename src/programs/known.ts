@@ -43,12 +43,11 @@ export function knownStop(what: Asked) {
   };
 }
 
+const shellRows = [...shellsByName.values()].map((one): ProgramRow => ({ ...one, kind: 'shell', match: [one.name] }));
+
 /** As PID 1 with their defaults. Shells are in it too, whose answers depend on their scripts. */
 export const allPrograms = () =>
-  [
-    ...[...shellsByName.values()].map((shell): ProgramRow => ({ ...shell, kind: 'shell', match: [shell.name] })),
-    ...rows,
-  ].map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
+  [...shellRows, ...rows].map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
     name,
     commands: match,
     kind,

@@ -33,7 +33,7 @@ const plain: Omit<Effect, 'because'> = {
 export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
-export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
+export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start it by `exec` as the last command, no wrapper' };
 
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: Reaction): Effect {
@@ -72,10 +72,13 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   const isIgnored = context.isIgnored || makesIgnored;
   const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
   const inner = next?.({ ...context, ...child, isIgnored });
+  // As PID 1 without this one, it may drop the signal as well.
+  const app = reaction.remedy || does !== 'drops' || !context.isPid1 ? undefined : next?.({ ...context, isIgnored });
+  const advised = app?.handles === 'no' ? { ...reaction, remedy: app.remedy } : reaction;
   const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
   const text = `Stop it with ${better} (STOPSIGNAL of its image, or lifecycle.stopSignal, which clusters drop by default through 1.37)`;
   return {
-    ...ownEffect({ row, reaction, context, inner }),
+    ...ownEffect({ row, reaction: advised, context, inner }),
     ...(better && { rightSignal: better }),
     ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal' as const, text } }),
     probably: isGuess || inner?.probably === true,

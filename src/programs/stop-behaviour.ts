@@ -47,12 +47,10 @@ function wordsOf(command: readonly string[], args: readonly string[], image: str
 export function knownEnd({ program = '', image }: { program?: string; image?: string }, signal = 'SIGTERM', code = 0) {
   // Its arguments are not known; a manager of scripts needs one.
   const command = [program, 'start'];
-  const found = stopBehaviour({ command, image }, signal, 30);
-  const { reachesApp, handles, exitCodes, because } = found;
-  const variants = rowOf(command)?.variants ?? [];
-  const codes = variants.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
+  const { reachesApp, handles, exitCodes, because, ...found } = stopBehaviour({ command, image }, signal, 30);
+  const codes = rowOf(command)?.variants?.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
   if (handles === 'no' && reachesApp === 'yes' && code === 137) return { because, advice: found.remedy?.text };
-  if (program === '' || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;
+  if (program === '' || handles !== 'yes' || codes?.some((one) => one !== code)) return undefined;
   if (reachesApp === 'no') return exitCodes.cut.includes(code) ? { isNormal: false, because } : undefined;
   const isKnown = !found.probably && reachesApp === 'yes' && found.chain.at(-1)?.kind === 'program';
   return isKnown && exitCodes.good.includes(code) ? { isNormal: true, because } : undefined;

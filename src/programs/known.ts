@@ -14,8 +14,7 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   const [word = '', ...others] = words;
   if (isCommand || others.length > 0) return { command: words };
   const { commands, isPlain } = commandsIn(word);
-  const [command] = isPlain && commands.length === 1 ? commands : [];
-  if (/\s/.test(word)) return { command: command ?? ['sh', '-c', word] };
+  if (/\s/.test(word)) return { command: (isPlain && commands.length === 1 && commands[0]) || ['sh', '-c', word] };
   const isProgram = rowOf([word]) !== undefined || shellsByName.has(word);
   const isImage = /^[^./].*[/:@]/.test(word) || (!isProgram && rowOfImage(word)?.cmd !== undefined);
   return isImage ? { image: word } : { command: [word] };
@@ -26,10 +25,8 @@ export function knownStop(what: Asked) {
   const stopSignal = stopSignalOfImage(what.image) ?? 'SIGTERM';
   const { chain } = stopBehaviour(what, stopSignal, 30);
   const asked = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'RTMIN+3'].map((name) => `SIG${name}`);
-  const signals = [...new Set([stopSignal, ...asked])].map((signal) => {
-    const { chain: _, ...behaviour } = stopBehaviour(what, signal, 30);
-    return { signal, ...behaviour };
-  });
+  const all = [...new Set([stopSignal, ...asked])];
+  const signals = all.map((signal) => ({ signal, ...stopBehaviour(what, signal, 30), chain: undefined }));
   return {
     ...what,
     /** Of the program or of a part of the command line. */

@@ -3,7 +3,7 @@ import type { Answer, ProgramContainer, StopBehaviour as Effect, StopRemedy } fr
 import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
-export interface Context extends Pick<ProgramContainer, 'scripts' | 'gunicornArgs'> {
+export interface Context extends Pick<ProgramContainer, 'scripts'> {
   /** The signal without SIG. */
   signal: string;
   graceSeconds: number;
@@ -15,6 +15,7 @@ export interface Context extends Pick<ProgramContainer, 'scripts' | 'gunicornArg
   toGroup: boolean;
   /** The shells that /bin/sh may be. */
   sh: readonly string[];
+  around: string;
   /** Links from PID 1 so far. */
   depth: number;
 }
@@ -44,13 +45,14 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context,
   const go = /^(TERM|INT|HUP|QUIT)$/.test(signal) && ' (a Go program ends at once, with exit code 2 before Go 1.27)';
   const why = isIgnored ? ', as its shell made the signal ignored' : (!reaction && go) || '';
   const otherwise = stays ? `only SIGKILL ends it${why}` : 'it ends at once';
+  const handlers = `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`;
   const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     ...plain,
     handles: stays ? 'unknown' : 'yes',
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code, cutCode ?? []].flat() },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
-    decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`,
+    decidedBy: reaction?.decidedBy ?? handlers,
     remedy: stays && reaction ? { kind: 'trap', text } : undefined,
     chain: [{ kind: 'unknown', name: called, does: 'unknown' }],
   };
@@ -69,16 +71,12 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   const { kind = 'program', name, source, right, isGuess = false } = row;
   const { does, sends = context.signal, makesIgnored = false } = reaction;
   const toGroup = reaction.toGroup ?? (kind === 'shell' && context.toGroup);
-  const isIgnored = context.isIgnored || makesIgnored;
   const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
-  const inner = next?.({ ...context, ...child, isIgnored });
-  // As PID 1 without this one, it may drop the signal as well.
-  const app = reaction.remedy || does !== 'drops' || !context.isPid1 ? undefined : next?.({ ...context, isIgnored });
-  const advised = app?.handles === 'no' ? { ...reaction, remedy: app.remedy } : reaction;
+  const inner = next?.({ ...context, ...child, isIgnored: context.isIgnored || makesIgnored });
   const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
   const text = `Stop it with ${better} (STOPSIGNAL of its image, or lifecycle.stopSignal, which clusters drop by default through 1.37)`;
   return {
-    ...ownEffect({ row, reaction: advised, context, inner }),
+    ...ownEffect({ row, reaction, context, inner }),
     ...(better && { rightSignal: better }),
     ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal' as const, text } }),
     probably: isGuess || inner?.probably === true,
@@ -109,7 +107,9 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
   const [says, note] = hasHandler ? ['goes on at', noteOf(reaction)] : ['has no handler for', `, and ${why}`];
   const ends = `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`;
-  const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${name}` };
+  // Without this one, it would be PID 1, and drop the signal as well.
+  const stuck = inner?.chain.find((app, _, all) => all.length === 1 && `${app.kind} ${app.does}` === 'program drops');
+  const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${stuck?.name ?? name}` };
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',
@@ -118,7 +118,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
     decidedBy: isOpen ? `whether the command that ${name} runs ends by the signal, and is its last` : undefined,
     exitCodes: { good: [], cut: isDropped ? [] : [codeOf(signal)] },
     because: isDropped ? (reaction.because ?? `${name} ${says} SIG${signal}${note}`) : ends,
-    remedy: reaction.remedy ?? (inner ? execRemedy : hasHandler ? undefined : init),
+    remedy: reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init),
   };
 }
 
@@ -167,8 +167,7 @@ const noteOf = ({ note }: Partial<Reaction> = {}): string => (note === undefined
 /** Several ways that cannot be told apart here: what they agree on is the answer. */
 export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   const effects = ways.map(([, effect]) => effect);
-  const [first] = effects;
-  if (first === undefined) throw new Error('no way to agree on');
+  const first = effects[0] as Effect;
   const same = (key: 'reachesApp' | 'handles' | 'drains'): Answer =>
     effects.every((one) => one[key] === first[key]) ? first[key] : 'unknown';
   const isOpen = effects.some(({ handles, exitCodes: { good, cut } }) => handles !== 'no' && ![...good, ...cut].length);

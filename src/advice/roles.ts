@@ -103,7 +103,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (others !== undefined && others > 0)
     return yes(fewest === undefined ? `it has ${replicas} replicas` : 'other endpoints are ready');
   if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
-  const alone = `nothing replaces the pod, and ${fewest === 0 ? 'nobody else served' : 'who else serves is not known'}`;
+  const alone = `${fewest === 0 ? 'no other pod was ready' : 'who else serves is not known'}, and nothing replaces this one`;
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');

@@ -53,7 +53,7 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
     case 'listed':
       return listed(subject, o);
     case 'changed':
-      return isAbout(subject, o.stream, o.object) ? [{ ...o, stream: ownStream(o.stream) }] : [];
+      return isAbout(subject, o.stream, o.object) ? [o.stream === 'pods' ? { ...o, stream: 'pod' } : o] : [];
     case 'kin':
       return o.uids.includes(subject.uid) ? [o] : [];
     case 'requested':
@@ -68,11 +68,10 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
   }
 }
 
-const ownStream = (stream: StreamName): StreamName => (stream === 'pods' ? 'pod' : stream);
-
 function listed(subject: Subject, o: ObservationOf<'listed'>): Observation[] {
   const objects = o.objects.filter((object) => isAbout(subject, o.stream, object));
-  return objects.length > 0 || showsAbsence(subject, o) ? [{ ...o, stream: ownStream(o.stream), objects }] : [];
+  const stream = o.stream === 'pods' ? 'pod' : o.stream;
+  return objects.length > 0 || showsAbsence(subject, o) ? [{ ...o, stream, objects }] : [];
 }
 
 /** Whether a list shows that no object about the pod exists: if limited to one name, only that this object does not. */

@@ -32,7 +32,7 @@ export interface SoFar {
 export interface SeveralView {
   /** Called with all that arrived together, for output that is kept up to date; then with each trace that it concerns. */
   take?(soFar: SoFar, observations: readonly Observation[]): void;
-  step?(trace: Trace, observation: Observation): void;
+  step?(this: void, trace: Trace, observation: Observation): void;
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say?(text: string): boolean;
   /** Restores the terminal, whatever happened. */

@@ -11,7 +11,7 @@ import { warnOn, type Ports } from './ports.ts';
 import { openReplay } from './replay.ts';
 import type { LookOptions } from '../output/view.ts';
 import { run, type RunOptions } from './run.ts';
-import { createTraceReports } from './traces/traces.ts';
+import { createTraceReports } from './ending/trace-end.ts';
 import { tracesOfLog } from './traces/traces-of-log.ts';
 import { assertDistinct, assertWritable } from '../output/writable.ts';
 
@@ -78,7 +78,7 @@ export async function reportOfLog(source: Iterable<RawObservation>): Promise<Rep
 async function reportsFrom(log: Pick<RunOptions, 'source' | 'logText' | 'traces'>): Promise<Report[]> {
   const reports: Report[] = [];
   const taken = createTraceReports(log.traces, reportOf, (report) => void reports.push(report));
-  await run({ ...log, audience: { step: (_trace, observation, key) => taken.step(observation, key) } });
+  await run({ ...log, audience: { ended: taken.ended } });
   taken.takeRest();
   return reports;
 }

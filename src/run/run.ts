@@ -15,19 +15,23 @@ export interface RunOptions {
   traces: Traces;
   /** Receives all observations of a turn, even if showing them failed. */
   record?: (observations: readonly Observation[]) => void;
-  audience?: Audience & {
+  audience?: Partial<Audience> & {
     /** Receives, before the steps, all that arrived together, also what concerns no trace. */
     take?(observations: readonly Observation[]): void;
+    /** The trace has ended, and its last step was shown. */
+    ended?(key: string): void;
   };
   /** Calls back when all input that has arrived is read. Absent in a replay: the log marks what arrived together. */
   afterInput?: (callback: () => void) => void;
   /** Lets the source decide by the newest trace what to do next: what to watch, when to end. */
   onTrace?: (trace: Trace, key: string) => void;
+  /** Whether `onTrace` needs the trace after this observation; absent: always. */
+  awaits?: (key: string, observation: Observation) => boolean;
 }
 
 /** Returns the first trace when the source ends. Rethrows errors of the source. */
 export async function run(options: RunOptions): Promise<Trace> {
-  const { source, logText, traces, onTrace } = options;
+  const { source, logText, traces, audience, onTrace, awaits } = options;
   const turn = createTurn(options);
   let seq = 0;
   const take = (rawObservation: RawObservation): void => {
@@ -36,10 +40,12 @@ export async function run(options: RunOptions): Promise<Trace> {
     const observation = observe(rawObservation, seq, { logText, together });
     turn.record(observation);
     for (const key of traces.add(observation)) {
-      const trace = traces.get(key);
-      if (!trace) continue;
-      turn.show(trace, observation, key);
-      onTrace?.(trace, key);
+      // A change may concern hundreds of traces: only those are read that somebody needs.
+      const trace = (audience?.step ?? awaits?.(key, observation) ?? onTrace) && traces.get(key);
+      if (trace && audience?.step) turn.show(trace, observation, key);
+      if (observation.kind === 'timer') turn.showNow();
+      if (observation.kind === 'timer' && observation.pod === key) audience?.ended?.(key);
+      if (trace) onTrace?.(trace, key);
     }
   };
   try {
@@ -70,7 +76,7 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
     [observations, steps] = [[], []];
     if (written.length > 0) record?.(written);
     if (written.length > 0) audience?.take?.(written);
-    for (const step of newestOf(shown)) audience?.step(...step);
+    for (const step of newestOf(shown)) audience?.step?.(...step);
   };
   const end = (): void => {
     isOpen = false;
@@ -100,11 +106,9 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
       return joins;
     },
     record: (observation: Observation): void => void observations.push(observation),
-    show(...step: Step): void {
-      steps.push(step);
-      // The end of a trace is shown at once.
-      if (step[1].kind === 'timer') writeAndShow();
-    },
+    show: (...step: Step): void => void steps.push(step),
+    /** The end of a trace is shown at once. */
+    showNow: writeAndShow,
   };
 }
 

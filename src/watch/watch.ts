@@ -11,7 +11,7 @@ import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { inSession, type Session } from '../run/session.ts';
 import { missedText } from '../run/streams/pod-observer.ts';
 import { isTerminatingPod, type Watched } from '../run/streams/watched.ts';
-import { createTraceReports } from '../run/traces/traces.ts';
+import { createTraceReports } from '../run/ending/trace-end.ts';
 import { narrowPod } from '../model/kube.ts';
 import type { Trace } from '../model/trace.ts';
 import { createContainerEnds } from './container-ends.ts';
@@ -181,7 +181,7 @@ async function follow(
         listener,
         traces,
         logText: false,
-        audience: { step: (_trace, observation, key) => reports.step(observation, key) },
+        audience: { ended: reports.ended },
         end: async ({ interruptedBy }) => Promise.resolve(endedBy(interruptedBy, group)),
       },
     );

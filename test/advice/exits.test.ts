@@ -52,7 +52,7 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'a hook that was cut off gets no more time where every second of it is outage',
     'prestop-exceeds-grace',
-    /fix shorten the preStop hook of app well below its 5s grace period: .*, as nothing replaces the pod/,
+    /fix shorten the preStop hook of app well below its 5s grace period: .*, as no other pod was ready, and nothing replaces this one/,
     /grace period \d+s \(/,
   ],
   [

@@ -62,7 +62,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
   it('does not hide that the spec is too short too', () => {
     const advice = adviceOf(lowered(5, { preStop: { kind: 'sleep', seconds: 40 } }), 'prestop-cut-off');
     expect(advice).toMatch(
-      /^Shorten the preStop hook of app well below its 5s grace period: .*, as nothing replaces the pod/,
+      /^Shorten the preStop hook of app well below its 5s grace period: .*, as no other pod was ready, and nothing replaces this one/,
     );
   });
 

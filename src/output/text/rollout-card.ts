@@ -70,7 +70,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
-    ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · all within ${secondsText(total)}`}`),
+    ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · ${secondsText(total)} from first to last`}`),
     ...row('slowest', slowestText(numbers)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',

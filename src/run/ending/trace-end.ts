@@ -1,4 +1,4 @@
-/** When the last facts about an ended pod have arrived. Pure. Loaded late (tracks.ts), as it needs the inference. */
+/** When the last facts about an ended pod have arrived, and its report is due. Loaded late (tracks.ts), as it needs the inference. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deletionOf } from '../../infer/deletion.ts';
 import { triggerOf } from '../../infer/trigger.ts';
@@ -9,7 +9,8 @@ import { agesIn, isReplacementSlot, olderThanDeletion } from '../../infer/replac
 import { isOfNewerTemplate } from '../../infer/workload-changes.ts';
 import { second } from '../../model/span.ts';
 import type { SiblingFacts, Trace } from '../../model/trace.ts';
-import { hasPodEnded } from '../traces/traces.ts';
+import type { Report } from '../../verdict/report.ts';
+import { hasPodEnded, type Traces } from '../traces/traces.ts';
 
 /** How long after DELETED the last facts may still arrive. */
 const lastFactsMs = 2 * second;
@@ -42,7 +43,8 @@ function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean
     isReplacementSlot(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
   const mayTakeOver = (one: SiblingFacts): boolean =>
     one.pod.metadata.uid !== own?.metadata.uid && ageOf(one) === 'new' && (!own || isReplacement(own, one));
-  return [...trace.siblings.values()].some((sibling) => isEnough(sibling) && mayTakeOver(sibling));
+  for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
+  return false;
 }
 
 /** Client ms until which facts are awaited. A forced deletion has a short grace of its own (SIGNALS.md §2 "Force"). */
@@ -130,4 +132,24 @@ export function endOf(trace: Trace, { areComplete, isComingBack }: StreamState, 
   // The streams have 2 s to confirm that they have delivered everything.
   const streamsAt = areComplete ? 0 : endedAt + (isComingBack ? reconnectTimeoutMs : 2000);
   return { name: 'settled', at: Math.max(factsAt, streamsAt, endedAt + quietMs) };
+}
+
+/** Passes each report to `onReport` and closes its trace. A pod that was never seen has no report. */
+export function createTraceReports(
+  traces: Traces,
+  reportOf: (trace: Trace) => Report | undefined,
+  onReport: (report: Report) => void,
+) {
+  /** Takes a trace that has ended. */
+  const ended = (key: string): void => {
+    const trace = traces.get(key);
+    const report = trace && reportOf(trace);
+    traces.close(key, report?.timeline.replacement?.uid);
+    if (report) onReport(report);
+  };
+  return {
+    ended,
+    /** Takes the traces that are still open when the run ends. */
+    takeRest: (): void => traces.keys().forEach(ended),
+  };
 }

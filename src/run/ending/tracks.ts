@@ -1,5 +1,6 @@
 /** The traces of a live run. One ends when its pod is gone and the last facts have arrived, or at --timeout. */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
+import type { Observation } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import { afterInput } from '../clock.ts';
 import type { Probing, Run } from '../streams/live-run.ts';
@@ -69,6 +70,11 @@ export function createTracks(run: Run) {
   const checkSoon = onceEachTurn(checkEnd);
   if (group.isOne) track(onePod);
   return {
+    /** Whether it needs a trace after an observation: a change of another object cannot end the pod. */
+    awaits(key: string, news: Observation): boolean {
+      const trace = tracks.get(key)?.trace;
+      return group.isOne || !trace || hasPodEnded(trace) || news.kind !== 'changed' || news.object.kind === 'Pod';
+    },
     /** Takes the newest state of a trace. */
     take(trace: Trace, key: string): void {
       const one = track(key);
@@ -135,15 +141,14 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
  */
 function createPlan({ streams, group, fail }: Run, onLoaded: () => void) {
   let endOf: typeof EndOf | undefined;
-  let isLoading = false;
+  let loading: Promise<void> | undefined;
   const load = async (): Promise<void> => {
-    isLoading = true;
     ({ endOf } = await import('./trace-end.ts'));
     onLoaded();
   };
   return (trace: Trace): End | undefined => {
     const hasEnded = hasPodEnded(trace);
-    if (!isLoading && (hasEnded || trace.deletion || trace.requests.length > 0)) void load().catch(fail);
+    if (hasEnded || trace.deletion || trace.requests.length > 0) loading ??= load().catch(fail);
     if (!hasEnded || !endOf) return undefined;
     const isComingBack = streams.isComingBack();
     // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most

@@ -1,6 +1,5 @@
 /** The reports of a run over several pods: shown and written as each pod ends, the summary at the end. */
 import type { Observation } from '../../model/observation.ts';
-import type { Trace } from '../../model/trace.ts';
 import { exitViews, rolloutViews } from '../../output/documents.ts';
 import { rolloutAnnotations } from '../../output/machine/github.ts';
 import { rolloutSections } from '../../output/machine/markdown.ts';
@@ -15,7 +14,8 @@ import { rolloutNumbers, type RolloutExtras } from '../../verdict/rollout.ts';
 import { lossGates, probeReportsOf } from '../probing/probe-results.ts';
 import type { FinishOptions } from './finish.ts';
 import type { Ports } from '../ports.ts';
-import { createTraceReports, type Traces } from '../traces/traces.ts';
+import { createTraceReports } from '../ending/trace-end.ts';
+import type { Traces } from '../traces/traces.ts';
 
 export type Results = ReturnType<typeof createResults>;
 
@@ -48,11 +48,9 @@ export function createResults(
     reports: reports as readonly Report[],
     /** Shows what arrived together. */
     take: (observations: readonly Observation[]): void => output.take?.({ ...soFar, traces, reports }, observations),
+    step: output.step,
     /** Reports a trace at its end in the log. */
-    step(trace: Trace, observation: Observation, key?: string): void {
-      output.step?.(trace, observation);
-      taken.step(observation, key);
-    },
+    ended: taken.ended,
     /** Reports the traces that are still open when the run ends. */
     takeRest: taken.takeRest,
     /** Resolves when all reports have been shown. */

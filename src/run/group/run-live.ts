@@ -1,6 +1,5 @@
 /** A live run: one set-up of its streams, recording, time limits and signals, however many pods it is about. */
 import type { Interrupted } from '../../model/observation.ts';
-import type { Trace } from '../../model/trace.ts';
 import { afterInput } from '../clock.ts';
 import { leaveOnSignals } from '../ending/leaving.ts';
 import type { TraceOptions } from '../options.ts';
@@ -16,7 +15,6 @@ interface LiveSetUp<T> extends Pick<RunOptions, 'traces' | 'audience' | 'logText
   readonly listener?: GroupListener;
   /** Any of these ends the wait for further pods; open traces continue to their end. */
   readonly finishOn?: readonly AbortSignal[];
-  onTrace?(trace: Trace): void;
   /** Called before a signal ends the run. */
   onSignal?(signal: Interrupted['signal'], live: Live): void;
   onLive?(live: Live): void;
@@ -53,12 +51,8 @@ export async function runLive<T>(session: Session, options: RunLiveOptions, setU
     setUp.onSignal?.(signal, live);
     live.interrupt(signal);
   });
-  const onTrace = (trace: Trace, key: string): void => {
-    live.onTrace(trace, key);
-    setUp.onTrace?.(trace);
-  };
   try {
-    await run({ source: live.source, logText, traces, record: recorder?.write, audience, afterInput, onTrace });
+    await run({ ...live, logText, traces, record: recorder?.write, audience, afterInput });
     return await setUp.end({ isRecorded: !recorder?.failure, interruptedBy });
   } finally {
     live.stop();

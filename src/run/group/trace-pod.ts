@@ -5,7 +5,6 @@ import type { Trace } from '../../model/trace.ts';
 import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
 import { openStage } from '../../output/stage.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
-import { afterInput } from '../clock.ts';
 import { fateOf, unlessInterrupted } from '../ending/leaving.ts';
 import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
@@ -59,8 +58,7 @@ async function traceToReport(session: Session, subject: TracedPod, options: Trac
       ...subject,
       traces,
       logText: options.logText,
-      audience: stage,
-      onTrace: ({ gone }) => void (gone && afterInput(() => void loadFinish().catch(() => undefined))),
+      audience: { step: (...step) => void (stage.step(...step), step[0].gone && loadFinish().catch(() => undefined)) },
       onSignal(signal, live) {
         const trace = firstTrace(traces);
         const name = group.isOne ? group.named?.[0]?.name : trace?.pod?.value.metadata.name;

@@ -4,7 +4,7 @@
  * Everything that decides this is a raw observation too, so that a recording of the run replays to the same reports.
  */
 import { setMaxListeners } from 'node:events';
-import type { Began, Deliver, Gap, Interrupted, Mode, RawObservation, StreamName } from '../../model/observation.ts';
+import type { Began, Deliver, Interrupted, Mode, RawObservation } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import { createTracks } from '../ending/tracks.ts';
 import { onePod } from '../traces/traces.ts';
@@ -68,8 +68,9 @@ export function liveSource(options: LiveOptions) {
   return {
     /** Delivers everything that the run observes. Throws the error that ends the run, also one of `deliver`. */
     source: delivery.to,
-    /** Must be called with each new trace: it decides when the run ends. */
+    /** Must be called with each new trace that it awaits: it decides when the run ends. */
     onTrace: (trace: Trace, key = onePod): void => tracks.take(trace, key),
+    awaits: tracks.awaits,
     /** Ends the run with what is known so far; deletions continue on the server. */
     interrupt: (signal: Interrupted['signal']): void => run.endWith({ at: clock.now(), kind: 'interrupted', signal }),
     /** Takes no further pod: the run ends when all open traces have ended. */
@@ -83,16 +84,16 @@ export function liveSource(options: LiveOptions) {
   };
 }
 
-/** Streams that may have kept something back, without those that the trace already has an open gap for. */
-const gapsOfUnsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
-  streams
+/** Streams that may have kept something back, without those that have an open gap: not of one container's log only. */
+function gapsOfUnsureStreams({ streams, options, traceOf }: Run): RawObservation[] {
+  const open = traceOf(onePod)?.gaps.filter(
+    ({ value: { to, container } }) => to === undefined && container === undefined,
+  );
+  return streams
     .unsure()
-    .filter(({ stream }) => !traceOf(onePod)?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
+    .filter(({ stream }) => !open?.some(({ value }) => value.stream === stream))
     .map(({ stream, since: from }) => ({ at: options.clock.now(), kind: 'gap', stream, from, cause: 'disconnected' }));
-
-/** Only gaps of the whole stream count: each container's log is a stream of its own. */
-const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
-  gap.stream === stream && gap.to === undefined && gap.container === undefined;
+}
 
 /** Delivers one observation at a time, even if taking one delivers the next. `began` comes first in every recording. */
 function createDelivery(options: LiveOptions, onTakeError: (error: unknown) => void) {

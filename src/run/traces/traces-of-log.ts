@@ -52,6 +52,8 @@ function firstOf(wants: (pod: Pod) => boolean): (pod: Pod) => boolean {
 interface Traced {
   readonly subject: Subject;
   trace: Trace;
+  /** What the trace does not contain yet: most of it concerns all pods, and is reduced at once when the trace is read. */
+  readonly waiting: Observation[];
 }
 
 function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
@@ -62,15 +64,17 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   const history = createHistory();
   const siblings = createSharedSiblings();
   const probes = createSharedProbes();
-  const routing = createRouting();
+  const concernedBy = createRouting();
   /** Starts a trace, from what the run remembers and the observation that shows the pod terminating. */
   const begin = (pod: Pod, newest: Observation): void => {
-    const one: Traced = { subject: subjectOf(pod), trace: emptyTrace };
+    const one: Traced = { subject: subjectOf(pod), trace: emptyTrace, waiting: [] };
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
     begun.add(pod.metadata.uid);
     const remembered = history.of(pod);
-    learnOwners(one, remembered);
+    const owners = remembered.flatMap((o) => ('stream' in o && o.stream === 'owner' ? objectsOf(o) : []));
+    // Twice: an owner may come before what it owns, and no owner of a third level is watched.
+    for (const object of [...owners, ...owners]) learn(one.subject, object);
     for (const observation of [...remembered, newest]) addTo(one, observation);
   };
   return {
@@ -78,7 +82,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       if (probes.take(observation)) return [];
       siblings.take(observation);
       const keys = new Set<string>();
-      const concerned = routing.concernedBy(observation);
+      const concerned = concernedBy(observation);
       for (const uid of concerned === 'all' ? traced.keys() : concerned) {
         const one = traced.get(uid);
         if (one && addTo(one, observation)) keys.add(uid);
@@ -95,7 +99,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     },
     get(key) {
       const one = traced.get(key);
-      return one && probes.in(siblings.in(one.trace), key, leaving);
+      return one && probes.in(siblings.in(newestOf(one)), key, leaving);
     },
     keys: () => [...traced.keys()],
     probes: probes.all,
@@ -109,17 +113,13 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
 function addTo(one: Traced, observation: Observation): boolean {
   const parts = concerning(one.subject, observation);
   if (parts.length === 0) return false;
-  for (const object of objectsOf(observation)) learn(one.subject, object);
-  one.trace = parts.reduce(reduce, one.trace);
+  for (const object of parts.flatMap(objectsOf)) learn(one.subject, object);
+  // A bound, if nobody reads the trace.
+  if (one.waiting.push(...parts) > 64) newestOf(one);
   return true;
 }
 
-/** Learns the owners of the pod's owners. */
-function learnOwners({ subject }: Traced, remembered: readonly Observation[]): void {
-  const objects = remembered.flatMap((o) => ('stream' in o && o.stream === 'owner' ? objectsOf(o) : []));
-  // Twice: an owner may come before what it owns, and no owner of a third level is watched.
-  for (const object of [...objects, ...objects]) learn(subject, object);
-}
+const newestOf = (one: Traced): Trace => (one.trace = one.waiting.splice(0).reduce(reduce, one.trace));
 
 /** Pods that an observation shows terminating. */
 export function terminatingPodsIn(o: Observation): Pod[] {
@@ -147,16 +147,14 @@ function createRouting() {
     if (isDeleted || readyIn(before) <= 1 !== readyIn(now) <= 1 || readyIn(now) <= 1) return 'all';
     return new Set([...before.keys(), ...now.keys()].filter((uid) => before.get(uid) !== now.get(uid)));
   };
-  return {
-    /** Uids of the pods that an observation may concern. */
-    concernedBy(o: Observation): ReadonlySet<string> | 'all' {
-      if ('pod' in o && o.pod !== undefined) return new Set([o.pod]);
-      if (o.kind === 'changed' && o.object.kind === 'Pod') return new Set([o.object.metadata.uid]);
-      if (o.kind === 'changed' && o.object.kind === 'EndpointSlice') return concerned(o.object, o.change === 'DELETED');
-      for (const object of o.kind === 'listed' ? o.objects : [])
-        if (object.kind === 'EndpointSlice') concerned(object, false);
-      return 'all';
-    },
+  /** Uids of the pods that an observation may concern. */
+  return (o: Observation): ReadonlySet<string> | 'all' => {
+    if ('pod' in o && o.pod !== undefined) return new Set([o.pod]);
+    if (o.kind === 'changed' && o.object.kind === 'Pod') return new Set([o.object.metadata.uid]);
+    if (o.kind === 'changed' && o.object.kind === 'EndpointSlice') return concerned(o.object, o.change === 'DELETED');
+    for (const object of o.kind === 'listed' ? o.objects : [])
+      if (object.kind === 'EndpointSlice') concerned(object, false);
+    return 'all';
   };
 }
 

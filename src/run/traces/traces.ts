@@ -2,7 +2,6 @@
 import type { ProbeFacts, Trace } from '../../model/trace.ts';
 import type { Observation } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
-import type { Report } from '../../verdict/report.ts';
 
 export interface Traces {
   /** Adds one observation of the log. Returns the keys of the traces that it concerns. */
@@ -22,28 +21,6 @@ export const onePod = '';
 
 /** The trace of the one pod, or of several pods the open trace that began first. */
 export const firstTrace = (traces: Traces): Trace | undefined => traces.get(traces.keys()[0] ?? onePod);
-
-/** Passes each report to `onReport` and closes its trace. A pod that was never seen has no report. */
-export function createTraceReports(
-  traces: Traces,
-  reportOf: (trace: Trace) => Report | undefined,
-  onReport: (report: Report) => void,
-) {
-  const take = (key: string): void => {
-    const trace = traces.get(key);
-    const report = trace && reportOf(trace);
-    traces.close(key, report?.timeline.replacement?.uid);
-    if (report) onReport(report);
-  };
-  return {
-    /** To be called with each observation and the trace that it concerns. */
-    step(observation: Observation, key?: string): void {
-      if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(key);
-    },
-    /** Takes the traces that are still open when the run ends. */
-    takeRest: (): void => traces.keys().forEach(take),
-  };
-}
 
 /** The pod is gone, or ended without a deletion. */
 export const hasPodEnded = (trace: Trace): boolean => trace.gone !== undefined || endedUndeleted(trace);

@@ -133,10 +133,7 @@ function replicasOf(
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
 }
 
-/**
- * How a rollout replaces pods; amounts as in the API. `Recreate` of a StatefulSet is alpha in 1.37; its maxUnavailable is
- * honoured where the cluster has that feature.
- */
+/** Amounts as in the API. Of a StatefulSet, `Recreate` (alpha in 1.37) and maxUnavailable count where the cluster has the feature. */
 function rolloutOf(object: KubernetesObject) {
   const { strategy, updateStrategy } = specOf(object);
   const { type, rollingUpdate } = asObject(object.kind === 'Deployment' ? strategy : updateStrategy);

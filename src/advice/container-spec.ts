@@ -14,7 +14,7 @@ import {
 import { ownLimitOf, ownTimeoutOf, variablesIn } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import helpers from './data/helpers.json' with { type: 'json' };
-import { imageName } from '../programs/images.ts';
+import { imageName, rowOfImage } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
 import type { SignalHandling } from './signal-handling.ts';
@@ -95,11 +95,8 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
 }
 
 function commandOf({ command, args, image, env }: JsonObject): CommandLine {
-  const added =
-    variablesIn(env)
-      .find(({ name }) => name === 'GUNICORN_CMD_ARGS')
-      ?.value.match(/\S+/g) ?? [];
-  return { command: asStrings(command), args: asStrings(args), image: asString(image), gunicornArgs: added };
+  const variables = variablesIn(env).map(({ name, value }) => `${name}=${value.replace(/\s/g, ' ')}`);
+  return { command: asStrings(command), args: asStrings(args), image: asString(image), env: variables };
 }
 
 function portOf(raw: JsonObject) {
@@ -116,8 +113,8 @@ function hookOf(handler: JsonObject, image: string) {
   const { command: words, seconds } = asObject(handler['exec']);
   const command = asStrings(words);
   // These images have neither a shell nor coreutils, unless their tag says debug.
-  const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
-  const neverRuns = isDistroless && programsOfDistributions.test(command[0] ?? '');
+  const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
+  const neverRuns = isDistroless && !/:[^/]*debug/.test(image) && programsOfDistributions.test(command[0] ?? '');
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
     kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (asNumber(seconds) ?? plainSleep(command));

@@ -17,12 +17,9 @@ export interface OwnTimeout {
 export function ownLimitOf(command: CommandLine, stopSignal: string | undefined): OwnTimeout | undefined {
   const signal = stopSignal ?? stopSignalOfImage(command.image ?? '') ?? 'SIGTERM';
   const { handles, reachesApp, drains, limitSeconds, limitFrom, chain } = stopBehaviour(command, signal, Infinity);
-  const program = chain.at(-1)?.name;
   if (handles !== 'yes' || reachesApp !== 'yes' || drains === 'no' || limitSeconds === undefined) return undefined;
-  return {
-    seconds: limitSeconds,
-    from: [`limit of ${program ?? 'its program'}`, limitFrom].filter(Boolean).join(', '),
-  };
+  const from = [`limit of ${chain.at(-1)?.name ?? 'its program'}`, limitFrom].filter(Boolean).join(', ');
+  return { seconds: limitSeconds, from };
 }
 
 /** With an empty value if that comes from elsewhere. */

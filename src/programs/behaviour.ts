@@ -6,8 +6,8 @@ export type Answer = 'yes' | 'no' | 'unknown';
 export interface ProgramContainer {
   command?: readonly string[];
   args?: readonly string[];
-  /** What the variable GUNICORN_CMD_ARGS adds, which gunicorn's own arguments outrank. */
-  gunicornArgs?: readonly string[];
+  /** Variables, each as NAME=VALUE in one line. */
+  env?: readonly string[];
   image?: string;
   /** Scripts whose text is known, for example from a ConfigMap: the path in the container, and the text. */
   scripts?: ReadonlyMap<string, string>;

@@ -1,6 +1,7 @@
 /** Follows a command line from PID 1 inwards; by the rules of links.ts, the effect on a link follows from that on the next. */
 import type { StopBehaviour as Effect } from './behaviour.ts';
 import { agreed, linkEffect, scriptUnknown, unknownApp, type Context } from './links.ts';
+import traps from './data/traps.json' with { type: 'json' };
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
 import { expanded, inlined, readScript, type Script } from './shell-script.ts';
@@ -27,8 +28,7 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
   const texts = words.map(({ text }) => text);
   // Where /bin/sh is busybox's, a name without a folder means busybox's own program, if it has one.
   const isBusybox = context.sh.join() === 'ash' && !first.text.includes('/');
-  const added = texts.some((text) => /(^|\/)gunicorn$/.test(text)) ? (context.gunicornArgs ?? []) : [];
-  const row = rowOf([...texts, ...added], box ?? (isBusybox ? 'busybox' : undefined));
+  const row = rowOf(texts, { box: box ?? (isBusybox ? 'busybox' : undefined), around: context.around });
   if (row) return ofRow(row, words, context);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
 }
@@ -52,8 +52,7 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const { line, file } = start;
   const text = file ? context.scripts?.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
-  const isHidden = line?.isDynamic && text?.startsWith('$');
-  const read = isHidden ? undefined : readScript(text ?? '');
+  const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
   const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
   return agreed(shells.map((shell) => [label(shell), ofShell(shell, script, start, context)]));
@@ -62,8 +61,7 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
 function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): Effect {
   const context = shell.name === 'ash' ? { ...outer, sh: ['ash'] } : outer;
   const ways = script ? standingsOf(script, shell) : [];
-  const because = 'its script is not understood here';
-  if (ways.length === 0) return { ...scriptUnknown('its script', context), because };
+  if (ways.length === 0) return { ...scriptUnknown('its script', context), ...traps.notRead };
   const label = ({ words, kind }: Standing): string =>
     `${kind === 'became' ? 'it becomes' : 'it runs'} ${nameOf(words[0]) || 'a command that is not visible here'}`;
   return agreed(ways.map((one) => [label(one), ofStanding(shell, one, start, context)]));
@@ -84,22 +82,24 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
 }
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
-  const reaction = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
+  const alone = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
+  const reaction = context.toGroup && alone.inGroup ? { ...alone, ...alone.inGroup } : alone;
   if (!row.next) return linkEffect(row, reaction, context);
-  const next = nextOf(row, words);
   // A script of package.json may begin with exec.
   const isGuess = row.isGuess === true || row.next.script !== undefined;
-  return linkEffect({ ...row, isGuess }, reaction, context, (inner) => effectOf(next, inner));
+  return linkEffect({ ...row, isGuess }, reaction, context, (inner) => effectOf(nextOf(row, words), inner));
 }
 
 /** The command that a wrapper starts. Empty: it is not visible here. */
 function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): readonly Word[] {
-  const { hidden, script, line } = next;
+  const { hidden, script, line, as } = next;
   const texts = words.map(({ text }) => text);
   if (hidden) return [];
   if (script !== undefined) return [script, '-c', 'script-of-package.json'].map(plainWord);
   const end = afterOptions({ next }, texts);
   const option = line === undefined ? -1 : texts.findIndex((text) => /^(-c|--command|--session-command)$/.test(text));
+  if (as !== undefined && !rowOf(texts.slice(end)) && !/^$|sh$|entrypoint/.test(nameOf(words[end])))
+    return [plainWord(as), ...words.slice(end)];
   if (option < 0 || option >= end) return words.slice(end);
   const chosen = texts.findIndex((text) => /^(-s|--shell)$/.test(text));
   const shell = (chosen < 0 ? line : texts[chosen + 1]) ?? 'sh';

@@ -26,10 +26,8 @@ export function knownStop(what: Asked) {
   const stopSignal = stopSignalOfImage(what.image) ?? 'SIGTERM';
   const { chain } = stopBehaviour(what, stopSignal, 30);
   const asked = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'RTMIN+3'].map((name) => `SIG${name}`);
-  const signals = [...new Set([stopSignal, ...asked])].map((signal) => {
-    const { chain: _, ...behaviour } = stopBehaviour(what, signal, 30);
-    return { signal, ...behaviour };
-  });
+  const all = [...new Set([stopSignal, ...asked])];
+  const signals = all.map((signal) => ({ signal, ...stopBehaviour(what, signal, 30), chain: undefined }));
   return {
     ...what,
     /** Of the program or of a part of the command line. */

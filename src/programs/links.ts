@@ -3,7 +3,7 @@ import type { Answer, ProgramContainer, StopBehaviour as Effect, StopRemedy } fr
 import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
-export interface Context extends Pick<ProgramContainer, 'scripts' | 'gunicornArgs'> {
+export interface Context extends Pick<ProgramContainer, 'scripts'> {
   /** The signal without SIG. */
   signal: string;
   graceSeconds: number;
@@ -15,6 +15,7 @@ export interface Context extends Pick<ProgramContainer, 'scripts' | 'gunicornArg
   toGroup: boolean;
   /** The shells that /bin/sh may be. */
   sh: readonly string[];
+  around: string;
   /** Links from PID 1 so far. */
   depth: number;
 }
@@ -44,13 +45,14 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context,
   const go = /^(TERM|INT|HUP|QUIT)$/.test(signal) && ' (a Go program ends at once, with exit code 2 before Go 1.27)';
   const why = isIgnored ? ', as its shell made the signal ignored' : (!reaction && go) || '';
   const otherwise = stays ? `only SIGKILL ends it${why}` : 'it ends at once';
+  const handlers = `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`;
   const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     ...plain,
     handles: stays ? 'unknown' : 'yes',
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code, cutCode ?? []].flat() },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
-    decidedBy: `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`,
+    decidedBy: reaction?.decidedBy ?? handlers,
     remedy: stays && reaction ? { kind: 'trap', text } : undefined,
     chain: [{ kind: 'unknown', name: called, does: 'unknown' }],
   };
@@ -69,9 +71,8 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   const { kind = 'program', name, source, right, isGuess = false } = row;
   const { does, sends = context.signal, makesIgnored = false } = reaction;
   const toGroup = reaction.toGroup ?? (kind === 'shell' && context.toGroup);
-  const isIgnored = context.isIgnored || makesIgnored;
   const child = does === 'execs' ? {} : { isPid1: false, signal: sends, toGroup };
-  const inner = next?.({ ...context, ...child, isIgnored });
+  const inner = next?.({ ...context, ...child, isIgnored: context.isIgnored || makesIgnored });
   const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
   const text = `Stop it with ${better} (STOPSIGNAL of its image, or lifecycle.stopSignal, which clusters drop by default through 1.37)`;
   return {

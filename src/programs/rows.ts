@@ -9,6 +9,7 @@ import { secondsOf } from './shell-words.ts';
 export interface Reaction extends Numbers, Texts {
   does: Does;
   toGroup?: boolean;
+  inGroup?: Reaction;
   remedy?: StopRemedy;
   /** Only of a shell's script: exit codes of any stop; empty: not known. */
   codes?: readonly number[];
@@ -28,21 +29,21 @@ export interface ProgramRow {
   kind?: Link['kind'];
   match: readonly string[];
   /** Where in a wrapper's arguments the command is. */
-  next?: Partial<Record<'line' | 'script', string>> & {
-    values?: readonly string[];
-    operands?: number;
-    hidden?: boolean;
-  };
-  runs?: readonly string[];
+  next?: Partial<Record<'line' | 'script' | 'as', string> & { values: string[]; operands: number; hidden: boolean }>;
+  runs?: string[];
   signals?: Readonly<Record<string, Reaction>>;
   others?: Reaction;
   right?: string | null;
   remedy?: StopRemedy;
-  variants?: readonly (Partial<ProgramRow> & { when: string })[];
+  variants?: readonly (Partial<ProgramRow> & { when?: string; where?: string })[];
   isGuess?: boolean;
   catchesByItself?: boolean;
+  argumentsIn?: readonly string[];
   source: string;
 }
+
+/** `around`: the image, and the variables as NAME=VALUE, each in a line of its own. */
+type Surroundings = Partial<Record<'box' | 'around', string>>;
 
 /** What a shell does in ways that differ between shells. */
 export type Shell = (typeof shells)[number];
@@ -53,11 +54,8 @@ export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 
 const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));
 
-/**
- * The row that the words of a command line mean; for a runtime that of the program it runs, if it has one. `box`: a program
- * of busybox or toybox if it has such a one.
- */
-export function rowOf(words: readonly string[], box?: string): ProgramRow | undefined {
+/** The row that a command line means; for a runtime that of its program, if that has one. `box`: busybox or toybox, if it has one. */
+export function rowOf(words: readonly string[], { box, around = '' }: Surroundings = {}): ProgramRow | undefined {
   const [path = '', second = ''] = words;
   const name = path.split('/').at(-1)?.slice(-100) ?? '';
   const names = [...(box === undefined ? [] : [`${box} ${name}`]), path, name, name.replace(/-?\d+(\.\d+)*$/, '')];
@@ -65,28 +63,30 @@ export function rowOf(words: readonly string[], box?: string): ProgramRow | unde
   const [row] = matches.flatMap((one) => byMatch.get(one) ?? []);
   if (!row) return undefined;
   const own = words.slice(1, row.next?.hidden || row.next?.script || !row.next ? undefined : afterOptions(row, words));
-  const found = configured(row, [name, ...own].join(' ').slice(0, 20_000));
+  const added = row.argumentsIn?.map((one) => new RegExp(`^${one}=(.*)`, 'm').exec(around)?.[1] ?? '') ?? [];
+  const found = configured(row, [name, ...own, ...added].join(' ').trim().slice(0, 20_000), around);
   // `python -m gunicorn`, `node node_modules/.bin/next start`, `ruby bin/puma`.
   const script = found.runs && words.slice(afterOptions({ next: { values: found.runs } }, words));
-  return (script && rowOf(script.map((word) => word.replace(/\.__main__$/, '')))) ?? found;
+  return rowOf(script?.map((word) => word.replace(/\.__main__$/, '')) ?? [], { around }) ?? found;
 }
 
-/** With what the arguments change: by `variants`, and the limit that an option sets. */
-function configured(row: ProgramRow, args: string): ProgramRow {
+/** With what arguments, variables and the image change: by `variants`, and the limit that one of them sets. */
+function configured(row: ProgramRow, args: string, around: string): ProgramRow {
   let found = row;
-  for (const { when, ...rest } of row.variants ?? []) if (new RegExp(when).test(args)) found = { ...found, ...rest };
+  for (const { when = '', where = '', ...rest } of row.variants ?? [])
+    if (new RegExp(when).test(args) && new RegExp(where, 'm').test(around)) found = { ...found, ...rest };
   const signals = Object.entries(found.signals ?? {}).map(([name, reaction]) => {
-    const set = (reaction.limitFrom ?? '').split(' + ').map((options) => secondsSet(options, args));
+    const set = (reaction.limitFrom ?? '').split(' + ').map((options) => secondsSet(options, `${args}\n${around}`));
     const [own = reaction.limitSeconds ?? 0, before = 0] = set;
     return [name, set.some(Number.isFinite) ? { ...reaction, limitSeconds: own + before } : reaction] as const;
   });
   return { ...found, signals: Object.fromEntries(signals) };
 }
 
-/** The value of one of the options in the arguments. */
-function secondsSet(options: string, args: string): number | undefined {
-  const names = options.match(/(?<!\S)-\S+/g)?.join('|') ?? '$^';
-  return secondsOf(new RegExp(`(?:^| )(?:${names})[ =]?(\\d\\S*)`, 'i').exec(args)?.[1] ?? '');
+/** The value of one of the options in the first line, or of one of the variables in the others. */
+function secondsSet(from: string, lines: string): number | undefined {
+  const names = from.match(/(?<!\S)-\S+|\b[A-Z][A-Z\d]*_[A-Z_]+\b(?!, in ms)/g)?.join('|') ?? '$^';
+  return secondsOf(new RegExp(`(?:^(?:.*? )?|\\n)(?:${names})[ =]?(\\d\\S*)`, 'i').exec(lines)?.[1] ?? '');
 }
 
 /** The index of the first word that is no option, value of an option, assignment or operand of the wrapper itself. */

@@ -1,16 +1,9 @@
-/**
- * Reads a script of a POSIX shell into the simple commands that it contains, each with how it stands in the script, as far
- * as that decides which process gets a signal (POSIX.1-2017, Shell Command Language, 2.9 and 2.10). What it cannot read
- * makes the whole script unreadable: half a script would give wrong answers.
- */
-import shellWords from './data/commands.json' with { type: 'json' };
+/** Reads a script of a POSIX shell into its simple commands, and how each stands in it (POSIX.1-2017, Shell Command Language, 2.9, 2.10). */
+import data from './data/commands.json' with { type: 'json' };
 import { tokensOf, type Token, type Word } from './shell-words.ts';
 
 export interface ShellCommand {
-  /**
-   * As `handsOver` of a shell calls it: the compound commands around it, `redirect`, `newline` …; and `?`: it may not run at
-   * all, `&&`: only after the one before it, `||`: beside or instead of a program before it.
-   */
+  /** In the words of `handsOver`; `?`: it may not run, `&&`: only after the one before it, `||`: beside or instead of that. */
   forms: Set<string>;
   words: Word[];
   /** In the background, by itself or as a part of a compound command. */
@@ -21,7 +14,7 @@ export interface ShellCommand {
 
 export type Script = Readonly<Pick<Reader, 'functions'>> & { commands: readonly ShellCommand[] };
 
-/** Undefined: not readable, or too long to answer at once. */
+/** Undefined: a part of it is not readable, as half a script would give wrong answers, or it is too long to answer at once. */
 export function readScript(text: string): Script | undefined {
   const tokens = tokensOf(text);
   const reader = tokens && new Reader(tokens);
@@ -76,12 +69,12 @@ export function commandsIn(text: string): { commands: readonly (readonly string[
   return { commands: atTop.map(({ words }) => textsOf(words)), isPlain };
 }
 
-const instant = new Set(shellWords.instant);
+const instant = new Set(data.instant);
 /** It ends by itself within moments. */
 export const isInstant = ([first, ...others]: readonly Word[]): boolean =>
-  !first || (instant.has(first.text) && (others.length > 0 || !shellWords.waitForInput.includes(first.text)));
+  !first || instant.has(first.text) !== (others.length === 0 && data.waitForInput.includes(first.text));
 
-const [ends, serves] = [shellWords.ends, shellWords.serves].map((patterns) => new RegExp(patterns.join('|')));
+const [ends, serves] = [data.ends, data.serves].map((patterns) => new RegExp(patterns.join('|')));
 export const textsOf = (words: readonly Word[]): string[] => words.map(({ text }) => text);
 /** It ends by itself, perhaps not within moments. */
 export const endsByItself = (words: readonly Word[]): boolean => ends?.test(textsOf(words).join(' ')) === true;
@@ -89,7 +82,7 @@ export const endsByItself = (words: readonly Word[]): boolean => ends?.test(text
 export const isServer = (words: readonly Word[]): boolean => serves?.test(textsOf(words).join(' ')) === true;
 
 /** What closes the commands after a keyword, or divides them from the next ones. */
-const endsAfter = new Map<string | undefined, string>(Object.entries(shellWords.endsAfter));
+const endsAfter = new Map<string | undefined, string>(Object.entries(data.endsAfter));
 
 class Reader {
   readonly commands: ShellCommand[] = [];

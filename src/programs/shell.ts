@@ -100,9 +100,10 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
   return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
 
-/** The seconds that a `sleep` takes; undefined if it is another command. */
-export function sleepOf([name, time]: readonly Word[]): number | undefined {
-  if (!/(^|\/)sleep$/.test(name?.text ?? '')) return undefined;
+/** The seconds that a `sleep` takes, or what does nothing for ever; undefined if it is another command. */
+export function sleepOf([name, time, file]: readonly Word[]): number | undefined {
+  const [, does] = /(?:^|\/)(sleep|tail)$/.exec(name?.text ?? '') ?? [];
+  if (does === undefined || (does === 'tail' && file?.text !== '/dev/null')) return undefined;
   return secondsOf(time?.text ?? '') ?? Infinity;
 }
 
@@ -170,7 +171,7 @@ function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): Reaction {
   const { kind, words, job } = standing;
   const { signal, isPid1, graceSeconds } = context;
-  const sleep = shell.trapsInSleep && sleepOf(words) !== undefined ? 0 : sleepOf(words);
+  const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
     return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);

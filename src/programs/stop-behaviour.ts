@@ -6,16 +6,14 @@ import { scriptUnknown, type Context } from './links.ts';
 import { rowOf } from './rows.ts';
 import { plainWord } from './shell-words.ts';
 
-/**
- * `signal` with or without SIG; `graceSeconds`: how long after the signal SIGKILL comes. An unknown part makes everything
- * behind it unknown, and `decidedBy` names it.
- */
+/** `signal` with or without SIG; `graceSeconds`: from it to SIGKILL. Behind an unknown part, which `decidedBy` names, all is unknown. */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
-  const { command = [], args = [], image: whole = '', scripts, gunicornArgs } = container;
+  const { command = [], args = [], image: whole = '', scripts, env = [] } = container;
   const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
   const start = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
-  const context: Context = { ...start, signal: name, graceSeconds, sh: shellsOf(image), scripts, gunicornArgs };
+  const around = [image, ...env].join('\n').slice(0, 20_000);
+  const context: Context = { ...start, signal: name, graceSeconds, sh: shellsOf(image), scripts, around };
   // Of each word more than a script that can be understood has.
   const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
   if (words) return effectOf(words, context);
@@ -40,19 +38,16 @@ function wordsOf(command: readonly string[], args: readonly string[], image: str
 }
 
 /**
- * How a container ended by its stop signal, by its exit code and the name of its program. `isNormal`: certainly as this
- * program does when it stops; false: something in front of the application probably ended and cut it off; absent: it ran
- * until SIGKILL, as this program ignores the signal, and `advice` says what would help.
+ * How a container ended by its stop signal. `isNormal`: certainly as this program does when it stops; false: something in front
+ * of it probably cut it off; absent: it ran until SIGKILL, as it ignores the signal, and `advice` says what would help.
  */
 export function knownEnd({ program = '', image }: { program?: string; image?: string }, signal = 'SIGTERM', code = 0) {
   // Its arguments are not known; a manager of scripts needs one.
   const command = [program, 'start'];
-  const found = stopBehaviour({ command, image }, signal, 30);
-  const { reachesApp, handles, exitCodes, because } = found;
-  const variants = rowOf(command)?.variants ?? [];
-  const codes = variants.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
+  const { reachesApp, handles, exitCodes, because, ...found } = stopBehaviour({ command, image }, signal, 30);
+  const codes = rowOf(command)?.variants?.flatMap(({ signals }) => signals?.[signal.replace(/^SIG/, '')]?.code ?? []);
   if (handles === 'no' && reachesApp === 'yes' && code === 137) return { because, advice: found.remedy?.text };
-  if (program === '' || handles !== 'yes' || codes.some((one) => one !== code)) return undefined;
+  if (program === '' || handles !== 'yes' || codes?.some((one) => one !== code)) return undefined;
   if (reachesApp === 'no') return exitCodes.cut.includes(code) ? { isNormal: false, because } : undefined;
   const isKnown = !found.probably && reachesApp === 'yes' && found.chain.at(-1)?.kind === 'program';
   return isKnown && exitCodes.good.includes(code) ? { isNormal: true, because } : undefined;

@@ -2,10 +2,7 @@
 import { asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Path } from '../container-spec.ts';
 
-/**
- * Paths are those of the object before any edit; in a list, a step is an index or the name of an item. Items move last.
- * `why`: one short clause, which becomes a comment.
- */
+/** Paths: before any edit; a step in a list is an index or an item's name. Items move last. `why`: a short clause, for a comment. */
 export type Edit =
   | { kind: 'set'; path: Path; value: unknown; why: string }
   /** Moves the item of a list, which keeps others, to the end of another list, which may not exist yet. */

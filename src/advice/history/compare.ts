@@ -144,10 +144,7 @@ type Share = readonly [part: number, whole: number];
 const sharesOf = (before: readonly ExitSample[], after: readonly ExitSample[], has: (sample: ExitSample) => boolean) =>
   [before, after].map((all): Share => [all.filter(has).length, all.length]) as [Share, Share];
 
-/**
- * One exit on each side: the two exits differ, whatever others would do. Otherwise the difference is at least two
- * standard errors, which is chance in less than 5 % of all comparisons.
- */
+/** Single exits differ, whatever others would do. Else it is at least two standard errors: chance in less than 5 % of comparisons. */
 function isProven(was: Share, is: Share): boolean {
   const difference = Math.abs(is[0] / is[1] - was[0] / was[1]);
   if (was[1] === 1 && is[1] === 1) return difference > 0;

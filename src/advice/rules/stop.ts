@@ -2,6 +2,7 @@
 import { execRemedy } from '../../programs/links.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
+import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob } from '../roles.ts';
@@ -63,11 +64,14 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
 
 /** As messages name it: what Windows sends has other names, and an image that brings its program may bring its signal. */
 export const signalText = ({ isWindows }: Situation, container: ContainerSpec): string =>
-  isWindows || (isUpToImage(container) && container.command.command.length === 0)
+  isWindows || (isUpToImage(container) && (container.command.command.length === 0 || rightSignalOf(container)))
     ? 'its stop signal'
     : `SIG${stopSignalOf(container)}`;
 
 const isUpToImage = ({ stopSignal, image }: ContainerSpec): boolean => (stopSignal ?? rowOfImage(image)) === undefined;
+
+/** What its program needs to finish its work, which an image that is not known may set as its STOPSIGNAL. Without SIG. */
+const rightSignalOf = ({ command }: ContainerSpec) => stopBehaviour(command, 'TERM', 30).rightSignal?.slice(3);
 
 const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' : 'SIGKILL');
 
@@ -77,16 +81,18 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   const { inspection } = container;
   if (isWindows) return { kind: 'unknown' };
   const command = { ...container.command, sharesProcesses };
-  const handling =
-    inspection?.kind === 'read'
-      ? inspection.handling
-      : signalHandlingOf(command, stopSignalOf(container), graceSeconds);
+  const read = inspection?.kind === 'read' ? inspection.handling : undefined;
+  const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
+  const right = read ?? signalHandlingOf(command, rightSignalOf(container));
+  if (!isUpToImage(container)) return handling;
+  if (handling.kind === 'handles' && right.kind === 'handles' && right.how !== handling.how)
+    return { kind: 'handles', how: `its image decides: ${handling.how}; ${right.how}` };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
   const trapped = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((signal) => {
     const other = signalHandlingOf(command, signal);
     return other.kind === 'handles' && !other.endsAtOnce;
   });
-  if (trapped === undefined || !isUpToImage(container)) return handling;
+  if (trapped === undefined) return handling;
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
   return { kind: 'depends', because };
 }
@@ -133,9 +139,23 @@ const mismatched = ofContainer((container, spec) => {
   }
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
-  const message = `${container.name} is stopped with SIG${signal}, and its command traps SIGTERM only`;
-  return warning(code, message, { ...place, advice: `Trap ${signal} as well.` });
+  const message = `${container.name} is stopped with SIG${signal}, and its command is known to handle SIGTERM only`;
+  return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
+
+/** What the hook begins needs time, and the signal that follows at once takes it away. */
+const hastyHooks = ofContainer((container, spec) => {
+  const handling = handlingOf(spec, container);
+  const asks = drainCommand.test(container.hook?.command.join(' ') ?? '');
+  if (!asks || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
+  const message = `the preStop hook of ${container.name} asks it to finish and does not wait, and ${signalText(spec, container)} then ends it at once`;
+  const advice = 'Let the hook wait for the end: `while kill -0 1; do sleep 1; done` as its last command.';
+  return warning('stop-signal-mismatch', message, { ...atHook(container), advice });
+});
+
+/** As the last command of a hook. */
+const drainCommand =
+  /\bnginx .*-s ?quit$|\bgraceful-stop$|\bp?kill(all)? [^;&|]*-(s ?)?(SIG)?(QUIT|WINCH|USR1)\b[^;&|]*$/;
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
@@ -147,5 +167,5 @@ const droppedStopSignals = ofContainer((container) => {
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, droppedStopSignals],
+  ...[signals, mismatched, hastyHooks, droppedStopSignals],
 ];

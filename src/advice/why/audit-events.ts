@@ -68,10 +68,7 @@ const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:nod
 export const isBinding = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === 'binding' && isDone(event);
 
-/**
- * A `deletecollection` as the deletion of one pod: its response lists the pods. Without a response, only a request
- * without a selector is known to include this one, if it existed.
- */
+/** A `deletecollection` as the deletion of one pod, which its response lists; without one, only a request without a selector has it. */
 export function deletionAmongOthers(event: AuditEvent, name: string): AuditEvent | undefined {
   if (!event.object) return event.uri.includes('?') ? undefined : event;
   const listed = asArray(event.object['items'], Infinity).map(asObject);

@@ -122,10 +122,7 @@ function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject
   return { ...Object.fromEntries(present), conditions: [...byType.values()] };
 }
 
-/**
- * The last state without a deletionTimestamp, or the first one with the changes by the request undone. Undefined if the
- * log begins after the deletion.
- */
+/** The last state before the deletion, or the first one with the request's changes undone. Undefined if the log begins later. */
 function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined) {
   const alive = pods.findLast(({ object }) => !isDeleted(object));
   if (alive) return { at: alive.answeredAt, object: alive.object };

@@ -107,7 +107,7 @@ async function targetSpec(
   const spec = situationOfLivePod(pod, neighbours, { node, graceSeconds });
   if (!inspect || spec.isFinished) return spec;
   ports.stderr.write(
-    `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}; of a shell also cat of its children\n`,
+    `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
   );
   const { inspected } = await import('./inspect.ts');
   return inspected(cluster, spec);

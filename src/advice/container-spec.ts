@@ -142,7 +142,7 @@ function stopsServer(command: readonly string[]): boolean {
 }
 
 const stopCommand =
-  /^(exec\s+)?(\S*\/)?(nginx\s.*-s\s*(quit|stop)|(apachectl|apache2ctl|httpd)\s.*-k?\s*(graceful-)?stop|apachectl\s+(graceful-)?stop|(kill|pkill|killall|killall5)(\s|$)|pg_ctl\s.*\bstop\b|(supervisorctl|catalina\.sh|haproxyctl|caddy|traefik|rabbitmqctl|redis-cli)\s.*\b(stop|shutdown)\b)/i;
+  /^(exec\s+)?(\S*\/)?(nginx\s.*-s\s*(quit|stop)|(apachectl|apache2ctl|httpd)\s.*-k?\s*(graceful-)?stop|apachectl\s+(graceful-)?stop|(kill|pkill|killall|killall5)(?!.*\s-(s\s*)?(SIG)?(0|1|HUP|USR[12]|1[0289]|20|TSTP|CONT|STOP)\b)(\s|$)|pg_ctl\s.*\bstop\b|(supervisorctl|catalina\.sh|haproxyctl|caddy|traefik|rabbitmqctl|redis-cli)\s.*\b(stop|shutdown)\b)/i;
 
 /** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
 function sumOfSleeps(command: readonly string[]): number | undefined {

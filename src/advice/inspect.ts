@@ -18,30 +18,12 @@ export async function inspected(cluster: Cluster, spec: Situation): Promise<Situ
       execIn(cluster, { pod: spec.subject.name, container: container.name, command: ['cat', file] });
     const status = await cat('/proc/1/status');
     const cmdline = status.kind === 'done' ? await cat('/proc/1/cmdline') : status;
-    const inspection = inspectionOf(status, cmdline, stopSignalOf(container), spec.sharesProcesses);
-    found.set(container.name, await withChild(inspection, cat));
+    found.set(container.name, inspectionOf(status, cmdline, stopSignalOf(container), spec.sharesProcesses));
   }
   return { ...spec, containers: spec.containers.map((one) => ({ ...one, inspection: found.get(one.name) })) };
 }
 
-type Cat = (file: string) => Promise<ExecResult>;
-
 const textOf = (answer: ExecResult): string => (answer.kind === 'done' ? answer.stdout.toString('utf8') : '');
-
-/** Says that the child of a shell that is PID 1 does not get the signal, which the shell drops. */
-async function withChild(inspection: Inspection, cat: Cat): Promise<Inspection> {
-  if (inspection.kind !== 'read' || inspection.handling.kind !== 'shell') return inspection;
-  const { handling, command } = inspection;
-  if (handling.because !== pid1Text(command)) return inspection;
-  // Undefined: there is none, or the kernel does not list children.
-  const pid = /^\d+\b/.exec(textOf(await cat('/proc/1/task/1/children')))?.[0];
-  const [path = ''] = pid === undefined ? [] : textOf(await cat(`/proc/${pid}/cmdline`)).split('\0', 1);
-  const child = path.split('/').at(-1)?.slice(0, 60);
-  const because = `${handling.because}, ${child} is its child and gets nothing`;
-  return child ? { ...inspection, handling: { ...handling, because } } : inspection;
-}
-
-const pid1Text = (command: string): string => `PID 1 is \`${command}\``;
 
 export function inspectionOf(status: ExecResult, cmdline: ExecResult, signal: string, sharesProcesses: boolean) {
   const unreadable = (because: string): Inspection => ({ kind: 'unreadable', because });
@@ -58,7 +40,7 @@ export function inspectionOf(status: ExecResult, cmdline: ExecResult, signal: st
   const command = words.join(' ').slice(0, 120);
   const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
-  const because = pid1Text(command);
+  const because = `PID 1 is \`${command}\``;
   const found = signalHandlingOf({ command: words, args: [], image: undefined }, signal);
   const handles = { kind: 'handles', how: 'it has a signal handler (read from /proc/1/status)' } as const;
   const isScript = lineOfShell(words) !== undefined;

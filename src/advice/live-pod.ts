@@ -61,14 +61,11 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
   });
 }
 
-/**
- * Whether the eviction API would evict a pod: `Create` of KK/registry/core/pod/storage/eviction.go (SIGNALS.md §1
- * "Eviction"). It also refuses until a budget's controller has seen the latest change (`checkAndDecrement`), which is
- * over in a moment and ignored here.
- */
+/** As the eviction API answers: `Create` of KK/registry/core/pod/storage/eviction.go (SIGNALS.md §1 "Eviction"). */
 function rulingOf({ name, evictsUnready, counts }: BudgetSpec, pod: Pod, isSeveral: boolean): BudgetSpec['ruling'] {
   const { allowed, healthy, desired } = counts;
   const now = `${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`;
+  // It also refuses until the budget's controller has seen the latest change, which is over in a moment.
   // `canIgnorePDB`: these pods are evicted whatever their budgets say.
   const isExempt = ['Succeeded', 'Failed', 'Pending'].includes(pod.status.phase ?? '') || isTerminating(pod);
   // A pod that is not ready counts as unhealthy. The default policy is IfHealthyBudget.

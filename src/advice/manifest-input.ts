@@ -1,7 +1,7 @@
 /** What `-f`, `-R` and `-k` name → manifests. What cannot be read becomes an entry of `broken`; the rest is still read. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from '../run/ports.ts';
@@ -67,12 +67,21 @@ async function readFolder(folder: string, isRecursive: boolean): Promise<Parsed[
   return read;
 }
 
-const readOneFile = (file: string): Promise<Parsed> =>
-  readText(file, async () => {
+async function readOneFile(file: string): Promise<Parsed> {
+  const parsed = await readText(file, async () => {
     const { size } = await stat(file);
     if (size <= maxManifestBytes) return readFile(file);
     throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
   });
+  const manifests = parsed.manifests.map((one) => ({ ...one, isKustomized: isBelowKustomization(file) }));
+  return { ...parsed, manifests };
+}
+
+/** A kustomization lists files of its folder and of the folders in it. */
+const isBelowKustomization = (file: string): boolean =>
+  dirname(file) !== file &&
+  (['kustomization.yaml', 'kustomization.yml', 'Kustomization'].some((name) => existsSync(join(dirname(file), name))) ||
+    isBelowKustomization(dirname(file)));
 
 /** `name`: for messages. */
 async function readText(name: string, read: () => Promise<Uint8Array>): Promise<Parsed> {

@@ -7,7 +7,7 @@ import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export interface OwnTimeout {
   readonly seconds: number;
-  /** Of these, how long it goes on serving as before after its signal. */
+  /** Of these, how long it goes on serving as before after its signal; 0: for an unknown time. */
   readonly delaySeconds?: number;
   /** The option or variable, without its value: `--graceful-timeout`; of a program's own limit also the program. */
   readonly from: string;
@@ -64,10 +64,15 @@ function pgCtl(words: readonly string[]): [string, string][] {
   return option < 0 || !words.slice(at).includes('stop') ? [] : [['pg_ctl -t', words[option + 1] ?? '']];
 }
 
-/** A bare number counts seconds, unless its name says ms or is that of Java's or Node's habit. At most a day. */
+/** Where a bare number counts seconds: by the documents of the program that has the option, or by its name. */
+const inSeconds =
+  /^(pg_ctl -t|--graceful-timeout|(--|UVICORN_)timeout[-_]graceful[-_]shutdown|(N8N|SANIC|HASURA_GRAPHQL)_GRACEFUL_SHUTDOWN_TIMEOUT|GOOD_JOB_SHUTDOWN_TIMEOUT|RUNNER_GRACEFUL_STOP_TIMEOUT|STOP_SERVER_ANNOUNCE_DELAY|(-D)?quarkus[._]shutdown[._]timeout)$|sec(ond)?s$/i;
+
+/** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */
 function timeOf(from: string, value: string): number | undefined {
-  const bare = /^\d{1,8}$/.test(value);
   const isMs = /m(illi)?s(ec(ond)?s?)?$/i.test(from.replace(/(secs|seconds)$/i, ''));
-  const seconds = bare ? Number(value) / (isMs || Number(value) >= 86_400 ? 1000 : 1) : secondsOf(value);
-  return seconds !== undefined && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
+  const isBare = /^\d{1,8}$/.test(value);
+  if (isBare && !isMs && !inSeconds.test(from)) return /delay/i.test(from) && Number(value) > 0 ? 0 : undefined;
+  const seconds = isBare && isMs ? Number(value) / 1000 : secondsOf(value);
+  return seconds !== undefined && seconds >= 1 && seconds <= 86_400 ? seconds : undefined;
 }

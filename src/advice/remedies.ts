@@ -1,5 +1,6 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { lineOfShell } from '../programs/shell-arguments.ts';
+import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
 import { reasonsIn, surges } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
@@ -7,6 +8,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
+import { signalText, stopSignalOf } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -47,7 +49,11 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
   // A patch of a custom resource would replace its whole list of containers.
-  return situation.isCustom ? all.map((remedy) => ({ ...remedy, edits: [] })) : all;
+  const { isCustom, isOfOldVersion, subject } = situation;
+  if (isCustom || !isOfOldVersion) return all.map((one) => (isCustom ? { ...one, edits: [] } : one));
+  const version = subject.kind === 'CronJob' ? 'batch/v1' : 'apps/v1';
+  const first = `first move it to ${version}, as no cluster has both its apiVersion and these fields; then `;
+  return all.map((one) => (one.edits.length > 0 ? { ...one, text: first + one.text, edits: [] } : one));
 }
 
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
@@ -93,12 +99,19 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
-  const { solves, sentences, ...sleeps } = hooksFor(plan);
+  const { solves, sentences, byHand, ...sleeps } = hooksFor(plan);
+  const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
+  if (byHand !== undefined) return [...sentences, ...inWords([...solves, ...graceProblems], byHand)];
   const isAdded = sleeps.on.length > 0;
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
-  const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
-  const words = !isAdded && graceProblems.length > 0 ? graceInWords(situation, graceProblems) : undefined;
-  if (words) return [...sentences, ...inWords(graceProblems, words)];
+  const cut = graceProblems.find(({ code }) => code === 'prestop-cut-off')?.container;
+  const isOpen = signalled(situation).some(({ name, hook }) => name === cut && hook && hook.minSeconds === undefined);
+  const { answer, because } = othersServe(situation);
+  const isOutage = cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0;
+  const outage = ` well below its ${situation.graceSeconds}s grace period: every second of the hook is outage, as ${because}`;
+  const why = isOpen ? ': how long it needs is not known, as it was cut off' : outage;
+  if (!isAdded && (isOpen || isOutage))
+    return [...sentences, ...inWords(graceProblems, `shorten the preStop hook of ${cut}${why}`)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
@@ -120,14 +133,19 @@ function hookAndGrace(plan: Plan): Remedy[] {
     delay === undefined ? ', to keep serving until clients know; adjust the sleep to your load balancer' : byDelay;
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
   const adjust = !isAdded ? shorter : isForClients ? forClients : ', as long as what needs them';
+  const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
+  const all = Math.max(situation.graceSeconds, grace?.seconds ?? 0);
+  const hanging = `one that ignores its signal ${all}s; it holds its resources as long`;
   const remedy: Remedy = {
     solves: solved,
-    text: `${parts.join(' and ')}${adjust}`,
+    text: `${parts.join(' and ')}${adjust}${beside}`,
     edits: [
       ...hookEdits(situation, sleeps),
       ...(longer ? [set([...situation.podPath, graceField], longer.seconds, longer.sum)] : []),
     ],
-    costs: costsOf(situation, sleeps.seconds, grace),
+    costs: isAdded
+      ? `each pod takes ${sleeps.seconds}s longer to stop, and ${hanging}`
+      : `a pod that hangs is killed only after ${all}s`,
     presupposes: isAdded ? hookNeeds(situation, sleeps) : undefined,
     size: grace,
     after: unhandled.length > 0 ? unhandled : undefined,
@@ -148,30 +166,11 @@ function noGrace(plan: Plan): Remedy[] {
   ];
 }
 
-/** What no number solves. */
-function graceInWords(situation: Situation, problems: readonly Problem[]): string | undefined {
-  const cutOff = problems.find(({ code }) => code === 'prestop-cut-off')?.container;
-  if (cutOff === undefined) return undefined;
-  if (signalled(situation).some(({ name, hook }) => name === cutOff && hook && hook.minSeconds === undefined))
-    return `shorten the preStop hook of ${cutOff}: how long it needs is not known, as it was cut off`;
-  const { answer, because } = othersServe(situation);
-  return answer === 'no' && servicesOfClients(situation).length > 0
-    ? `shorten the preStop hook of ${cutOff} well below its ${situation.graceSeconds}s grace period: every second of the hook is outage, as ${because}`
-    : undefined;
-}
-
-function costsOf({ graceSeconds }: Situation, hookSeconds: number, grace: Size | undefined): string {
-  const all = Math.max(graceSeconds, grace?.seconds ?? 0);
-  if (hookSeconds === 0) return `a pod that hangs is killed only after ${all}s`;
-  return `each pod takes ${hookSeconds}s longer to stop, and one that ignores its signal ${all}s; it holds its resources as long`;
-}
-
 /** Sleeps of the same length end together, and with them what the serving container may need. */
-function hookNeeds(situation: Situation, { on, seconds }: Sleeps): string {
+function hookNeeds(situation: Situation, { on }: Sleeps): string {
   const others = companionsOf(situation, containersThatServe(situation)).filter(({ name }) => on.includes(name));
   const together = `; requests that end within the sleep, after which ${list(others.map(({ name }) => name))} may stop first (not as a sidecar in initContainers)`;
-  const beside = `; that two pods may run at the same time: each rollout runs them ${seconds}s longer`;
-  return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}${isReplacedBeside(situation) ? beside : ''}`;
+  return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}`;
 }
 
 const isReplacedBeside = ({ capacity }: Situation): boolean => capacity.replicas === 1 && surges(capacity) === 'yes';
@@ -202,10 +201,14 @@ function hooksFor(plan: Plan) {
   const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
-  const [stuck] = missing.flatMap((one) => whyNoSleep(one, longest, raced.includes(one)) ?? []);
   const on = missing.map(({ name }) => name);
+  const [stuck] = missing.flatMap((one) => whyNoSleep(situation, one, longest) ?? []);
   if (stuck === undefined) return { seconds: on.length > 0 ? longest : 0, on, solves, sentences };
-  return { seconds: 0, on: [], solves: [], sentences: [...sentences, ...inWords(solves, stuck)] };
+  const { seconds = 0, sum, limit } = graceFor(situation, { seconds: longest, on }) ?? {};
+  const isLonger = seconds > (situation.specGraceSeconds ?? defaultGraceSeconds);
+  const byHand = isLonger ? `${stuck}; with it grace period ${seconds}s (${sum})` : stuck;
+  const unfit = limit && `a preStop sleep of ${longest}s does not fit: ${sum}`;
+  return { seconds: 0, on: [], solves, sentences, byHand: unfit ?? byHand };
 }
 
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
@@ -227,15 +230,19 @@ const canSetSleep = ({ hook }: ContainerSpec): boolean =>
   !hook || hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.neverRuns;
 
 /** Of one container; undefined if it can have it. */
-function whyNoSleep(container: ContainerSpec, seconds: number, isServing: boolean): string | undefined {
+function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: number): string | undefined {
   const { name, hook, liveness: { graceSeconds: restart = Infinity } = {} } = container;
   if (isHeavyHook(seconds, restart))
     return `a preStop sleep of ${seconds}s needs a longer ${graceField} of the liveness probe of ${name}: a restart by it has ${restart}s, hook included`;
   if (canSetSleep(container)) return undefined;
-  if (!isServing)
-    return `let ${name} stay up for ${seconds}s too: by its own preStop hook, or as a sidecar in initContainers`;
+  const command = { ...container.command, sharesProcesses: situation.sharesProcesses };
+  const { drains } = stopBehaviour(command, stopSignalOf(container), situation.graceSeconds);
+  const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
+  const loop = `; while kill -0 ${situation.sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
+  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, loop] : ['', ''];
   const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
-  return `let the preStop hook of ${name} sleep ${seconds}s first${hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : ''}`;
+  const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …${then}'${shell}` : '';
+  return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 
 /** Undefined if a sleep helps. */
@@ -263,10 +270,9 @@ function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {
   const serving = containersThatServe(situation);
   const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
   const forServing = `${list(serving.map(({ name }) => name))} may need it meanwhile`;
-  const sleeping = situation.containers.filter(({ name }) => on.includes(name));
-  return sleeping.map((one) => {
+  return situation.containers.flatMap((one) => {
     const why = serving.includes(one) ? forClients : forServing;
-    return set([...one.path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why);
+    return on.includes(one.name) ? set([...one.path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why) : [];
   });
 }
 
@@ -286,7 +292,8 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps): Size | undefin
   const needs = signalled(situation).map((container) => {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
-    const hookSeconds = on.includes(container.name) ? seconds : Math.max(hookToday, measured?.hookSeconds ?? 0);
+    const own = Math.max(hookToday, measured?.hookSeconds ?? 0);
+    const hookSeconds = on.includes(container.name) ? seconds + (canSetSleep(container) ? 0 : own) : own;
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
     const { drainSeconds = 0, wasKilled = false } = measured ?? {};
@@ -397,16 +404,18 @@ function byContainer({ situation, problems }: Plan): Remedy[] {
   });
 }
 
-function sidecar({ podPath }: Situation, { name, path, hook, delaysStart }: ContainerSpec, problem: Problem): Remedy {
+function sidecar(situation: Situation, { name, path, hook, delaysStart }: ContainerSpec, problem: Problem): Remedy {
+  const { podPath, isKustomized } = situation;
   const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
   const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
   const unless = '; only if its postStart hook or startupProbe does not need the application, which starts after it';
+  const byHand = '; by hand, as overlays of its kustomization may name it, or count the containers';
   const sets = set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar');
   const moves: Edit = { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why };
   return {
     solves: [problem],
-    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${sleep}${delaysStart ? unless : ''}`,
-    edits: delaysStart ? [] : [sets, moves],
+    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${sleep}${delaysStart ? unless : isKustomized ? byHand : ''}`,
+    edits: delaysStart || isKustomized ? [] : [sets, moves],
     presupposes: `Kubernetes 1.29 or later, which has sidecars; ${name} then starts before the application`,
   };
 }

@@ -25,6 +25,7 @@ import { defaultGraceSeconds } from './sizes.ts';
 export interface Situation extends ReturnType<typeof situationOf> {
   /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
   readonly isPatch?: boolean;
+  readonly isKustomized?: boolean;
   /** The pod has finished: deleting it stops nothing. */
   readonly isFinished?: boolean;
   /** No container of the live pod runs at this moment. */
@@ -111,6 +112,8 @@ export function situationOf(
     },
     /** How its controller replaces pods is not known. */
     isCustom: !isBuiltIn(object),
+    /** Its version was removed before Kubernetes 1.26, and another took its place. */
+    isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
     /** The path of the pod's spec in the object. */
     podPath,
     /** The grace period of the deletion: the requested one, else the spec's, else 30. */
@@ -169,7 +172,8 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
     .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))
     .map(({ manifest, path }) => {
       const situation = situationOf(manifest.object, neighbours, graceSeconds, path);
-      return { manifest, situation: { ...situation, isPatch: situation.containers.some(({ image }) => image === '') } };
+      const isPatch = situation.containers.some(({ image }) => image === '');
+      return { manifest, situation: { ...situation, isPatch, isKustomized: manifest.isKustomized } };
     });
   const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
     replicas !== 0 && !/Job$|^Pod$/.test(kind);

@@ -145,6 +145,7 @@ export function exitAdvice(
 }
 
 const lossAdvice: Partial<Record<Loss['cause'], string>> = {
+  'new-pods': 'give the pods a readiness probe of what their clients need',
   'kept-connection-cut':
     'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
   'unanswered-while-draining':

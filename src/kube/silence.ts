@@ -39,18 +39,19 @@ export async function askWhatIsNew({ cluster, target, position, signal, deliver 
   const response = await answerIfAny(cluster.request(request), signal);
   if (response === undefined) return { has: 'unknown', complete: false };
   const { status, body, headers, dated } = response;
-  // How long an answer took counts even if it comes too late to compare.
-  dated.forEach((one) => deliver({ ...one, read: status < 500 ? 'stored' : 'failed' }));
   const complete = target.name !== undefined || continueOf(body) === '';
+  const compared = compare(response, target, position, complete);
+  // How long an answer took counts even if it comes too late to compare. A refusal needs no storage.
+  dated.forEach((one) => deliver({ ...one, read: compared.has === 'unknown' ? 'failed' : 'stored' }));
   const retryAfterMs = status === 200 ? undefined : readRefusal(status, body, headers).retryAfterMs;
-  return { ...compare(response, target, position, complete), retryAfterMs, complete };
+  return { ...compared, retryAfterMs, complete };
 }
 
 /** If the server answers this at once, and not the question, its storage stands still. The question reports errors. */
 async function askMemory({ cluster, target, position, signal, deliver }: Asking): Promise<void> {
   const request = { method: 'GET', ...question(target, position, '0'), signal } as const;
   const answer = await cluster.request(request).catch(() => undefined);
-  if (answer && answer.status < 500) answer.dated.forEach((one) => deliver({ ...one, read: 'cached' }));
+  if (answer?.status === 200) answer.dated.forEach((one) => deliver({ ...one, read: 'cached' }));
 }
 
 /** The object itself if it is named, else the beginning of the list. */

@@ -50,9 +50,7 @@ export function isFailureStatus(body: unknown): boolean {
 /** The token of the next page of a list; empty after the last page. */
 export const continueOf = (list: unknown): string => wholeText(metadataOf(list)['continue']);
 
-export function wholeText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
+export const wholeText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The resourceVersion of an object or a list; undefined if it has none, and then nothing can resume from it. */
 export function versionOf(object: unknown): string | undefined {

@@ -152,7 +152,7 @@ const kinds = {
    */
   resumed: fields({ stream: isStream, since: isMs }),
 
-  /** A `Date` header: the API server's clock (ms, whole seconds). `read`: what a GET sent at `sentAt` asked for: the state in storage (5xx: failed), or in memory. */
+  /** A `Date` header: the API server's clock (ms, whole seconds). `read`: what a GET sent at `sentAt` asked for: the state in storage (failed: refused, 5xx), or in memory. */
   dated: fields({ sentAt: isMs, date: isMs, read: optional(isOneOf('stored', 'failed', 'cached')) }),
 
   /** We sent a DELETE or an eviction. `graceSeconds`: the requested grace period; null: the server decides. */

@@ -21,7 +21,7 @@ export type LedgerOwner =
   | 'finalizers'
   | 'unexplained';
 
-/** A stretch of a deletion. `subject`: the container, the node, or the finalizers. `what` completes "SUBJECT …". */
+/** A stretch of a deletion. `subject`: the container, the finalizers, or the node and what else it may have been. `what` completes "SUBJECT …". */
 export interface LedgerEntry {
   owner: LedgerOwner;
   subject?: string;

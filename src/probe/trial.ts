@@ -76,4 +76,4 @@ const ownHints: Partial<Record<NotMeasuredReason, string>> = {
   'no-file-handle': 'Lower --probe-rate, or raise the limit of open files: ulimit -n 8192',
 };
 
-const again = 'Check that the target answers from here; a probe measures only what answered before.';
+const again = 'Does it answer from here within --probe-timeout? A probe measures only what answered before.';

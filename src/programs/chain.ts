@@ -55,11 +55,14 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
   const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
-  return agreed(shells.map((shell) => [label(shell), ofShell(shell, script, start, context)]));
+  const names = script?.commands.flatMap(({ words }) => words[0]?.text ?? []);
+  const fit = shells.length === 1 ? shells : shells.filter(({ lacks = '' }) => !names?.includes(lacks));
+  const called = fit.length > 1 ? { name } : {};
+  return agreed(fit.map((shell) => [label(shell), ofShell({ ...shell, ...called }, script, start, context)]));
 }
 
 function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): Effect {
-  const context = shell.name === 'ash' ? { ...outer, sh: ['ash'] } : outer;
+  const context = shell.on?.startsWith('Alpine') ? { ...outer, sh: ['ash'] } : outer;
   const ways = script ? standingsOf(script, shell) : [];
   if (ways.length === 0) return { ...scriptUnknown('its script', context), ...traps.notRead };
   const label = ({ words, kind }: Standing): string =>

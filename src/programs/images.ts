@@ -11,8 +11,7 @@ export const imageName = (image: string): string => (partsOf(image)[0] ?? '').sp
 export function rowOfImage(image: string) {
   const [path = '', tag = ''] = partsOf(image);
   const hub = /^((index\.)?docker\.io\/|mirror\.gcr\.io\/|public\.ecr\.aws\/docker\/(?=library\/))?(library\/)?/;
-  const name = path.replace(hub, '');
-  return data.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(tag));
+  return data.images.find((row) => row.image === path.replace(hub, '') && new RegExp(row.tag ?? '').test(tag));
 }
 
 /** The shells that /bin/sh may be: by the tag, else by the name, else as the Dockerfile of a well-known image says. */

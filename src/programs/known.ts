@@ -14,8 +14,7 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   const [word = '', ...others] = words;
   if (isCommand || others.length > 0) return { command: words };
   const { commands, isPlain } = commandsIn(word);
-  const [command] = isPlain && commands.length === 1 ? commands : [];
-  if (/\s/.test(word)) return { command: command ?? ['sh', '-c', word] };
+  if (/\s/.test(word)) return { command: (isPlain && commands.length === 1 && commands[0]) || ['sh', '-c', word] };
   const isProgram = rowOf([word]) !== undefined || shellsByName.has(word);
   const isImage = /^[^./].*[/:@]/.test(word) || (!isProgram && rowOfImage(word)?.cmd !== undefined);
   return isImage ? { image: word } : { command: [word] };
@@ -41,12 +40,11 @@ export function knownStop(what: Asked) {
   };
 }
 
+const shellRows = [...shellsByName.values()].map((one): ProgramRow => ({ ...one, kind: 'shell', match: [one.name] }));
+
 /** As PID 1 with their defaults. Shells are in it too, whose answers depend on their scripts. */
 export const allPrograms = () =>
-  [
-    ...[...shellsByName.values()].map((shell): ProgramRow => ({ ...shell, kind: 'shell', match: [shell.name] })),
-    ...rows,
-  ].map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
+  [...shellRows, ...rows].map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
     name,
     commands: match,
     kind,

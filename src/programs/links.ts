@@ -34,7 +34,7 @@ const plain: Omit<Effect, 'because'> = {
 export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
-export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start the application itself (`exec`, no wrapper)' };
+export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start it by `exec` as the last command, no wrapper' };
 
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: Reaction): Effect {
@@ -107,7 +107,9 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
   const [says, note] = hasHandler ? ['goes on at', noteOf(reaction)] : ['has no handler for', `, and ${why}`];
   const ends = `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`;
-  const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${name}` };
+  // Without this one, it would be PID 1, and drop the signal as well.
+  const stuck = inner?.chain.find((app, _, all) => all.length === 1 && `${app.kind} ${app.does}` === 'program drops');
+  const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${stuck?.name ?? name}` };
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',
@@ -116,7 +118,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
     decidedBy: isOpen ? `whether the command that ${name} runs ends by the signal, and is its last` : undefined,
     exitCodes: { good: [], cut: isDropped ? [] : [codeOf(signal)] },
     because: isDropped ? (reaction.because ?? `${name} ${says} SIG${signal}${note}`) : ends,
-    remedy: reaction.remedy ?? (inner ? execRemedy : hasHandler ? undefined : init),
+    remedy: reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init),
   };
 }
 
@@ -165,8 +167,7 @@ const noteOf = ({ note }: Partial<Reaction> = {}): string => (note === undefined
 /** Several ways that cannot be told apart here: what they agree on is the answer. */
 export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   const effects = ways.map(([, effect]) => effect);
-  const [first] = effects;
-  if (first === undefined) throw new Error('no way to agree on');
+  const first = effects[0] as Effect;
   const same = (key: 'reachesApp' | 'handles' | 'drains'): Answer =>
     effects.every((one) => one[key] === first[key]) ? first[key] : 'unknown';
   const isOpen = effects.some(({ handles, exitCodes: { good, cut } }) => handles !== 'no' && ![...good, ...cut].length);

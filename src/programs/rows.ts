@@ -23,7 +23,6 @@ export interface Reaction extends Numbers, Texts {
 type Numbers = Partial<Record<'code' | 'childCode' | 'cutCode' | 'limitSeconds', number>>;
 type Texts = Partial<Record<'limitFrom' | 'sends' | 'note' | 'because' | 'decidedBy', string>>;
 
-/** A row of data/programs.json and data/wrappers.json. */
 export interface ProgramRow {
   name: string;
   kind?: Link['kind'];
@@ -45,7 +44,6 @@ export interface ProgramRow {
 /** `around`: the image, and the variables as NAME=VALUE, each in a line of its own. */
 type Surroundings = Partial<Record<'box' | 'around', string>>;
 
-/** What a shell does in ways that differ between shells. */
 export type Shell = (typeof shells)[number];
 
 export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));

@@ -134,7 +134,7 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const beside = waitsForOne ? data.isBesideFirst : data.isBeside;
   const others = jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
   const instead = forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : others;
-  const remedy = instead && { kind: 'trap' as const, text: instead.text.replace('NAME', signal) };
+  const remedy = instead && { kind: 'trap' as const, text: instead.text.replaceAll('NAME', signal) };
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
   const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
@@ -163,7 +163,7 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
 
 function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): Reaction {
   const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
-  const remedy = advice === undefined ? undefined : ({ kind: 'trap', text: advice.replace('NAME', signal) } as const);
+  const remedy = advice ? { kind: 'trap' as const, text: advice.replaceAll('NAME', signal) } : undefined;
   return { does: does as Reaction['does'], note, because: note, decidedBy, remedy };
 }
 
@@ -172,8 +172,9 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const { kind, words, job } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
+  const late = isEndless(standing) && /\w=/.test(trap) ? data.isStep : data.isLate;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
-    return says(shell, signal, sleep === undefined ? data.isLate : data.sleeps);
+    return says(shell, signal, sleep === undefined ? late : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits, isAtWait } = run ?? {};
   const codes = isAtWait ? [shell.waitCode ?? codeOf(signal)] : run?.codes;

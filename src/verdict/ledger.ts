@@ -98,7 +98,10 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
   const isFirstPrompt = (input.trace.acknowledged?.at ?? Infinity) - deletion.facts.seenAt < second;
   const isWell = isFirstPrompt && exit && done && isApiWell(input, { from: exit.shown, until: done.shown });
   const isRestart = (at('kubelet-started')?.shown ?? 0) > (exit?.shown ?? Infinity);
-  const others = isRestart ? '' : isWell ? ' or its container runtime' : undefined;
+  const { renewals } = input.trace.nodeSigns;
+  const isConnected = isWell && renewals.some((one) => one.at > exit.shown && one.at < done.shown - longWaitMs);
+  const orOthers = isConnected ? ' or its container runtime' : ', its container runtime or its connection';
+  const others = isRestart ? '' : isWell ? orOthers : undefined;
   const reported = kubeletStep(node, 'ended the sandbox and reported the exits', [exit, done], others);
   const unseen = main ? '' : list(mainContainers(timeline).map(({ name }) => name));
   const isRuntime = unseen !== '' && codes.has('runtime-unavailable');
@@ -134,7 +137,7 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
 function kubeletStep(node: string, what: string, [since, at]: (Interval | undefined)[], others?: string): Stretch {
   const ms = (at?.shown ?? NaN) - (since?.shown ?? NaN);
   const subject = `${node}${ms > 3 * second ? (others ?? ', its container runtime or the API server') : ''}`;
-  return { at, owner: 'kubelet', subject, what, isProved: ms < retryMs };
+  return { at, owner: 'kubelet', subject, what, isProved: ms < retryMs || others !== undefined };
 }
 
 /** The container that ended last, if that is known of all. */
@@ -215,10 +218,7 @@ export function containerInPostStart({ trace, deletion: { pod, facts } }: RuleIn
   )?.name;
 }
 
-interface Part extends Stretch {
-  readonly from: number;
-  readonly until: number;
-}
+type Part = Stretch & { readonly from: number; readonly until: number };
 
 /** What needs the API server belongs to it as far as it did not answer. What is not proved and takes long has no owner. */
 function split(input: RuleInput, stretch: Stretch, { from, until }: { from: number; until: number }): Part[] {

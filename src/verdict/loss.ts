@@ -17,6 +17,7 @@ import { byFrequency, list, plural, servicesNamed } from './words.ts';
 export interface Loss {
   readonly cause:
     | 'before-deletion'
+    | 'new-pods'
     | 'no-ready-backend'
     | 'kept-connection-cut'
     | 'unanswered-while-draining'
@@ -59,17 +60,23 @@ function causeOfLoss(
   timeline: Timeline,
   { probes, windows, stretches, first, last }: Failures,
 ): Omit<Loss, 'what' | 'evidence'> {
-  const { containers, endpoints, replacement } = timeline;
+  const { containers, endpoints, replacement, gaps } = timeline;
   if (last < timeline.zero) return { cause: 'before-deletion', why: 'they failed before the deletion began' };
+  const isCut = gaps.some(({ cause, from, to = last }) => cause === 'disconnected' && from <= last && to >= first);
+  if (isCut && probes.every(({ via }) => via === 'service-proxy'))
+    return { cause: 'unexplained', why: 'the API server, which forwards them, was out of reach' };
+  const others = Math.max(0, ...probes.map(({ otherPods = 0 }) => otherPods));
+  const isReplaced = others > 0 || (replacement?.readyAt?.earliest ?? Infinity) <= last;
+  // A container without a readiness probe is ready as soon as it runs. Only who listens resets a connection.
+  const mayBeNew = isReplaced && stretches.some(({ kind }) => kind !== 'reset');
+  if (mayBeNew && !timeline.pod.spec.containers.some(({ readinessProbe }) => readinessProbe))
+    return { cause: 'new-pods', why: 'a new pod without a readiness probe may get requests too early' };
   if (first < timeline.zero) return { cause: 'unexplained', why: 'the first one failed before the pod was deleted' };
   const isOnlyKept =
     probes.every((probe) => probe.new.failed === 0) && probes.some(({ kept }) => (kept?.failed ?? 0) > 0);
   // A client reconnects after one failure: more failures mean that nothing accepted the new connection.
   if (isOnlyKept && windows.every(({ failed }) => failed <= 2))
-    return {
-      cause: 'kept-connection-cut',
-      why: 'the connection that clients keep was cut, while new connections were served',
-    };
+    return { cause: 'kept-connection-cut', why: 'only connections that clients keep were cut' };
   const signal = Math.min(...containers.flatMap(({ stopSignal }) => stopSignal?.earliest ?? []));
   if (first < signal - slackMs) return unexplained;
   const ready = replacement?.readyAt?.shown;
@@ -81,24 +88,18 @@ function causeOfLoss(
     };
   const mostFrequent = byFrequency(stretches.map(({ kind, count }) => [kind, count]))[0]?.[0];
   if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
-    return {
-      cause: 'unanswered-while-draining',
-      why: 'requests got no answer while the containers shut down',
-    };
+    return { cause: 'unanswered-while-draining', why: 'they got no answer while containers stopped' };
   // A load balancer that sends too late can cause neither.
   if (mostFrequent === 'dns' || mostFrequent === 'tls') return unexplained;
   const [unrouted] = shownOf(endpoints.map(({ unroutedAt }) => unroutedAt)).sort((a, b) => a - b);
   if (unrouted === undefined) return unexplained;
-  const others = Math.max(0, ...probes.map(({ otherPods = 0 }) => otherPods));
   // One second more than measured, rounded up to the next 5 s.
-  const cause = 'sent-too-late';
   const preStopSeconds = Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
-  const who = stretches.some(({ kind }) => kind === 'http') ? 'a proxy, mesh or load balancer' : 'load balancers';
   const services = servicesNamed([...new Set(endpoints.flatMap(({ service }) => service ?? []))]);
-  const sent = `${who} kept sending`;
+  const [cause, sent] = ['sent-too-late', 'load balancers kept sending'] as const;
+  if (others > 0) return { cause, why: `${sent} to pods removed from ${services}` };
   const late = last - unrouted < 100 ? 'until' : `for ${secondsText(last - unrouted)} after`;
-  if (others === 0) return { cause, preStopSeconds, why: `${sent} ${late} removal from ${services}` };
-  return { cause, why: `${sent} to pods removed from ${services}` };
+  return { cause, preStopSeconds, why: `${sent} ${late} removal from ${services}` };
 }
 
 const unexplained = { cause: 'unexplained', why: 'nothing observed during the shutdown explains it' } as const;
@@ -190,18 +191,16 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   'not-serving': 'not serving',
 };
 
-function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
-  const counted = failures.map(
-    ({ kind, status, count }) =>
-      // The statuses of gRPC end at 16, those of HTTP begin at 100.
-      [
-        kind === 'http' && status !== undefined ? `${status < 100 ? 'gRPC ' : ''}status ${status}` : kindWords[kind],
-        count,
-      ] as const,
-  );
-  const words = byFrequency(counted).map(([word]) => word);
-  return list(words.slice(0, 3));
+type Failure = { readonly kind: ProbeFailureKind; readonly status?: number; readonly count: number };
+
+function failuresText(failures: readonly Failure[]): string {
+  const counted = byFrequency(failures.map((one) => [failureText(one), one.count]));
+  return list(counted.slice(0, 3).map(([word]) => word));
 }
+
+/** The statuses of gRPC end at 16, those of HTTP begin at 100. */
+const failureText = ({ kind, status }: Failure): string =>
+  kind === 'http' && status !== undefined ? `${status < 100 ? 'gRPC ' : ''}status ${status}` : kindWords[kind];
 
 const spanText = (timeline: Timeline, from: number, to: number): string =>
   to - from < 50

@@ -49,6 +49,7 @@ function numbersOf(
   const containers = timelines.flatMap((timeline) => timeline.containers);
   const verdicts = reports.map(({ verdict }) => verdict);
   const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
+  const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
   const outcomes: Partial<Record<Outcome, number>> = {};
   for (const { outcome } of verdicts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return {
@@ -77,7 +78,7 @@ function numbersOf(
     causes: causesOf(reports),
     worst: worstPods(bad),
     why: mostFrequent(bad.flatMap(({ answer }) => answer.why ?? [])),
-    advice: mostFrequent(bad.flatMap(({ answer }) => answer.advice.slice(0, 1))),
+    advice: mostFrequent([...bad, ...losing].flatMap(({ answer }) => answer.advice.slice(0, 1))),
     unseen,
     incomplete,
     probes,

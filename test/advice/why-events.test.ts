@@ -33,6 +33,21 @@ const controller = { kind: 'StatefulSet', name: 'ledger', component: 'statefulse
 const deletes = 'delete Pod ledger-0 in StatefulSet ledger successful';
 const gone = (...events: CoreV1Event[]) => gonePod('ledger-0', { facts: factsOf(events), pods: [], workloads: [] });
 
+describe('an Event that names no uid', () => {
+  const taint = (at: number): CoreV1Event =>
+    event('TaintManagerEviction', 'Marking for deletion Pod x/ledger-0', { at: [at, at], component: 'taint' });
+  const scheduled = event('Scheduled', 'Successfully assigned', { uid: 'b', at: [39, 39] });
+  const stopped = event('Killing', stops, { uid: 'b', at: [60, 60] });
+
+  it('counts for the pod that was there by then', () =>
+    expect(gone(scheduled, taint(59), stopped).trigger).toBe('taint'));
+  it('does not count for a pod that was scheduled later', () => {
+    const { trigger, moments } = gone(taint(30), scheduled, stopped);
+    expect(trigger).toBe('unknown');
+    expect(moments.map(({ what }) => what).join()).not.toContain('taint');
+  });
+});
+
 describe('the Event of a controller that deleted a pod of this name', () => {
   const previous = [
     event('SuccessfulDelete', deletes, { ...controller, at: [38, 38] }),

@@ -44,13 +44,13 @@ interface Asked {
 const dated = { kind: 'dated', at: 9000, sentAt: 5000, date: 8000 } as const;
 
 /** Asks about a silent stream of a server that answers only if `answersAtOnce`, until `answerAll`. */
-function askedAbout(stream: 'pod' | 'events', answersAtOnce: (asked: Asked) => boolean) {
+function askedAbout(stream: 'pod' | 'events', answersAtOnce: (asked: Asked) => boolean, status = 200) {
   const body = { metadata: { name: 'web', namespace: 'shop', resourceVersion: '7' } };
   const delivered: RawObservation[] = [];
   const waiting: (() => void)[] = [];
   const request = async (asked: Asked) => {
     if (!answersAtOnce(asked)) await new Promise<void>((resolve) => waiting.push(resolve));
-    return { status: 200, body, headers: {}, dated: [dated] };
+    return { status, body, headers: {}, dated: [dated] };
   };
   const context = {
     cluster: { env: { now: () => 5000 }, request },
@@ -75,3 +75,12 @@ it('a server that does not answer about the pod is asked what it has in memory, 
   expect(await found).toEqual({ kind: 'unanswered' });
   await vi.waitFor(() => expect(delivered).toEqual([{ ...dated, read: 'cached' }]));
 });
+
+it.each([403, 404, 429, 500])(
+  'a page %s of a proxy or a refusal needs no storage, so it shows nothing of it',
+  async (status) => {
+    const { found, delivered } = askedAbout('events', () => true, status);
+    await found;
+    expect(delivered).toEqual([{ ...dated, read: 'failed' }]);
+  },
+);

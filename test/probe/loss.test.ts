@@ -20,6 +20,9 @@ interface Story {
   signal?: number;
   exit?: number;
   ready?: number;
+  /** ms in which podexit had no connection to the API server. */
+  cut?: readonly [from: number, to: number];
+  hasReadinessProbe?: boolean;
 }
 
 /** A pod that is removed from its Service and gets SIGTERM at once by default. Times: ms from the request. */
@@ -31,6 +34,8 @@ function timelineOf({
   signal = 20,
   exit,
   ready,
+  cut,
+  hasReadinessProbe = true,
 }: Story): Timeline {
   const stretches = failures.map((one): FailureStretch => ({
     ...{ kind: 'refused', connection: 'new', count: 1, seq: 7, ...one },
@@ -46,12 +51,39 @@ function timelineOf({
   };
   return {
     zero,
+    pod: { spec: { containers: [{ name: 'app', readinessProbe: hasReadinessProbe ? { httpGet: {} } : undefined }] } },
+    gaps: cut ? [{ resource: 'pod', cause: 'disconnected', from: zero + cut[0], to: zero + cut[1] }] : [],
     probes: [result],
     containers: [{ name: 'app', stopSignal: at(signal), exit: exit === undefined ? undefined : { at: at(exit) } }],
     endpoints: [{ service: 'checkout', slice: 'checkout-1', unroutedAt: at(unrouted), otherReady }],
     replacement: ready === undefined ? undefined : { name: 'new', uid: 'u', readyAt: at(ready) },
   } as unknown as Timeline;
 }
+
+it('blames nobody if the API server, which forwards the requests, was out of reach', () => {
+  const failures = [{ first: 400, last: 3900, count: 20 }];
+  const forwarded: Story = { failures, cut: [500, 3000], probe: { via: 'service-proxy' } };
+  expect(lossOf(timelineOf(forwarded))).toMatchObject({
+    cause: 'unexplained',
+    why: 'the API server, which forwards them, was out of reach',
+  });
+  expect(lossOf(timelineOf({ ...forwarded, cut: [5000, 6000] }))?.cause).toBe('sent-too-late');
+  expect(lossOf(timelineOf({ ...forwarded, probe: {} }))?.cause).toBe('sent-too-late');
+});
+
+it.each<[string, Story, string]>([
+  ['a new pod that is ready as soon as it runs', { ready: 300, hasReadinessProbe: false }, 'new-pods'],
+  ['one of several that leave, perhaps', { probe: { otherPods: 2 }, hasReadinessProbe: false }, 'new-pods'],
+  ['no new pod that has passed its readiness probe', { ready: 300 }, 'sent-too-late'],
+  [
+    'no new pod where one that listened cut connections',
+    { ready: 300, hasReadinessProbe: false, failures: [{ kind: 'reset', first: 400 }] },
+    'sent-too-late',
+  ],
+  ['no new pod that came later', { ready: 2000, hasReadinessProbe: false }, 'sent-too-late'],
+])('blames %s', (_, story, cause) => {
+  expect(lossOf(timelineOf({ failures: [{ first: 400, last: 900 }], ...story }))?.cause).toBe(cause);
+});
 
 it('measures how long load balancers kept sending, and how long a preStop sleep would cover it', () => {
   const loss = lossOf(timelineOf({ failures: [{ first: 400, last: 900, count: 2 }, { first: 3200 }] }));

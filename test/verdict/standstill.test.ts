@@ -93,3 +93,10 @@ it("may have held up the kubelet's report, if nothing shows how long it took wit
   }));
   expect(deletedText(mustRender(traceOf(observationsOf(old))))).toContain(ofThree);
 });
+
+const isRenewal = (one: RawObservation): boolean => one.kind === 'changed' && one.stream === 'lease';
+
+it('is not what the kubelet waited for if it answered us, but the connection of the node may be', async () => {
+  const lines = await linesIf('runtime-frozen-api-server-well', (one) => (isRenewal(one) ? undefined : one));
+  expect(lines).toContain('waiting for the kubelet on node1, its container runtime or its connection');
+});

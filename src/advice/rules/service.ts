@@ -18,7 +18,7 @@ function drainRace(spec: Situation): Problem[] {
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
-    if (!hook?.stopsServer && (container.ownTimeout?.delaySeconds ?? 0) >= 1) return [];
+    if (!hook?.stopsServer && container.ownTimeout?.delaySeconds !== undefined) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} stops the server at once,`
       : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;

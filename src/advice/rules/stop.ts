@@ -5,7 +5,7 @@ import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
-import { hookSecondsOf, isJob } from '../roles.ts';
+import { hookSecondsOf, isJob, rolesOf } from '../roles.ts';
 import { isHeavyHook } from '../sizes.ts';
 import type { Situation } from '../situation.ts';
 
@@ -105,6 +105,10 @@ const signals = ofContainer((container, spec) => {
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
   const place = at(container, command.command.length > 0 ? 'command' : 'args');
+  const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
+  const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container);
+  // What ships the last log lines of the application must not end together with it.
+  const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
   if (handling.kind !== 'ignores') {
     const { kind, because, advice = `${execRemedy.text}.` } = handling;
     const isOpen = kind === 'depends' && (handling.advice === undefined || isJob(spec));
@@ -115,9 +119,9 @@ const signals = ofContainer((container, spec) => {
       cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
       depends: `it is not visible here whether ${first} of ${name} passes ${signal} on (${because})`,
     };
-    return (kind === 'shell' ? error : warning)('shell-as-pid-1', messages[kind], { ...place, advice });
+    return (kind === 'shell' ? error : warning)('shell-as-pid-1', messages[kind], { ...place, advice: early + advice });
   }
-  const advice = handling.advice ?? 'Handle the stop signal, or put an init such as tini in front of it.';
+  const advice = early + (handling.advice ?? 'Handle the stop signal, or put an init such as tini in front of it.');
   return inspection?.kind === 'read'
     ? warning('no-signal-handler', `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${kill}`, {
         ...place,

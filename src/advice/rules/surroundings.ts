@@ -1,8 +1,7 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
-import { list } from '../../verdict/words.ts';
 import { limitText } from '../limits.ts';
-import { at, note, ofContainer, signalled, warning, type Problem } from '../problem.ts';
+import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 
@@ -41,15 +40,6 @@ const liveness = ofContainer((container) => {
   return note('liveness-during-drain', message, at(container, 'livenessProbe'));
 });
 
-/** A rule of one container restarts all in place, also sidecars, without hook, grace period and order (KEP-5532). */
-const restartsOfAll = ofContainer((container, spec) => {
-  const hooked = signalled(spec).filter(({ hook }) => hook);
-  if (!container.restartRules.includes('RestartAllContainers') || hooked.length === 0) return undefined;
-  const hooks = `the preStop ${hooked.length === 1 ? 'hook' : 'hooks'} of ${list(hooked.map(({ name }) => name))}`;
-  const message = `an exit of ${container.name} that its restartPolicyRules name restarts all containers at once, without ${hooks} and without a grace period`;
-  return note('prestop-cut-off', message, at(container, 'restartPolicyRules'));
-});
-
 function finalizers(spec: Situation): Problem[] {
   const set = spec.finalizers.filter((finalizer) => finalizer !== jobTracking);
   if (set.length === 0) return [];
@@ -68,7 +58,4 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 }
 
-export const surroundingRules = [
-  ...[classicSidecars, injectedIntoJob, limitedGrace, liveness],
-  ...[restartsOfAll, finalizers, node, unmanaged],
-];
+export const surroundingRules = [classicSidecars, injectedIntoJob, limitedGrace, liveness, finalizers, node, unmanaged];

@@ -65,11 +65,12 @@ export const nodeOfPod = (name: string, history: NamespaceHistory): string | und
     .map(({ host, message }) => host ?? /^Successfully assigned \S+ to (\S+)$/.exec(message)?.[1])
     .findLast((node) => node !== undefined);
 
-/** The Events of the latest pod with this name that was stopped, else of the latest: a StatefulSet reuses names. */
+/** The Events of the latest pod of this name that was stopped, else of the latest. TaintManagerEviction names no uid. */
 function eventsOfLatest(name: string, { facts }: NamespaceHistory): EventFacts[] {
   const own = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
   const uid = own.findLast(isStop)?.uid ?? own.findLast((fact) => fact.uid !== undefined)?.uid;
-  return own.filter((fact) => fact.uid === undefined || fact.uid === uid);
+  const since = own.find((fact) => fact.uid === uid && fact.reason === 'Scheduled')?.at ?? -Infinity;
+  return own.filter((fact) => fact.uid === uid || (fact.uid === undefined && fact.at + uncertaintyMs > since));
 }
 
 /** The controller's Event that it deleted this pod, and not an earlier one of the same name. */

@@ -48,10 +48,7 @@ export const situationIn = (object: KubernetesObject, neighbours: Neighbours, gr
     ? situationOfLivePod(object, neighbours, { graceSeconds })
     : situationOf(object, neighbours, graceSeconds);
 
-/**
- * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the
- * Services that select the pod. A pod in no slice has no clients to lose.
- */
+/** Services with the pod among their ready endpoints, also without a selector; those that select it if slices may not be read. */
 function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }: Neighbours, uid: string) {
   if (!slices) return selecting;
   const own = slices.filter((slice) => readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid));

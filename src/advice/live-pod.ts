@@ -48,10 +48,7 @@ export const situationIn = (object: KubernetesObject, neighbours: Neighbours, gr
     ? situationOfLivePod(object, neighbours, { graceSeconds })
     : situationOf(object, neighbours, graceSeconds);
 
-/**
- * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the
- * Services that select the pod. A pod in no slice has no clients to lose.
- */
+/** Services with the pod among their ready endpoints, else it has no clients to lose; without slices, those that select it. */
 function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }: Neighbours, uid: string) {
   if (!slices) return selecting;
   const own = slices.filter((slice) => readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid));
@@ -68,7 +65,6 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
 function rulingOf({ name, evictsUnready, counts }: BudgetSpec, pod: Pod, isSeveral: boolean): BudgetSpec['ruling'] {
   const { allowed, healthy, desired } = counts;
   const now = `${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`;
-  // It also refuses until the budget's controller has seen the latest change, which is over in a moment.
   // `canIgnorePDB`: these pods are evicted whatever their budgets say.
   const isExempt = ['Succeeded', 'Failed', 'Pending'].includes(pod.status.phase ?? '') || isTerminating(pod);
   // A pod that is not ready counts as unhealthy. The default policy is IfHealthyBudget.

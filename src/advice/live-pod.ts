@@ -48,7 +48,7 @@ export const situationIn = (object: KubernetesObject, neighbours: Neighbours, gr
     ? situationOfLivePod(object, neighbours, { graceSeconds })
     : situationOf(object, neighbours, graceSeconds);
 
-/** Services with the pod among their ready endpoints, else it has no clients to lose; without slices, those that select it. */
+/** Services with the pod among their ready endpoints, also without a selector; those that select it if slices may not be read. */
 function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }: Neighbours, uid: string) {
   if (!slices) return selecting;
   const own = slices.filter((slice) => readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid));

@@ -7,10 +7,7 @@ import { stopBehaviour } from '../programs/stop-behaviour.ts';
 export type SignalHandling =
   /** It has a handler, which may take any time unless `endsAtOnce`; `how` is a clause. */
   | { kind: 'handles'; how: string; endsAtOnce?: boolean }
-  /**
-   * `ignores`: the stop signal has no effect. `shell`: it does not reach the child of a shell or wrapper. `cuts`: it ends
-   * at once, and takes the application with it. `depends`: on the shell, a script or the image's ENTRYPOINT.
-   */
+  /** `ignores`: no effect. `shell`: not passed on to the child. `cuts`: ends at once, with the application. `depends`: not visible. */
   | { kind: 'ignores' | 'shell' | 'cuts' | 'depends'; because: string; advice?: string }
   /** The program decides, and a spec does not show how. */
   | { kind: 'unknown'; program?: string };

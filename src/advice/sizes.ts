@@ -40,10 +40,7 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
 /** Rounded up, so that the printed operands are those of the sum. */
 const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 
-/**
- * What an application gets to stop after a hook: what it has today, as nothing shows that it needs less. Where that is
- * nothing, or would leave a heavy hook, the API's default, for which applications are written.
- */
+/** What an application gets to stop after a hook: as today; where that is nothing, or the hook would be heavy, the API's default. */
 export function drainBeside(hookSeconds: number, today: { graceSeconds: number; hookSeconds: number }): GraceNeed {
   const left = today.graceSeconds - today.hookSeconds;
   const need = { hookSeconds, drainSeconds: left, drainWords: 'allowed today' };

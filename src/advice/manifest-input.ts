@@ -77,7 +77,7 @@ async function readOneFile(file: string): Promise<Parsed> {
   return { ...parsed, manifests };
 }
 
-/** A kustomization lists files of its folder and of the folders in it. */
+/** A kustomization lists files of its folder and of the folders in it; its overlays may name their containers, or count them. */
 const isBelowKustomization = (file: string): boolean =>
   dirname(file) !== file &&
   (['kustomization.yaml', 'kustomization.yml', 'Kustomization'].some((name) => existsSync(join(dirname(file), name))) ||

@@ -51,7 +51,7 @@ const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** What is unavailable or approximate without a stream. */
 const effects: Partial<Record<StreamName, { resource: string; effect: string }>> = {
-  pod: { resource: 'pod', effect: 'exits and removal are approximate' },
+  pod: { resource: 'watch of the pod', effect: 'exits and removal are approximate' },
   events: { resource: 'Events', effect: 'the start of the termination and hooks are approximate' },
   services: { resource: 'Services', effect: 'traffic was not observable' },
   endpointslices: { resource: 'EndpointSlices', effect: 'traffic was not observable' },

@@ -154,14 +154,13 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
   const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
   // `csi`: without a claim, it is made for each pod.
   const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral', 'csi'];
-  const named = asArray(podSpec['volumes'], 256).map(asObject);
-  const lasting = named
+  const lasting = asArray(podSpec['volumes'], 256)
+    .map(asObject)
     .filter((volume) => !passing.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = sharedKinds.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
-      const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
-      return { name: asString(volume['name']) ?? '', modes };
+      return { name: asString(volume['name']) ?? '', modes: claim === undefined ? ofKind : (claims.get(claim) ?? []) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);

@@ -134,7 +134,6 @@ function unknownsOf(spec: Situation): Unknown[] {
     'a container has no image, as in a patch: build the manifest first, for example with kubectl kustomize';
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
   const { containers, services, notRunningNow = false, isFromFiles, isCustom = false, subject } = spec;
-  const mayHaveClients = isFromFiles && services.length === 0 && !isJob(spec);
   const known: [boolean, string, string, boolean?][] = [
     [notRunningNow, 'what a deletion now would stop', 'none of its containers runs at this moment'],
     [isCustom, 'how its pods are replaced', `the strategy of ${subject.kind} is not known`],
@@ -143,7 +142,7 @@ function unknownsOf(spec: Situation): Unknown[] {
   return [
     ...known.flatMap(([applies, what, why, isDecisive]) => (applies ? { what, because: why, isDecisive } : [])),
     ...signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]),
-    ...(mayHaveClients
+    ...(isFromFiles && services.length === 0 && !isJob(spec)
       ? [{ what: 'whether clients lose requests', because: 'no Service in these files selects it' }]
       : []),
     ...unread,

@@ -56,11 +56,10 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   const { failOn, warnOnly } = options;
   const gating = { failOn, warnOnly, gates: gatesOf(options, found.read) };
   const content = checkReportOf(found.read.map(judge), found.errors, gating);
-  const views = checkViews(source.kind === 'all');
-  const run = { command: 'check', context: found.context };
   annotate(checkAnnotations(content), { otlp: 'never' }, options.format, ports);
   await publishSummary(() => [checkMarkdown(content)], { otlp: 'never' }, ports);
-  return await publish(content, run, views, options, ports);
+  const run = { command: 'check', context: found.context };
+  return await publish(content, run, checkViews(source.kind === 'all'), options, ports);
 }
 
 async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {

@@ -9,9 +9,8 @@ const maxBytes = 64 * 1024 * 1024;
 
 /** No time limit: a kustomization may clone repositories. Throws PodexitError `manifest.kustomize`. */
 export async function built(kustomization: string, env: Ports['env']): Promise<Uint8Array> {
-  const run = promisify(execFile);
   try {
-    const { stdout } = await run(env['KUBECTL_PATH'] || 'kubectl', ['kustomize', '--', kustomization], {
+    const { stdout } = await promisify(execFile)(env['KUBECTL_PATH'] || 'kubectl', ['kustomize', '--', kustomization], {
       encoding: 'buffer',
       maxBuffer: maxBytes,
       env,

@@ -65,7 +65,6 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
 function rulingOf({ name, evictsUnready, counts }: BudgetSpec, pod: Pod, isSeveral: boolean): BudgetSpec['ruling'] {
   const { allowed, healthy, desired } = counts;
   const now = `${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`;
-  // It also refuses until the budget's controller has seen the latest change, which is over in a moment.
   // `canIgnorePDB`: these pods are evicted whatever their budgets say.
   const isExempt = ['Succeeded', 'Failed', 'Pending'].includes(pod.status.phase ?? '') || isTerminating(pod);
   // A pod that is not ready counts as unhealthy. The default policy is IfHealthyBudget.

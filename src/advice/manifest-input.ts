@@ -72,7 +72,7 @@ async function readOneFile(file: string): Promise<Parsed> {
   return { ...parsed, manifests };
 }
 
-/** A kustomization lists files of its folder and of the folders in it. None is looked for outside of a repository. */
+/** A kustomization lists files in and below its folder, within its repository; its overlays may name or count their containers. */
 const isBelowKustomization = (file: string): boolean =>
   dirname(file) !== file &&
   (['kustomization.yaml', 'kustomization.yml', 'Kustomization'].some((name) => existsSync(join(dirname(file), name))) ||

@@ -16,7 +16,6 @@ export interface Manifest {
   /** The index of its document in the file, from 0, and its path in there: not empty for an item of a List. */
   document: number;
   at: Path;
-  /** Overlays of a kustomization may name its containers, or count them. */
   isKustomized?: boolean;
   /** The line of the deepest existing field on the path. */
   lineOf(path: Path): number;

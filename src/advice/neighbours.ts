@@ -15,6 +15,7 @@ import {
   stringMap,
   type JsonObject,
 } from '../model/observe/read.ts';
+import type { ContainerSpec } from './container-spec.ts';
 import { limitsIn } from './limits.ts';
 import { configMapTextsOf } from './mounted-scripts.ts';
 
@@ -26,6 +27,8 @@ export interface Neighbours extends ReturnType<typeof neighboursIn> {
 export interface ServiceSpec extends ReturnType<typeof serviceOf> {
   /** How long AWS' load balancer lets the requests of a removed target finish, where an annotation sets it. */
   deregistrationSeconds?: number;
+  /** Containers of all the workloads in the input that it selects, which may be one for each environment. */
+  selected?: readonly ContainerSpec[];
   /** It also selects pods of other workloads. */
   isShared?: boolean;
   /** Other endpoints that are ready now; only for a live pod. */

@@ -8,7 +8,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { signalText, stopSignalOf } from './rules/stop.ts';
+import { signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -205,13 +205,16 @@ function hooksFor(plan: Plan) {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
-  const [stuck] = missing.flatMap((one) => whyNoSleep(situation, one, longest) ?? []);
+  const first = missing.find((one) => whyNoSleep(situation, one, longest) !== undefined);
+  const stuck = first && whyNoSleep(situation, first, longest);
   if (stuck === undefined) return { seconds: on.length > 0 ? longest : 0, on, solves, sentences };
   const { seconds = 0, sum, limit } = graceFor(situation, { seconds: longest, on }) ?? {};
   const isLonger = seconds > (situation.specGraceSeconds ?? defaultGraceSeconds);
   const byHand = isLonger ? `${stuck}; with it grace period ${seconds}s (${sum})` : stuck;
-  const unfit = limit && `a preStop sleep of ${longest}s does not fit: ${sum}`;
-  return { seconds: 0, on: [], solves, sentences, byHand: unfit ?? byHand };
+  const text = limit ? `a preStop sleep of ${longest}s does not fit: ${sum}` : byHand;
+  const told = text.includes(waitLoop(situation)) && first?.name;
+  const same = of(plan, 'stop-signal-mismatch').filter((one) => one.container === told && one.path.includes('preStop'));
+  return { seconds: 0, on: [], solves: [...solves, ...same], sentences, byHand: text };
 }
 
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
@@ -241,8 +244,7 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   const command = { ...container.command, sharesProcesses: situation.sharesProcesses };
   const { drains } = stopBehaviour(command, stopSignalOf(container), situation.graceSeconds);
   const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const loop = `; while kill -0 ${situation.sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
-  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, loop] : ['', ''];
+  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, `; ${waitLoop(situation)}`] : ['', ''];
   const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …${then}'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;

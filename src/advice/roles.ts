@@ -75,10 +75,7 @@ const no = (because: string): Reasoned => ({ answer: 'no', because });
 const unknown = (because: string): Reasoned => ({ answer: 'unknown', because });
 const yes = (because: string): Reasoned => ({ answer: 'yes', because });
 
-/**
- * Whether anybody else can serve while a pod stops. Only then a preStop sleep helps: without, the slice drops the pod
- * at the DELETE, and what starts the next pod waits until this one is gone (SIGNALS.md §3).
- */
+/** Whether anybody else can serve while a pod stops. Else a preStop sleep is outage: the slice drops it at the DELETE (SIGNALS.md §3). */
 export function othersServe(situation: Situation): Reasoned {
   const { subject, capacity, measured } = situation;
   const { kind } = subject;

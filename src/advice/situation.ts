@@ -182,6 +182,8 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
   for (const { services, budgets, subject } of found.map(({ situation }) => situation).filter(isLasting))
     for (const one of [...services, ...budgets])
       owners.set(one, (owners.get(one) ?? new Set()).add(subject.kind + subject.name));
+  const containersOf = (one: ServiceSpec): readonly ContainerSpec[] =>
+    found.flatMap(({ situation: { services, containers } }) => (services.includes(one) ? containers : []));
   const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => ({
     ...one,
     isShared: (owners.get(one)?.size ?? 0) > 1,
@@ -200,7 +202,7 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
     manifest,
     situation: {
       ...situation,
-      services: situation.services.map(marked),
+      services: situation.services.map((one) => ({ ...marked(one), selected: containersOf(one) })),
       budgets: situation.budgets.map(marked),
       unread: [...situation.unread, ...straysFor(situation)],
     },

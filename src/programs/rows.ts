@@ -72,15 +72,17 @@ function configured(row: ProgramRow, args: string, around: string): ProgramRow {
   const signals = Object.entries(found.signals ?? {}).map(([name, reaction]) => {
     const set = (reaction.limitFrom ?? '').split(' + ').map((options) => secondsSet(options, `${args}\n${around}`));
     const [own = reaction.limitSeconds ?? 0, before = 0] = set;
-    return [name, set.some(Number.isFinite) ? { ...reaction, limitSeconds: own + before } : reaction] as const;
+    return [name, { ...reaction, limitSeconds: own + before || undefined }] as const;
   });
   return { ...found, signals: Object.fromEntries(signals) };
 }
 
-/** The value of one of the options in the first line, or of one of the variables in the others. */
+/** What an option in the first line or a variable in the others sets, and a property `a.b-c` with a unit. NaN: not readable. */
 function secondsSet(from: string, lines: string): number | undefined {
+  const property = /^[a-z]+(\.[a-z-]+)+$/.test(from) && `(?:-D|--)?${from.replace(/[.-]/g, '[._-]?')}`;
   const names = from.match(/(?<!\S)-\S+|\b[A-Z][A-Z\d]*_[A-Z_]+\b(?!, in ms)/g)?.join('|') ?? '$^';
-  return secondsOf(new RegExp(`(?:^(?:.*? )?|\\n)(?:${names})[ =]?(\\d\\S*)`, 'i').exec(lines)?.[1] ?? '');
+  const set = new RegExp(`(?:^(?:.*? )?|\\n)(?:${property || names})(?:[ =]|(?=\\d))(\\S+)`, 'i').exec(lines)?.[1];
+  return set === undefined ? undefined : (secondsOf(property && /^\d+$/.test(set) ? '' : set) ?? NaN);
 }
 
 /** The index of the first word that is no option, value of an option, assignment or operand of the wrapper itself. */

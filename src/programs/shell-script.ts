@@ -98,8 +98,7 @@ class Reader {
       const start = this.commands.length;
       for (const one of this.commands.slice(last, start)) one.isFollowed ||= !one.isJob;
       last = start;
-      const forms = new Set([...outer, ...this.formsAfter(operator, runs)]);
-      if (!this.command(forms)) return undefined;
+      if (!this.command(new Set([...outer, ...this.formsAfter(operator, runs)]))) return undefined;
       const begun = this.commands.slice(start);
       runs ||= begun.some(({ words }) => !isInstant(words));
       if (/^(\n|;|&&?|\|\|?|\|&)$/.test(this.key())) operator = this.take();
@@ -140,12 +139,11 @@ class Reader {
     const isSimple = !/^(if|case|while|until|for|[{(])$/.test(key);
     if (isSimple) this.commands.push({ forms, words, isJob: false });
     else if (!this.compound(forms)) return false;
-    const isOwn = isSimple || key === '(';
     for (; ; this.at += 1) {
       const token = this.tokens[this.at];
       if (typeof token === 'string' && /^(<|>|&>)/.test(token)) {
         for (const one of this.commands.slice(first))
-          one.forms.add(token.startsWith('<<') ? 'here-doc' : isOwn ? 'redirect' : 'group-redirect');
+          one.forms.add(token.startsWith('<<') ? 'here-doc' : isSimple || key === '(' ? 'redirect' : 'group-redirect');
         this.at += 1;
         if (typeof this.tokens[this.at] !== 'object') return false;
       } else if (!isSimple || typeof token !== 'object') return this.at > from;

@@ -15,9 +15,6 @@ export function loweredGrace({ deletion, timeline }: RuleInput): LoweredGrace | 
   return Math.max(1, asked) < spec ? { asked, spec } : undefined;
 }
 
-/** The deletion asked for 0 s, which shows nothing about how long hook and drain should be. */
-export const isForced = (input: RuleInput): boolean => loweredGrace(input)?.asked === 0;
-
 /** `the deletion asked for 1s instead of the spec's 30s`; undefined if it did not ask for less. */
 export function loweredGraceText(input: RuleInput): string | undefined {
   const grace = loweredGrace(input);

@@ -298,6 +298,5 @@ function unknownText(input: HeadlineInput): string {
     return isCertain
       ? `the kubelet had begun to stop ${namesOf(ended)} before the deletion${why}`
       : `unclear what ended ${namesOf(ended)}: the deletion, or ${why ? 'the kubelet, which had begun to stop it' : 'something'} before it${why}`;
-  const runtime = input.cause?.code === 'runtime-unavailable' ? `; ${input.cause.clause}` : '';
-  return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed${runtime}`;
+  return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed${input.cause?.clause ? `; ${input.cause.clause}` : ''}`;
 }

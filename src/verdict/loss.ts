@@ -62,11 +62,12 @@ function causeOfLoss(
 ): Omit<Loss, 'what' | 'evidence'> {
   const { containers, endpoints, replacement, gaps } = timeline;
   if (last < timeline.zero) return { cause: 'before-deletion', why: 'they failed before the deletion began' };
-  const isCut = gaps.some(({ cause, from, to = last }) => cause === 'disconnected' && from <= last && to >= first);
-  if (isCut && probes.every(({ via }) => via === 'service-proxy'))
+  const cut = gaps.filter(({ cause, from, to = last }) => cause !== 'refused' && from <= last && to >= first);
+  const streams = new Set(cut.flatMap(({ resource }) => (resource === 'pods/log' ? [] : resource)));
+  if (streams.size > 2 && probes.every(({ via }) => via === 'service-proxy'))
     return { cause: 'unexplained', why: 'the API server, which forwards them, was out of reach' };
   const others = Math.max(0, ...probes.map(({ otherPods = 0 }) => otherPods));
-  const isReplaced = others > 0 || (replacement?.readyAt?.earliest ?? Infinity) <= last;
+  const isReplaced = others > 0 || (replacement?.readyAt?.latest ?? Infinity) <= first;
   // A container without a readiness probe is ready as soon as it runs. Only who listens resets a connection.
   const mayBeNew = isReplaced && stretches.some(({ kind }) => kind !== 'reset');
   if (mayBeNew && !timeline.pod.spec.containers.some(({ readinessProbe }) => readinessProbe))
@@ -88,7 +89,7 @@ function causeOfLoss(
     };
   const mostFrequent = byFrequency(stretches.map(({ kind, count }) => [kind, count]))[0]?.[0];
   if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
-    return { cause: 'unanswered-while-draining', why: 'they got no answer while containers stopped' };
+    return { cause: 'unanswered-while-draining', why: 'requests got no answer while containers stopped' };
   // A load balancer that sends too late can cause neither.
   if (mostFrequent === 'dns' || mostFrequent === 'tls') return unexplained;
   const [unrouted] = shownOf(endpoints.map(({ unroutedAt }) => unroutedAt)).sort((a, b) => a - b);

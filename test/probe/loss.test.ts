@@ -22,6 +22,7 @@ interface Story {
   ready?: number;
   /** ms in which podexit had no connection to the API server. */
   cut?: readonly [from: number, to: number];
+  lostStreams?: readonly string[];
   hasReadinessProbe?: boolean;
 }
 
@@ -34,7 +35,8 @@ function timelineOf({
   signal = 20,
   exit,
   ready,
-  cut,
+  cut = [-9000, -8000],
+  lostStreams = ['pods', 'nodes', 'leases'],
   hasReadinessProbe = true,
 }: Story): Timeline {
   const stretches = failures.map((one): FailureStretch => ({
@@ -52,7 +54,7 @@ function timelineOf({
   return {
     zero,
     pod: { spec: { containers: [{ name: 'app', readinessProbe: hasReadinessProbe ? { httpGet: {} } : undefined }] } },
-    gaps: cut ? [{ resource: 'pod', cause: 'disconnected', from: zero + cut[0], to: zero + cut[1] }] : [],
+    gaps: lostStreams.map((resource) => ({ resource, cause: 'expired', from: zero + cut[0], to: zero + cut[1] })),
     probes: [result],
     containers: [{ name: 'app', stopSignal: at(signal), exit: exit === undefined ? undefined : { at: at(exit) } }],
     endpoints: [{ service: 'checkout', slice: 'checkout-1', unroutedAt: at(unrouted), otherReady }],
@@ -67,11 +69,18 @@ it('blames nobody if the API server, which forwards the requests, was out of rea
     cause: 'unexplained',
     why: 'the API server, which forwards them, was out of reach',
   });
+  const [log, two] = [
+    ['pods/log', 'pods', 'nodes'],
+    ['pods', 'nodes'],
+  ];
+  expect(lossOf(timelineOf({ ...forwarded, lostStreams: log }))?.cause).toBe('sent-too-late');
+  expect(lossOf(timelineOf({ ...forwarded, lostStreams: two }))?.cause).toBe('sent-too-late');
   expect(lossOf(timelineOf({ ...forwarded, cut: [5000, 6000] }))?.cause).toBe('sent-too-late');
   expect(lossOf(timelineOf({ ...forwarded, probe: {} }))?.cause).toBe('sent-too-late');
 });
 
 it.each<[string, Story, string]>([
+  ['no new pod that is ready only after the first failure', { ready: 500, hasReadinessProbe: false }, 'sent-too-late'],
   ['a new pod that is ready as soon as it runs', { ready: 300, hasReadinessProbe: false }, 'new-pods'],
   ['one of several that leave, perhaps', { probe: { otherPods: 2 }, hasReadinessProbe: false }, 'new-pods'],
   ['no new pod that has passed its readiness probe', { ready: 300 }, 'sent-too-late'],

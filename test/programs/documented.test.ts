@@ -88,11 +88,54 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "Spring's own limit counts without being set": {
     container: { command: words('java -jar app.jar'), env: ['SERVER_SHUTDOWN=graceful'] },
-    says: /for up to 30s a phase.* limit 30$/,
+    says: /^Spring .* for up to 30s.* counts for each phase.* limit 30$/,
   },
-  'an unknown gem behind bundle exec is a Ruby program': {
+  "an argument sets Spring's limit": {
+    container: {
+      command: words('java -Dspring.lifecycle.timeout-per-shutdown-phase=10s -jar app.jar --server.shutdown=graceful'),
+    },
+    says: /for up to 10s.* limit 10$/,
+  },
+  "a variable with options sets Spring's limit": {
+    container: {
+      command: words('java -jar app.jar'),
+      env: ['SERVER_SHUTDOWN=graceful', 'JAVA_TOOL_OPTIONS=-Dspring.lifecycle.timeout-per-shutdown-phase=5s'],
+    },
+    says: /for up to 5s.* limit 5$/,
+  },
+  ...Object.fromEntries(
+    ['LIFECYCLE_TIMEOUT_PER_SHUTDOWN_PHASE=PT5S', 'LIFECYCLE_TIMEOUTPERSHUTDOWNPHASE=5000'].map((set) => [
+      `Spring has an unknown limit with ${set}`,
+      {
+        container: { command: words('java -jar app.jar'), env: ['SERVER_SHUTDOWN=graceful', `SPRING_${set}`] },
+        says: /^Spring finishes its work on SIGTERM.* limit undefined$/,
+      },
+    ]),
+  ),
+  "Spring's limit may be in its JSON": {
+    container: {
+      command: words('java -jar app.jar --server.shutdown=graceful'),
+      env: ['SPRING_APPLICATION_JSON={"spring.lifecycle.timeout-per-shutdown-phase":"5s"}'],
+    },
+    says: /limit undefined$/,
+  },
+  'a limit that a variable of the shell sets is not known': {
+    container: { command: words('cloudflared tunnel --grace-period $TIME run') },
+    says: /limit undefined$/,
+  },
+  'celery compares REMAP_SIGTERM with SIGQUIT only': {
+    container: { command: celery, env: ['REMAP_SIGTERM=QUIT'] },
+    says: /warm shutdown/,
+    never: /cold/,
+  },
+  'a trap waits for what does nothing for ever': {
+    container: { command: ['sh', '-c', 'trap "exit 0" TERM; tail -f /dev/null'], image: 'alpine:3' },
+    says: /only after what waits in the foreground.*as in `sleep 60/,
+    never: /after the sleep/,
+  },
+  'an unknown gem behind bundle exec is probably a Ruby program': {
     container: { command: words('bundle exec karafka server') },
-    says: /application in Ruby.* without one it ends at once/,
+    says: /without one it ends at once if it is in Ruby, as it probably is, and else only SIGKILL/,
     never: /Go program/,
   },
   'a script behind bundle exec is none': {

@@ -23,8 +23,7 @@ export function yamlOf(value: unknown): string {
 /** For `kubectl patch --patch-file`. It names the object, so that kustomize accepts it too. */
 export function strategicText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
   const { apiVersion, kind, metadata: { name, namespace } = {} } = before;
-  const metadata = { name, namespace };
-  const text = yamlOf({ apiVersion, kind, metadata, ...asObject(strategicPatch(before, after)) });
+  const text = yamlOf({ apiVersion, kind, metadata: { name, namespace }, ...asObject(strategicPatch(before, after)) });
   const comment = (own: string, edit: Edit): string => commentedText(own, namedPath(placeOf(edit), before), edit.why);
   return forYaml(edits.reduce(comment, text));
 }

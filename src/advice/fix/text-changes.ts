@@ -102,8 +102,7 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[
     const lines = [...commentsIn(text.slice(start, end), 0), ...blockLines(wanted, style)];
     return [{ start, end, text: linesText(lines, indentBelow(source, entry, wanted), style) }];
   }
-  const isAlone = !inFlow && key !== undefined && isEmpty(entry);
-  if (!isFilled(wanted) || !isAlone) return replaceInline(source, entry, wanted);
+  if (!isFilled(wanted) || inFlow || key === undefined || !isEmpty(entry)) return replaceInline(source, entry, wanted);
   return linesBelow(source, entry, wanted, blockLines(wanted, style));
 }
 

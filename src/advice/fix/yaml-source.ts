@@ -64,8 +64,7 @@ export const columnOf = (text: string, offset: number): number => offset - lineS
 
 /** The start of the line after an entry of a block, and after the comments below it that are indented deeper. */
 export function blockEnd(text: string, entry: Entry): number {
-  const column = columnOf(text, entry.start) + 1;
-  const deeperComments = new RegExp(`(?:(?:[ \\t]*\\r?\\n)* {${column},}#.*\\n)*`, 'y');
+  const deeperComments = new RegExp(`(?:(?:[ \\t]*\\r?\\n)* {${columnOf(text, entry.start) + 1},}#.*\\n)*`, 'y');
   deeperComments.lastIndex = nextLine(text, contentEnd(text, entry));
   deeperComments.test(text);
   return deeperComments.lastIndex;

@@ -31,11 +31,10 @@ function summaryOf({ change, better, worse }: Comparison): string {
 
 function compareText(report: Comparison & { summary: string }, pen: Pen, columns: number): string[] {
   const { before, after, findings, warnings, summary, change } = report;
-  const ink = change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad';
   const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(9)} `, forTerminal(text), columns);
   const list = (codes: readonly string[]): string => (codes.length > 0 ? codes.join(', ') : 'none');
   return [
-    pen.paint(ink, forTerminal(change)),
+    pen.paint(change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad', forTerminal(change)),
     ...row('exits', `${sideText(before)} → ${sideText(after)}`),
     ...row('findings', `fixed: ${list(findings.fixed)} · new: ${list(findings.new)} · left: ${list(findings.left)}`),
     ...warnings.flatMap((warning) => row('warning', warning)),
@@ -47,9 +46,8 @@ function compareText(report: Comparison & { summary: string }, pen: Pen, columns
 }
 
 const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string => {
-  const length = total ? closeOrRange(total) : 'an unknown time';
   const gone = exits === 1 ? `${outcome}, gone after` : `${exits} exits, ${killed} killed, gone after a median of`;
-  return `${gone} ${length} (grace period ${graceSeconds}s)`;
+  return `${gone} ${total ? closeOrRange(total) : 'an unknown time'} (grace period ${graceSeconds}s)`;
 };
 
 const lengths = { preStop: 'hook', 'after SIGTERM': 'drain', total: 'total' } as const;

@@ -156,8 +156,7 @@ const shareText = (name: string, was: Share, is: Share): string => `${name}: ${w
 
 /** A proven change of how many exits have something; else none. */
 export function shareRow(name: string, was: Share, is: Share): ComparedRow[] {
-  const sign = is[0] / is[1] - was[0] / was[1];
-  return isProven(was, is) ? [{ sign, text: shareText(name, was, is) }] : [];
+  return isProven(was, is) ? [{ sign: is[0] / is[1] - was[0] / was[1], text: shareText(name, was, is) }] : [];
 }
 
 function warningsOf(was: Side, is: Side, unsure: readonly string[], workloads: ReadonlySet<string>): string[] {

@@ -26,9 +26,8 @@ export type ReadRecording = (file: string) => Promise<readonly Report[]>;
 
 /** Every report in the files and folders, one for each pod. Throws `report.unreadable`. */
 export async function readReports(names: readonly string[], readRecording: ReadRecording): Promise<JsonObject[]> {
-  const files = (await Promise.all(names.map(filesOf))).flat();
   const found: JsonObject[] = [];
-  for (const file of files)
+  for (const file of (await Promise.all(names.map(filesOf))).flat())
     if (file.endsWith('.ndjson')) found.push(...(await readRecording(file)).map((one) => asObject(exitReportOf(one))));
     else found.push(...(await exitsInDocument(file)));
   return found;

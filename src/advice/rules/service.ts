@@ -67,10 +67,10 @@ const publishedNotReady = (spec: Situation): Problem[] =>
 
 /** A port name must be declared by a container. A port number needs no declaration, so it is not checked. */
 const missingPort = (spec: Situation): Problem[] =>
-  spec.services.flatMap(({ name, targetPorts }) =>
+  spec.services.flatMap(({ name, targetPorts, selected = spec.containers }) =>
     targetPorts.flatMap((target) => {
       const { port, protocol } = target;
-      const isDeclared = spec.containers.some((container) => serves(container, target));
+      const isDeclared = selected.some((container) => serves(container, target));
       if (typeof port !== 'string' || isDeclared) return [];
       const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
       return error('target-port-missing', message, {

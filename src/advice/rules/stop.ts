@@ -1,5 +1,7 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
+import { lineOfShell } from '../../programs/shell-arguments.ts';
+import { commandsIn } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
@@ -111,8 +113,7 @@ const signals = ofContainer((container, spec) => {
   const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
   if (handling.kind !== 'ignores') {
     const { kind, because, advice = `${execRemedy.text}.` } = handling;
-    const isOpen = kind === 'depends' && (handling.advice === undefined || isJob(spec));
-    if (isOpen) return undefined;
+    if (kind === 'depends' && (handling.advice === undefined || isJob(spec))) return undefined;
     const first = spec.sharesProcesses ? 'the first process' : 'PID 1';
     const messages = {
       shell: `${first} of ${name} does not pass ${signal} on (${because}): ${kill}`,
@@ -150,16 +151,26 @@ const mismatched = ofContainer((container, spec) => {
 /** What the hook begins needs time, and the signal that follows at once takes it away. */
 const hastyHooks = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  const asks = drainCommand.test(container.hook?.command.join(' ') ?? '');
-  if (!asks || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
+  if (!asksAtEnd(container, spec) || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
   const message = `the preStop hook of ${container.name} asks it to finish and does not wait, and ${signalText(spec, container)} then ends it at once`;
-  const advice = 'Let the hook wait for the end: `while kill -0 1; do sleep 1; done` as its last command.';
+  const advice = `Let the hook wait for the end: \`${waitLoop(spec)}\` as its last command.`;
   return warning('stop-signal-mismatch', message, { ...atHook(container), advice });
 });
 
-/** As the last command of a hook. */
-const drainCommand =
-  /\bnginx .*-s ?quit$|\bgraceful-stop$|\bp?kill(all)? [^;&|]*-(s ?)?(SIG)?(QUIT|WINCH|USR1)\b[^;&|]*$/;
+export const waitLoop = ({ sharesProcesses }: Situation): string =>
+  `while kill -0 ${sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
+
+/** Whether its last command makes the program finish its work, itself or by a signal. */
+function asksAtEnd({ command, hook }: ContainerSpec, { sharesProcesses }: Situation): boolean {
+  const words = hook?.command ?? [];
+  const { commands, isPlain } = commandsIn(lineOfShell(words) ?? words.join(' '));
+  const last = commands.at(-1)?.join(' ') ?? '';
+  if (!isPlain || /\bnginx .*-s ?quit$|\bgraceful-stop$/.test(last)) return isPlain;
+  const [, signal = '', target = ''] = /(?:^|[/ ])p?kill(?:all)? -(?:s ?)?(?:SIG)?(\w+) (.+)$/.exec(last) ?? [];
+  const { drains, chain } = stopBehaviour(command, signal, 30);
+  const program = target.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
+  return drains === 'yes' && (target === '1' ? !sharesProcesses : program === chain.at(-1)?.name);
+}
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {

@@ -33,7 +33,6 @@ export function observationsOf(
     ...slices.filter(isLater).map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
     ...events.filter(isLater).map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
-  const end = (later.at(-1)?.at ?? at) + 1;
   const pod = before?.object ?? first.object;
   const listed = { at, kind: 'listed', resourceVersion: asString(metadataOf(pod)['resourceVersion']) ?? '1' } as const;
   const listedOf = (stream: 'endpointslices' | 'events', all: readonly AuditEvent[]): RawObservation[] => {
@@ -56,7 +55,7 @@ export function observationsOf(
     ...seen.map((stream) => ({ at, kind: 'synced', stream }) as const),
     ...silent.map((stream) => ({ at, kind: 'gap', stream, from: at, cause: 'not-synced' }) as const),
     ...later,
-    { at: end, kind: 'timer', name: 'settled' },
+    { at: (later.at(-1)?.at ?? at) + 1, kind: 'timer', name: 'settled' },
   ];
 }
 
@@ -93,11 +92,10 @@ function stateAfter(pod: JsonObject, event: AuditEvent): JsonObject | undefined 
   const { subresource, sent = {} } = event;
   const node = asString(asObject(sent['target'])['name']);
   if (isBinding(event) && node !== undefined) {
-    const conditions = [{ type: 'PodScheduled', status: 'True' }];
     return {
       ...pod,
       spec: { ...asObject(pod['spec']), nodeName: node },
-      status: patchedStatus(asObject(pod['status']), { conditions }),
+      status: patchedStatus(asObject(pod['status']), { conditions: [{ type: 'PodScheduled', status: 'True' }] }),
     };
   }
   if (subresource !== 'status' || sent['status'] === undefined) return undefined;

@@ -133,7 +133,7 @@ export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastEx
   return {
     pod: { namespace, name: narrowed.metadata.name, uid: pod.metadata?.uid, node: narrowed.spec.nodeName },
     basis: 'events',
-    heading: 'from its status: nobody has deleted it',
+    heading: 'from its status and Events',
     outcome: ended.some(({ isOom }) => isOom) ? 'oom' : 'unknown',
     summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
     trigger: 'unknown',

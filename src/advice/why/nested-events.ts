@@ -77,7 +77,6 @@ function jsonEnd(text: string, from: number): number {
 function ofGoogleCloud({ timestamp, protoPayload, operation }: JsonObject): JsonObject {
   const { methodName, resourceName, authenticationInfo, requestMetadata, status, request, response } =
     asObject(protoPayload);
-  const method = asText(methodName).split('.');
   // core/v1/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE
   const [group, version, ...path] = asText(resourceName).split('/');
   const [, namespace, resource, name, subresource] = path[0] === 'namespaces' ? path : ['', '', ...path];
@@ -86,7 +85,7 @@ function ofGoogleCloud({ timestamp, protoPayload, operation }: JsonObject): Json
     auditID: asObject(operation)['id'],
     stage: 'ResponseComplete',
     requestReceivedTimestamp: timestamp,
-    verb: method.at(-1),
+    verb: asText(methodName).split('.').at(-1),
     user: { username: asObject(authenticationInfo)['principalEmail'] },
     userAgent: callerSuppliedUserAgent,
     sourceIPs: [callerIp],

@@ -4,7 +4,7 @@ import type { ContainerKind } from '../../model/kube.ts';
 import type { HookKind } from '../../model/observe/container.ts';
 import { second, type Span } from '../../model/span.ts';
 import type { ContainerRule, ContainerRules } from '../finding.ts';
-import { isForced, loweredGraceText } from '../grace.ts';
+import { loweredGrace, loweredGraceText } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
 import { containerSpec, graceText, longestGraceMs, ranContainers, signalName } from '../rule-input.ts';
 
@@ -35,7 +35,8 @@ export const hookRules: ContainerRules = {
     const signalled = stopSignal ? `; ${name} had only 2s after ${signalName(container)}` : '';
     const left = outlasted ? `, though ${name} had already exited` : signalled;
     return {
-      severity: isForced(input) ? 'warning' : 'error',
+      // A deletion that asked for 0 s shows nothing about how long hook and drain should be.
+      severity: loweredGrace(input)?.asked === 0 ? 'warning' : 'error',
       message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
       clause: `${ranContainers(timeline).length > 1 ? `the preStop hook of ${name}` : 'preStop'} was still running when the ${graceText(timeline)} ended`,
       why:

@@ -130,10 +130,12 @@ export const nodeRules: Rules = {
     const { trace, timeline } = input;
     const at = (name: MarkName): Interval | undefined => markOf(timeline, name)?.at;
     const exits = ranContainers(timeline).flatMap(({ exit }) => exit?.at ?? []);
+    const [done, removed] = [at('containers-done'), at('removed')];
     const steps = [
       [at('accepted'), at('acknowledged')],
-      [exits.sort((a, b) => b.latest - a.latest)[0], at('containers-done')],
-      [at('containers-done'), at('removed')],
+      [exits.sort((a, b) => b.latest - a.latest)[0], done],
+      // If no status reported the exits, the silence is why.
+      done ? [done, removed] : [at('accepted'), removed && { ...removed, earliest: removed.latest }],
     ].map(([from, to]) => ({ lo: from?.latest ?? Infinity, hi: to?.earliest ?? -Infinity }));
     const [longest] = steps.flatMap((step) => waitWithin(input, step) ?? []).sort((a, b) => b.ms - a.ms);
     if (!longest || longest.ms < 2 * second) return undefined;

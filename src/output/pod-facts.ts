@@ -65,7 +65,7 @@ function replacedText(timeline: Timeline): string {
   const steps = { created: createdAt, scheduled: scheduledAt, started: startedAt, 'ready, once started': readyAt };
   const dates = Object.entries(steps).flatMap(([step, at]) => (at ? [{ step, at: at.shown }] : []));
   if (total && hold && !readyAt && !needsNoReplacement(timeline) && hold.at >= (dates.at(-1)?.at ?? zero))
-    return ` · ${replacement ? 'replacement not ready, last reason' : 'no replacement yet'}: ${hold.value}`;
+    return ` · ${replacement ? 'replacement not ready' : 'no replacement yet'} (${hold.value})`;
   if (!total || !readyAt || readyAt.shown - zero < total.shown + 2000) return '';
   const lengths = dates.map(({ step, at }, index) => ({ step, at, ms: at - (dates[index - 1]?.at ?? zero) }));
   const longest = lengths.reduce((a, b) => (b.ms > a.ms ? b : a));

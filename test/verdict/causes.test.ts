@@ -169,7 +169,7 @@ const causes: readonly Cause[] = [
   {
     sentence: 'that a Job does not count the exit of a pod that it stopped itself',
     file: ownRecording('job-deadline'),
-    says: /Job import stopped it itself \(DeadlineExceeded\) and does not count its exit/,
+    says: /Job import ended it \(DeadlineExceeded\) and does not count its exit/,
     owner: 'application',
   },
   {
@@ -193,19 +193,19 @@ const causes: readonly Cause[] = [
   {
     sentence: 'what keeps a replacement from starting',
     file: ownRecording('image-not-pulled'),
-    says: / · replacement not ready, last reason: ImagePullBackOff$/,
+    says: / · replacement not ready \(ImagePullBackOff\)$/,
     owner: 'kubelet',
   },
   {
     sentence: 'the quota that keeps a replacement from being created',
     file: ownRecording('replacement-not-created'),
-    says: / · no replacement yet: failed quota: tight$/,
+    says: / · no replacement yet \(failed quota: tight\)$/,
     owner: 'kubelet',
   },
   {
     sentence: 'the quota that keeps a StatefulSet from creating one, by its Event',
     file: ownRecording('statefulset-over-quota'),
-    says: / · no replacement yet: failed quota: tight$/,
+    says: / · no replacement yet \(failed quota: tight\)$/,
     owner: 'kubelet',
   },
   {

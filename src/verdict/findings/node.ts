@@ -144,7 +144,7 @@ export const nodeRules: Rules = {
     return {
       message: `${clause}: meanwhile nobody could report or change anything`,
       clause,
-      advice: 'Look at the API server and etcd; the kubelet, the container runtime and the application need no change.',
+      advice: 'Look at the API server and etcd.',
       delayMs,
       evidence: trace.gaps.map(({ seq }) => seq),
     };

@@ -118,7 +118,7 @@ export const removalRules: Rules = {
     const { ended, last } = trace.owners.get(job.uid) ?? {};
     const why = last?.value.status.conditions?.find(({ type }) => type === ended?.value)?.reason ?? ended?.value;
     if (timeline.trigger.kind === 'job')
-      return said(`Job ${job.name} stopped it itself${why ? ` (${why})` : ''} and does not count its exit`);
+      return said(`Job ${job.name} ended it${why ? ` (${why})` : ''} and does not count its exit`);
     const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
     const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
     const isWatched = !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity });

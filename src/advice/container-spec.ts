@@ -58,6 +58,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   const { preStop, postStart, stopSignal } = asObject(container['lifecycle']);
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
+  const timeout = ownTimeoutOf(container);
   const initKind = restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const);
   return {
     name,
@@ -83,7 +84,8 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     devices: Object.keys(asObject(asObject(container['resources'])['limits'])).filter(
       (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
     ),
-    ownTimeout: ownTimeoutOf(container) ?? ownLimitOf(commandOf(container), asString(stopSignal)),
+    ownTimeout: timeout.seconds > 0 ? timeout : ownLimitOf(commandOf(container), asString(stopSignal)),
+    hasOwnDelay: timeout.hasDelay,
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }
@@ -133,7 +135,7 @@ function hookOf(handler: JsonObject, image: string) {
 
 const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
 
-/** `nginx -s quit`, `kill -TERM 1`, also in a shell, unless a sleep comes before. */
+/** `nginx -s quit`, `kill -TERM 1`, also in a shell, unless a sleep comes before. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
 function stopsServer(command: readonly string[]): boolean {
   const line = lineOfShell(command);
   const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
@@ -142,12 +144,11 @@ function stopsServer(command: readonly string[]): boolean {
 }
 
 const stopCommand =
-  /^(exec\s+)?(\S*\/)?(nginx\s.*-s\s*(quit|stop)|(apachectl|apache2ctl|httpd)\s.*-k?\s*(graceful-)?stop|apachectl\s+(graceful-)?stop|(kill|pkill|killall|killall5)(?!.*\s-(s\s*)?(SIG)?(0|1|HUP|USR[12]|1[0289]|20|TSTP|CONT|STOP)\b)(\s|$)|pg_ctl\s.*\bstop\b|(supervisorctl|catalina\.sh|haproxyctl|caddy|traefik|rabbitmqctl|redis-cli)\s.*\b(stop|shutdown)\b)/i;
+  /^(exec\s+)?(\S*\/)?(nginx\s.*-s\s*(quit|stop)|(apachectl|apache2ctl|httpd)\s.*-k?\s*(graceful-)?stop|apachectl\s+(graceful-)?stop|(kill|pkill|killall5?)(?!(\s+-[^\W\dns](\s+\w\S*)?)*\s+-(s\s*)?(SIG)?(0|1|HUP|USR[12]|1[0289]|20|TSTP|CONT|STOP)\b|.*\s-1$)(\s|$)|pg_ctl\s.*\bstop\b|(supervisorctl|catalina\.sh|haproxyctl|caddy|traefik|rabbitmqctl|redis-cli)\s.*\b(stop|shutdown)\b)/i;
 
 /** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
 function sumOfSleeps(command: readonly string[]): number | undefined {
-  const line = lineOfShell(command);
-  const { commands, isPlain } = commandsIn(line ?? '');
+  const { commands, isPlain } = commandsIn(lineOfShell(command) ?? '');
   const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
   return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
 }

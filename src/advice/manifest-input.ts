@@ -1,7 +1,7 @@
 /** What `-f`, `-R` and `-k` name → manifests. What cannot be read becomes an entry of `broken`; the rest is still read. */
 import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from '../run/ports.ts';
@@ -55,13 +55,8 @@ async function readFolder(folder: string, isRecursive: boolean): Promise<Parsed[
     .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/i.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  if (files.length === 0)
-    return [
-      refused(
-        folder,
-        `the folder holds no .yaml, .yml or .json file${isRecursive ? '' : '; -R reads the folders in it too'}`,
-      ),
-    ];
+  const more = isRecursive ? '' : '; -R reads the folders in it too';
+  if (files.length === 0) return [refused(folder, `the folder holds no .yaml, .yml or .json file${more}`)];
   const read: Parsed[] = [];
   for (const file of files) read.push(await readOneFile(file));
   return read;
@@ -73,15 +68,15 @@ async function readOneFile(file: string): Promise<Parsed> {
     if (size <= maxManifestBytes) return readFile(file);
     throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
   });
-  const manifests = parsed.manifests.map((one) => ({ ...one, isKustomized: isBelowKustomization(file) }));
+  const manifests = parsed.manifests.map((one) => ({ ...one, isKustomized: isBelowKustomization(resolve(file)) }));
   return { ...parsed, manifests };
 }
 
-/** A kustomization lists files of its folder and of the folders in it; its overlays may name their containers, or count them. */
+/** A kustomization lists files in and below its folder, within its repository; its overlays may name or count their containers. */
 const isBelowKustomization = (file: string): boolean =>
   dirname(file) !== file &&
   (['kustomization.yaml', 'kustomization.yml', 'Kustomization'].some((name) => existsSync(join(dirname(file), name))) ||
-    isBelowKustomization(dirname(file)));
+    (!existsSync(join(dirname(file), '.git')) && isBelowKustomization(dirname(file))));
 
 /** `name`: for messages. */
 async function readText(name: string, read: () => Promise<Uint8Array>): Promise<Parsed> {

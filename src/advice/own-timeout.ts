@@ -7,8 +7,6 @@ import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export interface OwnTimeout {
   readonly seconds: number;
-  /** Of these, how long it goes on serving as before after its signal; 0: for an unknown time. */
-  readonly delaySeconds?: number;
   /** The option or variable, without its value: `--graceful-timeout`; of a program's own limit also the program. */
   readonly from: string;
 }
@@ -33,8 +31,8 @@ const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 /** Settings with these words are about something else than the stop of the application: envoy drains for a hot restart only. */
 const isOther = /drain-time|liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
 
-/** A delay and what comes after it, the longest of each; undefined if none is set. */
-export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
+/** A known delay and what comes after it, the longest of each. `hasDelay`: it serves as before for a while, perhaps unknown. */
+export function ownTimeoutOf(container: JsonObject): OwnTimeout & { hasDelay: boolean } {
   const { exec } = asObject(asObject(container['lifecycle'])['preStop']);
   const words = [container['command'], container['args'], asObject(exec)['command']]
     .flatMap(asStrings)
@@ -49,12 +47,12 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout | undefined {
     const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
     return counts && seconds !== undefined ? [{ seconds, from }] : [];
   });
-  const longest = (isDelay: boolean): OwnTimeout | undefined =>
-    found.filter(({ from }) => /delay/i.test(from) === isDelay).sort((a, b) => b.seconds - a.seconds)[0];
-  const [delay, rest] = [longest(true), longest(false)];
-  if (!delay) return rest;
-  const from = [delay, rest].flatMap((one) => one?.from ?? []).join(' and ');
-  return { seconds: delay.seconds + (rest?.seconds ?? 0), delaySeconds: delay.seconds, from };
+  const isDelay = ({ from }: OwnTimeout): boolean => /delay/i.test(from);
+  const parts = [found.filter(isDelay), found.filter((one) => !isDelay(one))].flatMap(
+    (some) => some.filter(({ seconds }) => seconds > 0).sort((a, b) => b.seconds - a.seconds)[0] ?? [],
+  );
+  const from = parts.map((one) => one.from).join(' and ');
+  return { seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0), from, hasDelay: found.some(isDelay) };
 }
 
 /** `pg_ctl stop -t 60` */
@@ -66,7 +64,7 @@ function pgCtl(words: readonly string[]): [string, string][] {
 
 /** Where a bare number counts seconds: by the documents of the program that has the option, or by its name. */
 const inSeconds =
-  /^(pg_ctl -t|--graceful-timeout|(--|UVICORN_)timeout[-_]graceful[-_]shutdown|(N8N|SANIC|HASURA_GRAPHQL)_GRACEFUL_SHUTDOWN_TIMEOUT|GOOD_JOB_SHUTDOWN_TIMEOUT|RUNNER_GRACEFUL_STOP_TIMEOUT|STOP_SERVER_ANNOUNCE_DELAY|(-D)?quarkus[._]shutdown[._]timeout)$|sec(ond)?s$/i;
+  /^(pg_ctl -t|--graceful-timeout|(--|UVICORN_)timeout[-_]graceful[-_]shutdown|(N8N|SANIC|HASURA_GRAPHQL)_GRACEFUL_SHUTDOWN_TIMEOUT|GOOD_JOB_SHUTDOWN_TIMEOUT|RUNNER_GRACEFUL_STOP_TIMEOUT|STOP_SERVER_ANNOUNCE_DELAY|(-D)?quarkus[._]shutdown[._](timeout|delay))$|sec(ond)?s$/i;
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */
 function timeOf(from: string, value: string): number | undefined {

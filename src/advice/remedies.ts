@@ -53,7 +53,7 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   if (isCustom || !isOfOldVersion) return all.map((one) => (isCustom ? { ...one, edits: [] } : one));
   const version = subject.kind === 'CronJob' ? 'batch/v1' : 'apps/v1';
   const first = `first move it to ${version}, as no cluster has both its apiVersion and these fields; then `;
-  return all.map((one) => (one.edits.length > 0 ? { ...one, text: first + one.text, edits: [] } : one));
+  return all.map((one) => (one.edits.some(isNew) ? { ...one, text: first + one.text, edits: [] } : one));
 }
 
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
@@ -89,6 +89,9 @@ const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
+
+/** Younger than the old versions: sleep hooks, sidecars, maxSurge of a DaemonSet, maxUnavailable of a StatefulSet. */
+const isNew = ({ path }: Edit): boolean => /preStop|restartPolicy|updateStrategy/.test(path.join());
 
 const inWords = (solves: readonly Problem[], text: string): Remedy[] =>
   solves.length === 0 ? [] : [{ solves, text, edits: [] }];

@@ -4,7 +4,7 @@ import { agreed, linkEffect, scriptUnknown, unknownApp, type Context } from './l
 import traps from './data/traps.json' with { type: 'json' };
 import { afterOptions, rowOf, shellsByName, type ProgramRow, type Shell } from './rows.ts';
 import { shellArguments } from './shell-arguments.ts';
-import { expanded, inlined, readScript, type Script } from './shell-script.ts';
+import { expanded, inlined, readScript, textsOf, type Script } from './shell-script.ts';
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
@@ -25,10 +25,9 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
     const interpreter = /^#!\s*([^\n]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? ['/bin/sh'];
     return effectOf([...interpreter.map(plainWord), ...words], context);
   }
-  const texts = words.map(({ text }) => text);
   // Where /bin/sh is busybox's, a name without a folder means busybox's own program, if it has one.
   const isBusybox = context.sh.join() === 'ash' && !first.text.includes('/');
-  const row = rowOf(texts, { box: box ?? (isBusybox ? 'busybox' : undefined), around: context.around });
+  const row = rowOf(textsOf(words), context.around, box ?? (isBusybox ? 'busybox' : undefined));
   if (row) return ofRow(row, words, context);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
 }
@@ -55,8 +54,13 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
   const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
-  const names = script?.commands.flatMap(({ words }) => words[0]?.text ?? []);
-  const fit = shells.length === 1 ? shells : shells.filter(({ lacks = '' }) => !names?.includes(lacks));
+  const isStrict = start.stopsOnError || /^(#.*\n|\s)*set -\w*e/.test(text ?? '');
+  // Those without which the script ends.
+  const needed = script?.commands.filter(
+    (_, at, all) => all.slice(at + 1).every((one) => one.forms.has('&&')) || (isStrict && !all[at + 1]?.forms.has('?')),
+  );
+  const isFit = ({ lacks }: Shell): boolean => !lacks || !needed?.some(({ words }) => words[0]?.text === lacks);
+  const fit = shells.length === 1 ? shells : shells.filter(isFit);
   const called = fit.length > 1 ? { name } : {};
   return agreed(fit.map((shell) => [label(shell), ofShell({ ...shell, ...called }, script, start, context)]));
 }

@@ -24,9 +24,8 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
 export function knownStop(what: Asked) {
   const stopSignal = stopSignalOfImage(what.image) ?? 'SIGTERM';
   const { chain } = stopBehaviour(what, stopSignal, 30);
-  const asked = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'RTMIN+3'].map((name) => `SIG${name}`);
-  const all = [...new Set([stopSignal, ...asked])];
-  const signals = all.map((signal) => ({ signal, ...stopBehaviour(what, signal, 30), chain: undefined }));
+  const all = new Set([stopSignal, ...'SIGTERM SIGINT SIGQUIT SIGHUP SIGUSR1 SIGUSR2 SIGWINCH SIGRTMIN+3'.split(' ')]);
+  const signals = [...all].map((signal) => ({ signal, ...stopBehaviour(what, signal, 30), chain: undefined }));
   return {
     ...what,
     /** Of the program or of a part of the command line. */

@@ -33,8 +33,9 @@ const plain: Omit<Effect, 'because'> = {
 };
 export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
+const itself = 'Start the application itself, no wrapper; in a script by `exec` as the last command';
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
-export const execRemedy: StopRemedy = { kind: 'exec-form', text: 'Start it by `exec` as the last command, no wrapper' };
+export const execRemedy: StopRemedy = { kind: 'exec-form', text: itself };
 
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: Reaction): Effect {
@@ -84,7 +85,6 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   };
 }
 
-/** The effect but for what is the same for all links. */
 function ownEffect(link: LinkParts): Effect {
   const { row, reaction, context, inner } = link;
   const { does, note } = reaction;

@@ -41,9 +41,6 @@ export interface ProgramRow {
   source: string;
 }
 
-/** `around`: the image, and the variables as NAME=VALUE, each in a line of its own. */
-type Surroundings = Partial<Record<'box' | 'around', string>>;
-
 export type Shell = (typeof shells)[number];
 
 export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
@@ -52,20 +49,19 @@ export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 
 const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));
 
-/** The row that a command line means; for a runtime that of its program, if that has one. `box`: busybox or toybox, if it has one. */
-export function rowOf(words: readonly string[], { box, around = '' }: Surroundings = {}): ProgramRow | undefined {
+/** The row that a command line means; of a runtime that of its program. `around`: image, then NAME=VALUE lines. `box`: busybox or toybox. */
+export function rowOf(words: readonly string[], around = '', box?: string): ProgramRow | undefined {
   const [path = '', second = ''] = words;
   const name = path.split('/').at(-1)?.slice(-100) ?? '';
   const names = [...(box === undefined ? [] : [`${box} ${name}`]), path, name, name.replace(/-?\d+(\.\d+)*$/, '')];
-  const matches = names.flatMap((one) => [`${one} ${second.slice(0, 100)}`, one]);
-  const [row] = matches.flatMap((one) => byMatch.get(one) ?? []);
+  const [row] = names.flatMap((one) => byMatch.get(`${one} ${second.slice(0, 100)}`) ?? byMatch.get(one) ?? []);
   if (!row) return undefined;
   const own = words.slice(1, row.next?.hidden || row.next?.script || !row.next ? undefined : afterOptions(row, words));
   const added = row.argumentsIn?.map((one) => new RegExp(`^${one}=(.*)`, 'm').exec(around)?.[1] ?? '') ?? [];
   const found = configured(row, [name, ...own, ...added].join(' ').trim().slice(0, 20_000), around);
   // `python -m gunicorn`, `node node_modules/.bin/next start`, `ruby bin/puma`.
   const script = found.runs && words.slice(afterOptions({ next: { values: found.runs } }, words));
-  return rowOf(script?.map((word) => word.replace(/\.__main__$/, '')) ?? [], { around }) ?? found;
+  return rowOf(script?.map((word) => word.replace(/\.__main__$/, '')) ?? [], around) ?? found;
 }
 
 /** With what arguments, variables and the image change: by `variants`, and the limit that one of them sets. */

@@ -36,7 +36,7 @@ export function inlined({ commands, functions }: Script, depth = 0): Script | un
     // `eval "$(…)"` sets variables.
     const isEval = name?.text === 'eval' && /^[^$`]/.test(text);
     const body = isEval ? readScript(text)?.commands : functions.get(name?.text ?? '');
-    const isShort = depth < most.depth && all.length < most.commands && text.length < most.text;
+    const isShort = depth < 4 && all.length < 200 && text.length < 300;
     const inner = body && isShort ? inlined({ commands: body, functions }, depth + 1) : undefined;
     if (!inner && (body || isEval)) return undefined;
     const inside = (one: ShellCommand): ShellCommand => ({
@@ -49,8 +49,6 @@ export function inlined({ commands, functions }: Script, depth = 0): Script | un
   }
   return { commands: all, functions };
 }
-
-const most = { depth: 4, commands: 200, text: 300 };
 
 /** `"$@"` and `$1` by the arguments of the script or function. */
 export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>
@@ -70,7 +68,6 @@ export function commandsIn(text: string): { commands: readonly (readonly string[
 }
 
 const instant = new Set(data.instant);
-/** It ends by itself within moments. */
 export const isInstant = ([first, ...others]: readonly Word[]): boolean =>
   !first || instant.has(first.text) !== (others.length === 0 && data.waitForInput.includes(first.text));
 
@@ -78,7 +75,6 @@ const [ends, serves] = [data.ends, data.serves].map((patterns) => new RegExp(pat
 export const textsOf = (words: readonly Word[]): string[] => words.map(({ text }) => text);
 /** It ends by itself, perhaps not within moments. */
 export const endsByItself = (words: readonly Word[]): boolean => ends?.test(textsOf(words).join(' ')) === true;
-/** It runs until somebody stops it. */
 export const isServer = (words: readonly Word[]): boolean => serves?.test(textsOf(words).join(' ')) === true;
 
 /** What closes the commands after a keyword, or divides them from the next ones. */

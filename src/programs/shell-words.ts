@@ -13,8 +13,6 @@ export type Token = Word | string;
 
 export const plainWord = (text: string): Word => ({ text, isDynamic: /\$\(/.test(text), isQuoted: false });
 
-const most = { characters: 16 * 1024, tokens: 600 };
-
 const blank = /(?:[^\S\n]|\\\n|(?<![^\s;&|()])#.*)+/y;
 /** A test or a computation of bash, which starts no program. */
 const test = /\[\[\s(?:[^\n]{0,200}?\s)?\]\]|\(\([^()\n]*\)\)/y;
@@ -42,7 +40,7 @@ export function tokensOf(text: string): Token[] | undefined {
     return found;
   };
   while (at < text.length) {
-    if (text.length > most.characters || tokens.length > most.tokens) return undefined;
+    if (text.length > 16 * 1024 || tokens.length > 600) return undefined;
     if (take(blank)) continue;
     const before = tokens.at(-1);
     const token = take(test) ? plainWord('[') : take(operator).replace(/^\d+/, '') || wordFrom(take);

@@ -172,7 +172,10 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const { kind, words, job } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
-  const late = isEndless(standing) && /\w=/.test(trap) ? data.isStep : data.isLate;
+  // A loop that asks for a variable that the trap sets ends after its step. Of `[[` and `((` only `[` is read.
+  const steps = standing.script.commands.filter(isInLoop).map((one) => textsOf(one.words).join(' '));
+  const asks = (name: string): boolean => new RegExp(`^\\[$|\\$\\{?${name}\\b`, 'm').test(steps.join('\n'));
+  const late = isEndless(standing) && trap.match(/\w+(?==)/g)?.some(asks) ? data.isStep : data.isLate;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
     return says(shell, signal, sleep === undefined ? late : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);

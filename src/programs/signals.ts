@@ -2,11 +2,10 @@
 import data from './data/signals.json' with { type: 'json' };
 
 const numbers = new Map(Object.entries(data));
-const names = new Map([...numbers].reverse().map(([name, number]) => [number, name]));
 
 /** The number of a signal that the API names: `SIGTERM`, `SIGRTMIN+3`. */
 export const numberOfSignal = (name = ''): number | undefined => numbers.get(name);
 
 /** The signal that ends a process with this exit code: `SIGTERM` for 143. Undefined if none, or from 34 on a real-time one. */
 export const signalOfExitCode = (code: number): string | undefined =>
-  code - 128 < 34 ? names.get(code - 128) : undefined;
+  code - 128 < 34 ? [...numbers].find(([, number]) => number === code - 128)?.[0] : undefined;

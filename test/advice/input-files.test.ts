@@ -66,6 +66,12 @@ it('moves no container in a file below a kustomization, whose overlays may count
   const { stdout, stderr } = await fixed();
   expect(stdout).toBe('');
   expect(stderr.replace(/\s+/g, ' ')).toContain('by hand, as overlays of its kustomization may name it');
+  mkdirSync(join(folder, 'other'));
+  written('other/deploy.yaml', shop);
+  const around = await runMain(['fix', '-f', `${folder}/base/shop/../../other/deploy.yaml`]);
+  expect(around.stdout).toContain('restartPolicy: Always');
+  mkdirSync(join(folder, 'base/shop/.git'));
+  expect((await fixed()).stdout).toContain('restartPolicy: Always');
 });
 
 it('says that a file does not exist', async () => {

@@ -18,7 +18,7 @@ function drainRace(spec: Situation): Problem[] {
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
-    if (!hook?.stopsServer && container.ownTimeout?.delaySeconds !== undefined) return [];
+    if (!hook?.stopsServer && container.hasOwnDelay) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} stops the server at once,`
       : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;

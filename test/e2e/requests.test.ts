@@ -50,7 +50,7 @@ describe.runIf(isWanted)('on a real cluster', () => {
 
   const stories: [name: string, code: number, card: RegExp][] = [
     ['without-prestop', 5, /requests +.*\d+ sent · \d+ failed|traffic +✖ lost: \d+ of \d+ requests failed/],
-    ['with-prestop', 0, /requests +.*no loss measured\s+\(\d+\s+requests\)/],
+    ['with-prestop', 0, /requests +.*no loss measured\s+\(\d+\s+requests:/],
   ];
 
   it.each(stories)(

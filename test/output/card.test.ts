@@ -121,7 +121,7 @@ it('has a row for each of two probes, however long the lines of a good card are'
   const timeline = { ...graceful.timeline, pod: { ...graceful.timeline.pod, metadata }, probes };
   const answer = { ...graceful.answer, headline: 'word '.repeat(25) };
   const lines = cardOf({ ...graceful, timeline, answer });
-  expect(lines.filter((line) => /no loss measured \(100 requests\)$/.test(line))).toHaveLength(2);
+  expect(lines.filter((line) => /no loss measured \(100 requests: below 3% unproven\)$/.test(line))).toHaveLength(2);
 });
 
 it.each([
@@ -129,7 +129,7 @@ it.each([
   [101, '▲'],
 ])('marks 100 requests without a loss, and %i that were not measured, with %s', (count, sign) => {
   const notMeasured = [{ reason: 'no-network' as const, count }];
-  const words = `${sign} no loss measured (100 requests) · ${count} not measured`;
+  const words = `${sign} no loss measured (100 requests: below 3% unproven) · ${count} not measured`;
   expect(requestRowsOf([{ ...probeOf('http://shop', 0), notMeasured }])).toEqual([expect.stringContaining(words)]);
 });
 

@@ -158,9 +158,11 @@ it.each([
 });
 
 it('reports sent, failed and not measured requests, or that no loss was measured', () => {
-  expect(noLossText(timelineOf({}))).toBe('no loss measured (412 requests)');
+  expect(noLossText(timelineOf({}))).toBe('no loss measured (412 requests: below 1% unproven)');
   const latencyMs = { before: { p50: 2, p99: 12.4 }, during: { p50: 3, p99: 340 } };
-  expect(linesOf(timelineOf({ probe: { latencyMs } }))).toEqual(['no loss measured (412 requests) · p99 12 → 340 ms']);
+  expect(linesOf(timelineOf({ probe: { latencyMs } }))).toEqual([
+    'no loss measured (412 requests: below 1% unproven) · p99 12 → 340 ms',
+  ]);
   const failures = [{ first: 400, last: 900, count: 3 }];
   const notMeasured = [{ reason: 'no-local-port' as const, count: 20 }];
   expect(

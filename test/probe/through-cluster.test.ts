@@ -58,7 +58,7 @@ it('dates the end of serving with the pod proxy, and reports no loss with the Se
   expect(Date.parse(servedUntil?.latest ?? '') - Date.parse(servedUntil?.earliest ?? '')).toBeLessThan(250);
   expect(closedAt - signalledAt(server)).toBeLessThan(2200);
   expect(traffic?.reason).toMatch(
-    /app answered new requests until ≈?[12]\.\ds after SIGTERM · no loss measured \(\d+ requests\)$/,
+    /app answered new requests until ≈?[12]\.\ds after SIGTERM · no loss measured \(\d+ requests: below \d+% unproven\)$/,
   );
 });
 

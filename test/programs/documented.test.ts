@@ -33,6 +33,11 @@ const cases: Readonly<Record<string, Case>> = {
     says: /pool processes .* lost/,
     never: /warm/,
   },
+  'a pool of threads has no processes that get the signal of the group': {
+    container: { command: ['dumb-init', '--', ...celery, '-P', 'threads'] },
+    says: /warm shutdown/,
+    never: /lost/,
+  },
   'tini -g signals the pool processes of celery': {
     container: { command: ['tini', '-g', '--', ...celery] },
     says: /pool processes .* lost/,

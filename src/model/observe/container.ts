@@ -57,7 +57,7 @@ export const narrowContainer = shape({
   lifecycle: unlessEmpty(shape({ preStop: narrowHandler, postStart: narrowHandler, stopSignal: asString })),
   readinessProbe: maybe(narrowProbe),
   /** Computed here: PID 1 starts as a shell with a command line, which rarely passes signals on if it stays a shell. */
-  shell: noted((line) => !/(^|[;&|]\s*)(exec|trap)\s/.test(line)),
+  shell: noted((line) => !/(^|[;&|\n({]|\b(then|do|else)\b)\s*(exec|trap)\s/.test(line)),
   /** Computed here: that line has `trap "" TERM`; processes that it starts ignore SIGTERM too (this survives exec). */
   ignoresTerm: noted((line) => trapOf(line, 'TERM') === 'ignored'),
   /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */

@@ -142,7 +142,7 @@ function shellText(timeline: Timeline, container: ContainerTimeline): string | u
   if (spec?.handlesTerm && container.stopSignal?.isPerhapsOther)
     return 'its command handles SIGTERM, and nothing shows that it came: its image may set another STOPSIGNAL';
   if (spec?.handlesOther) return 'its command handles other signals, not SIGTERM: its image decides which one comes';
-  if (spec?.shell) return 'its PID 1 is a shell, which rarely forwards signals';
+  if (spec?.shell) return 'its PID 1 may be a shell, which rarely forwards signals';
   return stopSignalName(container) && knownEnd(spec ?? {}, stopSignalName(container), 137)?.because;
 }
 
@@ -152,9 +152,8 @@ function shellText(timeline: Timeline, container: ContainerTimeline): string | u
  */
 const earlyKillText = ({ stopSignal, exit }: ContainerTimeline): string => {
   const memory = exit?.reason === 'Error' ? ', a kill for memory that the runtime did not report' : '';
-  return stopSignal?.signal === undefined
-    ? `its own exit code${memory}, a SIGKILL from another source, or SIGKILL as the STOPSIGNAL of its image`
-    : `its own exit code${memory}, or a SIGKILL from another source`;
+  const image = stopSignal?.signal === undefined ? " or as its image's STOPSIGNAL" : '';
+  return `its own exit code${memory}, or a SIGKILL from another source${image}`;
 };
 
 /** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */

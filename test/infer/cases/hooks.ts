@@ -145,7 +145,13 @@ const unlikeSpec: Case[] = [
     sentence: 'a shell as the container’s command receives the signal instead of the application',
     of: alone({ app: ignoresSignal }),
     edit: [declaring({ command: ['bash', '-c', 'node server.js'] })],
-    expect: { says: { 'no-signal-handling': /the shell receives the signal/ } },
+    expect: { says: { 'no-signal-handling': /a shell that stays PID 1 does not pass it on/ } },
+  },
+  {
+    sentence: 'a script that ends with exec on a line of its own leaves no shell as PID 1',
+    of: alone({ app: ignoresSignal }),
+    edit: [declaring({ command: ['sh', '-c', 'mkdir -p /www\nexec httpd -f -h /www'] })],
+    expect: { says: { 'no-signal-handling': /has a handler for its stop signal/ } },
   },
   {
     sentence: 'a trap in the command handles the signal, so silence does not show that it was ignored',

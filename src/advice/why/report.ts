@@ -102,7 +102,7 @@ export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
     ({ kind, name, isInferred }) => `${kind} ${name}${isInferred ? ' (inferred from its name)' : ''}`,
   );
   return [
-    `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(exit ? heading : summary)}`,
+    `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(exit ? heading : `${summary} (${heading})`)}`,
     ...row('deleted by', who ? `${who.user} with ${who.userAgent} from ${who.sourceIPs.join(', ')}` : known.by),
     ...row('owner', owner.join(', of ')),
     ...timeline(known.moments).flatMap(([time, what]) => row(time, what)),

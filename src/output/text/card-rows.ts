@@ -79,14 +79,13 @@ function endText(container: ContainerTimeline): string {
 
 /** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */
 function usedText(container: ContainerTimeline, grace: number): string {
-  const { pastGrace, preStop, outcome, drain, graceUsed } = container;
+  const { pastGrace, preStop, outcome, graceUsed } = container;
   if (outcome === 'abandoned') return 'when the pod was removed';
   const allowed = secondsText(grace, grace % 1000 === 0 ? 0 : 1);
   const whole = `${allowed} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
-  if (drain && graceUsed && graceUsed.max < drain.min) return `${lengthText(graceUsed)} into the restarted ${whole}`;
   const length = graceUsedLength(container);
-  if (!length) return `grace period ${allowed}`;
+  if (!length) return graceUsed ? `${lengthText(graceUsed)} into the restarted ${whole}` : `grace period ${allowed}`;
   const used = lengthText(length);
   // Only a bound, and longer than what it is compared with.
   if (used.startsWith('≤') && length.max > grace) return `after at most ${used.slice(1)}, grace period ${allowed}`;

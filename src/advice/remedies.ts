@@ -8,7 +8,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
+import { handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -34,7 +34,7 @@ export interface Remedy {
 /** The remedies in the order in which they help: the signal first. */
 export function remediesFor(situation: Situation, problems: readonly Problem[]): Remedy[] {
   const found = problems.filter(isProblem);
-  const plan: Plan = { situation, problems: found, unhandled: found.filter(({ code }) => signalCodes.has(code)) };
+  const plan: Plan = { situation, problems: found, unhandled: found.filter((one) => isUnhandled(situation, one)) };
   const sizes = hookAndGrace(plan);
   // Why there is no patch of sizes is said after what can be done.
   const [ahead, behind] = sizes.some(({ edits }) => edits.length > 0) ? [sizes, []] : [[], sizes];
@@ -84,6 +84,11 @@ const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
   'shell-as-pid-1',
   'stop-signal-mismatch',
 ]);
+
+/** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until clients know. */
+const isUnhandled = (situation: Situation, { code, container }: Problem): boolean =>
+  signalCodes.has(code) &&
+  !situation.containers.some((one) => one.name === container && handlingOf(situation, one).kind === 'cuts');
 
 const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));

@@ -75,7 +75,7 @@ function refusedBefore({ requests }: Trace, { ours, facts }: Deletion): Pick<Tri
     refused.verb === 'evict'
       ? `a PodDisruptionBudget${ours && !refused.answer?.value.isByBudget ? ' or throttling' : ''}`
       : 'throttling';
-  return { heldMs, note: `after ${secondsOf(heldMs)} of refusals by ${by}` };
+  return { heldMs, note: `first refused for ${secondsOf(heldMs)} by ${by}` };
 }
 
 const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;

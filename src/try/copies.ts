@@ -32,7 +32,6 @@ export interface CopyOptions {
   readonly targetPort: number | string;
 }
 
-/** The port of each copy's Service. */
 export const servicePort = 80;
 
 const nameFor = (id: string, ...more: string[]): string => ['podexit-try', id, ...more].join('-');
@@ -128,6 +127,5 @@ export function targetPortOf({ services, containers }: Situation): number | stri
 export const schemeOf = (port: number | string): 'http' | 'https' =>
   /^https|^(443|6443|8443|9443)$/.test(String(port)) ? 'https' : 'http';
 
-/** The id of the try that an object belongs to. */
 export const tryIdOf = (object: unknown): string | undefined =>
   asString(asObject(metadataOf(object)['labels'])[tryLabel]);

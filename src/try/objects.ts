@@ -106,7 +106,14 @@ export async function remove(cluster: Cluster, ids: readonly string[], patienceM
       throw error;
     });
     if (left?.length === 0) return;
-    if (env.now() >= until || !(await delay(env, lookMs, cluster.closed))) throw notRemoved(cluster, left);
+    if (env.now() < until && (await delay(env, lookMs, cluster.closed))) continue;
+    throw new PodexitError(
+      'try.left',
+      left === undefined
+        ? 'the API server could not be reached, so the copies were not removed'
+        : `not everything could be removed in time: ${few(left, 8).join(', ')}`,
+      `Remove it with: ${cleanupCommand(cluster)}`,
+    );
   }
 }
 
@@ -132,18 +139,8 @@ async function deleteObject(cluster: Cluster, object: JsonObject): Promise<void>
   await cluster.request({ method: 'DELETE', path, body: { ...options, propagationPolicy: 'Background' } });
 }
 
-/** Removes what a try left. */
 export const cleanupCommand = ({ namespace, connectionFlags }: Cluster): string =>
   `kubectl podexit try --cleanup -n ${namespace}${connectionFlags}`;
-
-const notRemoved = (cluster: Cluster, left: readonly string[] | undefined): PodexitError =>
-  new PodexitError(
-    'try.left',
-    left === undefined
-      ? 'the API server could not be reached, so the copies were not removed'
-      : `not everything could be removed in time: ${few(left, 8).join(', ')}`,
-    `Remove it with: ${cleanupCommand(cluster)}`,
-  );
 
 /** One sentence about each try that is left: whose copies they are, and since when. */
 export const leftText = (owner: JsonObject): string => {
@@ -151,5 +148,4 @@ export const leftText = (owner: JsonObject): string => {
   return `${workloadOf(owner) ?? 'an unknown workload'} (id ${tryIdOf(owner)}, started ${asString(startedAt) ?? 'at an unknown time'})`;
 };
 
-/** The workload whose copies an owner has. */
 export const workloadOf = (owner: JsonObject): string | undefined => asString(asObject(owner['data'])['workload']);

@@ -59,7 +59,6 @@ export class Playback {
     }
   }
 
-  /** What a container has written. */
   logOf(pod: string, container: string): ContainerLog {
     const key = `${pod}/${container}`;
     const log = this.#logs.get(key) ?? new ContainerLog();
@@ -95,7 +94,6 @@ export class Playback {
     this.#changes.emit('change');
   }
 
-  /** The revision that readers see now. */
   get visibleRevision(): number {
     return Math.min(this.log.revision, this.horizon);
   }

@@ -20,7 +20,7 @@ export interface KubeRequest {
 }
 
 const resourcePath =
-  /^\/(?:api\/(?<core>v1)|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[a-z]+))?)?$/;
+  /^\/(?:api\/v1|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[a-z]+))?)?$/;
 
 /** Parses a request line. `kind` is absent if this server knows no resource at the path. */
 export function parseApiRequest(
@@ -37,14 +37,9 @@ export function parseApiRequest(
 }
 
 function targetOf(path: string): Pick<KubeRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
-  const [isNamespaces, namespaceName] = /^\/api\/v1\/namespaces(?:\/([^/]+))?$/.exec(path) ?? [];
-  const groups: Record<string, string | undefined> | undefined =
-    isNamespaces === undefined
-      ? resourcePath.exec(path)?.groups
-      : { core: 'v1', plural: 'namespaces', name: namespaceName };
-  const kind = groups && kindOf(groups.plural ?? '', groups.core === undefined ? groups.group : '');
-  if (groups === undefined || kind === undefined) return {};
-  const { namespace, name, subresource } = groups;
+  const { group = '', plural = '', namespace, name, subresource } = resourcePath.exec(path)?.groups ?? {};
+  const kind = kindOf(plural, group);
+  if (kind === undefined) return {};
   return {
     kind,
     namespace: namespace && decodeURIComponent(namespace),

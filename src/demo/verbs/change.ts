@@ -1,9 +1,8 @@
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
-import { badRequest } from '../data/status.ts';
 import type { Call } from '../http/exchange.ts';
-import { parseBody } from './delete-options.ts';
+import { parseBody, jsonOrNothing } from './delete-options.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
 
 /** Serves PATCH of one object. A pod kept only by finalizers goes with the last of them (SIGNALS.md §1). */
@@ -21,24 +20,15 @@ export function serveChange(cluster: Playback, exchange: Call, kind: Kind): void
   exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
 }
 
-/** The object after a PATCH. */
 export function changedObject(before: KubeObject, exchange: Call): KubeObject {
   return withGeneration(withIdentity(patched(before, exchange), before), before);
 }
 
 function patched(before: KubeObject, { request }: Call): KubeObject {
   const type = String(request.headers['content-type']);
-  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, parsed(request.body)) as KubeObject;
+  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, jsonOrNothing(request.body)) as KubeObject;
   const merge = type.startsWith('application/strategic-merge-patch+json') ? strategicMerge : mergePatch;
   return merge(before, parseBody(request.body)) as KubeObject;
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    throw badRequest('error decoding patch');
-  }
 }
 
 /** Clients cannot change an object's identity. */

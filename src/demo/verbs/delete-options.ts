@@ -30,13 +30,18 @@ export function deleteOptionsOf(options: unknown): DeleteOptions {
 
 /** Parses a body that must be a JSON object. Throws a 400. */
 export function parseBody(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (isRecord(value)) return value;
-  } catch {
-    // Answered below, like JSON that is not an object.
-  }
+  const value = jsonOrNothing(body);
+  if (isRecord(value)) return value;
   throw badRequest('the object provided is unrecognized (must be of type Object)');
+}
+
+/** Undefined if it is no JSON. */
+export function jsonOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Throws a 409 if a precondition does not hold. */

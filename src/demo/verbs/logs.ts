@@ -22,8 +22,7 @@ export function serveLog(cluster: Playback, exchange: Call, kind: Kind): void {
   // A restart of the kubelet ends a stream long before its container ends; the stream may then be opened again.
   const isOver = state === 'terminated' || (log.ended && state !== 'running');
   if (!isTrue(request.query.get('follow')) || isOver) {
-    const text = past.map((line) => `${reads.show(line)}\n`).join('');
-    return exchange.text(200, text.slice(0, reads.bytes));
+    return exchange.text(200, past.map((line) => `${reads.show(line)}\n`).join(''));
   }
   const stream = exchange.stream('text/plain');
   follow(stream, log, past, reads);
@@ -62,18 +61,13 @@ function readingOf({ query }: KubeRequest, now: number) {
     show: isTrue(query.get('timestamps')) ? stamped : ({ text }: WrittenLine) => text,
     from: from ?? (sinceSeconds === undefined ? 0n : BigInt(Math.floor(now - sinceSeconds * 1000)) * 1_000_000n),
     lines: numberIn(query, 'tailLines') ?? Infinity,
-    bytes: numberIn(query, 'limitBytes') ?? Infinity,
   };
 }
 
-/** Sends the lines so far and all that come later, until `bytes` have been sent or the log ends. */
+/** Sends the lines so far and all that come later, until the log ends. */
 function follow(stream: Stream, log: ContainerLog, past: readonly WrittenLine[], reads: Reading): void {
-  let left = reads.bytes;
   const send = (line: WrittenLine): void => {
-    const text = reads.show(line);
-    if (stream.isOpen()) stream.line(text.slice(0, left));
-    left -= text.length + 1;
-    if (left <= 0) stream.end();
+    if (stream.isOpen()) stream.line(reads.show(line));
   };
   const reader = { line: send, end: () => stream.end() };
   past.forEach(send);

@@ -59,17 +59,12 @@ interface Token {
   after: string;
 }
 
-const writeToken = (token: Token): string =>
-  Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.after })).toString('base64url');
+const writeToken = ({ revision, after }: Token): string => Buffer.from(`${revision} ${after}`).toString('base64url');
 
 function readToken(text: string | null): Token | undefined {
   if (text === null || text === '') return undefined;
-  try {
-    const { rv, start } = JSON.parse(Buffer.from(text, 'base64url').toString()) as { rv: number; start: string };
-    if (typeof rv === 'number' && typeof start === 'string') return { revision: rv, after: start };
-  } catch {
-    // Answered below, like any other invalid token.
-  }
+  const [, revision, after] = /^(\d+) (.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (after !== undefined) return { revision: Number(revision), after };
   throw badRequest('continue key is not valid: invalid character');
 }
 

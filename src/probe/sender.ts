@@ -28,10 +28,8 @@ export function createSender(options: SenderOptions) {
   let [turn, skipped] = [0, 0];
   /** Client ms: the end of the last standstill of each kind. */
   const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
-  const isOwn = (result: Result, sentAt: number): boolean => {
-    const current = standstill();
-    return kinds.some((kind) => (sentAt <= until[kind] || current === kind) && isDoubtful(result, kind));
-  };
+  const isOwn = (result: Result, sentAt: number): boolean =>
+    kinds.some((kind) => isDoubtful(result, kind) && (sentAt <= until[kind] || standstill() === kind));
 
   function send(): number | undefined {
     if (client.resent > skipped) {

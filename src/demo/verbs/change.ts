@@ -2,7 +2,7 @@ import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
 import type { Call } from '../http/exchange.ts';
-import { parseBody, jsonOrNothing } from './delete-options.ts';
+import { parseBody, jsonIn } from './delete-options.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
 
 /** Serves PATCH of one object. A pod kept only by finalizers goes with the last of them (SIGNALS.md §1). */
@@ -26,7 +26,7 @@ export function changedObject(before: KubeObject, exchange: Call): KubeObject {
 
 function patched(before: KubeObject, { request }: Call): KubeObject {
   const type = String(request.headers['content-type']);
-  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, jsonOrNothing(request.body)) as KubeObject;
+  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, jsonIn(request.body)) as KubeObject;
   const merge = type.startsWith('application/strategic-merge-patch+json') ? strategicMerge : mergePatch;
   return merge(before, parseBody(request.body)) as KubeObject;
 }

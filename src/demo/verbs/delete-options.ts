@@ -30,13 +30,13 @@ export function deleteOptionsOf(options: unknown): DeleteOptions {
 
 /** Parses a body that must be a JSON object. Throws a 400. */
 export function parseBody(body: string): Record<string, unknown> {
-  const value = jsonOrNothing(body);
+  const value = jsonIn(body);
   if (isRecord(value)) return value;
   throw badRequest('the object provided is unrecognized (must be of type Object)');
 }
 
 /** Undefined if it is no JSON. */
-export function jsonOrNothing(text: string): unknown {
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -73,11 +73,8 @@ export function createRolloutFacts() {
     objects.forEach((object) => takeObject(object, at));
     if (stream !== 'pods' || old) return;
     const pods = objects.filter(isPod);
-    const replaced = pods.filter((pod) => isReplaced(pod, pods, target));
-    old = {
-      workloads: new Set(replaced.map(familyOf)),
-      pods: new Set(replaced.map(({ metadata }) => metadata.uid)),
-    };
+    const first = pods.filter((pod) => isReplaced(pod, pods, target));
+    old = { workloads: new Set(first.map(familyOf)), pods: new Set(first.map(({ metadata }) => metadata.uid)) };
   };
   const take = (o: Observation): void => {
     if (o.kind === 'began') target = o.target ?? '';

@@ -90,7 +90,6 @@ function allowedSuffixes(resource: keyof typeof types): string[] {
   return ['', group, `${version}.${group}`];
 }
 
-/** The names that completion offers. */
 export const typeNames = Object.values(types).map(([singular = '']) => singular);
 
 const hasSelector = ({ selector, fieldSelector }: SelectorFlags): boolean =>

@@ -1,6 +1,5 @@
 import { kindOf, type Kind } from '../data/kinds.ts';
 import { parseFieldSelector, parseLabelSelector, type Selector } from '../data/selectors.ts';
-import { badRequest } from '../data/status.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -77,11 +76,5 @@ export function selectorOf(request: KubeRequest, kind: Kind): Selector {
     labels(object);
 }
 
-/** The requested revision; undefined if it is absent or empty. Throws a 400 if it is not a number. */
-export function revisionIn(request: KubeRequest): number | undefined {
-  const text = request.query.get('resourceVersion') ?? '';
-  if (text === '') return undefined;
-  if (!/^\d+$/.test(text))
-    throw badRequest(`invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
-  return Number(text);
-}
+/** The requested revision; undefined if it is absent or empty. */
+export const revisionIn = ({ query }: KubeRequest): number | undefined => numberIn(query, 'resourceVersion');

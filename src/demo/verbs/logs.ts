@@ -1,7 +1,6 @@
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { badRequest } from '../data/status.ts';
 import { isTrue, numberIn, type KubeRequest } from '../http/api-request.ts';
 import type { Call, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog, type WrittenLine } from '../play/container-log.ts';
@@ -11,7 +10,7 @@ import { parseStamp } from '../clock.ts';
 export function serveLog(cluster: Playback, exchange: Call, kind: Kind): void {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
-  const container = containerOf(pod, request);
+  const container = request.query.get('container') ?? textAt(recordsAt(pod, 'spec.containers')[0], 'name');
   const log = cluster.logOf(pod.metadata.name, container);
   const state = stateOf(pod, container);
   if (log.status !== 200 && state !== 'running')
@@ -27,21 +26,6 @@ export function serveLog(cluster: Playback, exchange: Call, kind: Kind): void {
   const stream = exchange.stream('text/plain');
   follow(stream, log, past, reads);
   if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
-}
-
-function containerOf(pod: KubeObject, { query }: KubeRequest): string {
-  const name = pod.metadata.name;
-  const names = ['containers', 'initContainers', 'ephemeralContainers'].map((list) =>
-    recordsAt(pod, `spec.${list}`).map((one) => textAt(one, 'name')),
-  );
-  const asked = query.get('container') ?? '';
-  if (asked !== '') {
-    if (names.flat().includes(asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${name}`);
-  }
-  const [only, ...others] = names[0] ?? [];
-  if (only === undefined || others.length === 0) return only ?? '';
-  throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.flat().join(' ')}]`);
 }
 
 /** `waiting`, `running` or `terminated`; undefined if the pod has no status for it. */

@@ -73,7 +73,6 @@ const asItem = ({ kind: _, apiVersion: __, ...item }: KubeObject): Omit<KubeObje
 
 /** A real server ends a watch without timeoutSeconds after 30 to 60 minutes. */
 const defaultTimeoutSeconds = 1800;
-const bookmarkBeforeEndMs = 2_000;
 
 /** Serves WATCH: the current objects if requested, then each change as it happens. */
 export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void {
@@ -129,17 +128,13 @@ export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void 
 /** Without `sendBookmark`, the client wants none. */
 function endInTime({ clock, bookmarkMs }: Playback, stream: Stream, sendBookmark?: () => void): void {
   const lastsMs = (numberIn(stream.exchange.request.query, 'timeoutSeconds') || defaultTimeoutSeconds) * 1000;
-  const cancels = [clock.setTimeout(() => stream.end(), lastsMs)];
-  stream.onClose(() => cancels.forEach((cancel) => cancel()));
+  stream.onClose(clock.setTimeout(() => stream.end(), lastsMs));
   if (!sendBookmark) return;
-  const repeat = (): void => {
-    cancels[1] = clock.setTimeout(() => {
-      sendBookmark();
-      repeat();
-    }, bookmarkMs);
-  };
-  repeat();
-  if (lastsMs > 2 * bookmarkBeforeEndMs) cancels[2] = clock.setTimeout(sendBookmark, lastsMs - bookmarkBeforeEndMs);
+  let cancel = (): void => {};
+  const wait = (): void => void (cancel = clock.setTimeout(sendThenWait, bookmarkMs));
+  const sendThenWait = (): void => (sendBookmark(), wait());
+  wait();
+  stream.onClose(() => cancel());
 }
 
 function checkStreamingList(request: KubeRequest): boolean {

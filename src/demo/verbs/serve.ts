@@ -85,12 +85,6 @@ const version = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.2',
-  gitCommit: '',
-  gitTreeState: 'clean',
-  buildDate: '1970-01-01T00:00:00Z',
-  goVersion: 'go1.26',
-  compiler: 'gc',
-  platform: 'linux/amd64',
 };
 
 const groups = [...new Set(servedKinds.map((kind) => kind.group))].filter((group) => group !== '');

@@ -94,10 +94,11 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
   };
 }
 
-/** The same of a run that is over. */
-export function finalLines(report: ExitReport, pod?: PodOfLine): string {
+/** The same of a run that is over; `namesPod`: it was about several. */
+export function finalLines(report: ExitReport, namesPod = false): string {
+  const { namespace, name, uid } = report.pod;
   let text = '';
-  createNdjson((lines) => (text += lines), pod).end(report);
+  createNdjson((lines) => (text += lines), namesPod ? { namespace, name, uid } : undefined).end(report);
   return text;
 }
 

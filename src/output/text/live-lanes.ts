@@ -1,11 +1,11 @@
 /** The lanes of the live view: what each bar is filled with, and the words beside it. Pure; `now`: ms, client's clock. */
-import type { ContainerTimeline, EndpointTimeline, Interval, Mark, Timeline } from '../../infer/timeline.ts';
+import type { ContainerTimeline, EndpointTimeline, Interval, Timeline } from '../../infer/timeline.ts';
 import { byService } from '../../verdict/drain-lead.ts';
 import { graceMs, markOf, signalName } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk } from '../mark-text.ts';
 import type { Ink, SymbolName } from '../palette.ts';
 import { offsetText } from '../time-text.ts';
-import { countedGrace, durationText, usedText } from './status.ts';
+import { countedGrace, durationText, stoppingOf, usedText } from './status.ts';
 
 export interface LiveLane {
   readonly name: string;
@@ -45,9 +45,6 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
     rank: ran && !exit ? 0 : 3,
   };
 }
-
-const stoppingOf = ({ name }: ContainerTimeline, { marks }: Timeline): Mark | undefined =>
-  marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
 
 function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
   const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;

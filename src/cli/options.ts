@@ -128,7 +128,7 @@ export function addTraceFlags(command: Command): Command {
 export const addLook = (command: Command): Command =>
   command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
 
-export const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
+const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
 
 /** The help for `--logs` and `--no-logs` of a trace. */
 const logHelp = {

@@ -145,7 +145,7 @@ export class Playback {
   #play(step: RecordedStep): void {
     if (step.kind === 'change') return this.#playChange(step);
     const log = this.logOf(step.pod, step.container);
-    if (step.kind === 'log') log.write(this.#mover.line(step.line));
+    if (step.line) log.write(this.#mover.line(step.line));
     else log.end();
   }
 

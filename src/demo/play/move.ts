@@ -85,7 +85,7 @@ function containerWithin(value: Record<string, unknown>, context: Context): Cont
 function endsOf({ truths, steps }: PreparedScenario, { pod, container }: Context): Nanoseconds[] {
   const isOwn = (one: { pod: string; container: string }) => one.pod === pod && one.container === container;
   const exits = truths.filter(isOwn).flatMap((truth) => parseStamp(truth.exited ?? '') ?? []);
-  const lines = steps.flatMap((step) => (step.kind === 'log' && isOwn(step) ? [step.line.stamp] : []));
+  const lines = steps.flatMap((step) => (step.kind === 'log' && isOwn(step) ? (step.line?.stamp ?? []) : []));
   return [...exits.map((stamp) => stamp.at), ...lines.reverse()];
 }
 

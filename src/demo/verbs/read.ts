@@ -40,12 +40,6 @@ function revisionToRead(cluster: Playback, request: KubeRequest): number {
   const current = cluster.visibleRevision;
   const asked = revisionIn(request);
   const match = request.query.get('resourceVersionMatch') ?? '';
-  if (match !== '' && asked === undefined) {
-    throw invalidOption('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
-  }
-  if (match === 'Exact' && asked === 0) {
-    throw invalidOption('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
-  }
   if (asked === undefined || asked === 0) return current;
   if (asked > current) throw tooFarAhead(asked, current);
   // Without resourceVersionMatch, a limit makes the requested revision exact.

@@ -19,14 +19,14 @@ export const folders: Record<string, FolderLimits> = {
   programs: { targetLines: 900, mostLines: 1136, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4704, mostFiles: 28, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3513, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5664, mostFiles: 53, longestChain: 9 },
+  output: { targetLines: 4550, mostLines: 5614, mostFiles: 53, longestChain: 9 },
   recording: { targetLines: 340, mostLines: 336, mostFiles: 3, longestChain: 2 },
   export: { targetLines: 250, mostLines: 244, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1462, mostFiles: 16, longestChain: 5 },
   advice: { targetLines: 4500, mostLines: 6770, mostFiles: 53, longestChain: 9 },
   watch: { targetLines: 1500, mostLines: 1655, mostFiles: 16, longestChain: 6 },
   try: { targetLines: 750, mostLines: 1433, mostFiles: 11, longestChain: 5 },
-  demo: { targetLines: 2460, mostLines: 2674, mostFiles: 27, longestChain: 6 },
+  demo: { targetLines: 2460, mostLines: 2665, mostFiles: 27, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

@@ -38,7 +38,6 @@ const templates = ['jsonpath', 'jsonpath-as-json', 'custom-columns'] as const;
 export type Format = { kind: NamedKind } | { kind: (typeof templates)[number]; template: string };
 export type FormatKind = Format['kind'];
 
-/** A file of `--report`. */
 export interface ReportFile {
   file: string;
   format: Format;

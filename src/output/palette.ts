@@ -86,7 +86,6 @@ export const symbols = {
 } as const;
 export type SymbolName = keyof typeof symbols;
 
-/** Formats text in a style. */
 export interface Pen {
   paint(ink: Ink, text: string): string;
   symbol(name: SymbolName): string;

@@ -17,7 +17,6 @@ import { createRolloutLive } from './text/rollout-table.ts';
 import { isRepainted, repainting, viewOptions } from './text/views.ts';
 import type { LookOptions, View } from './view.ts';
 
-/** What is known of a run so far. */
 export interface SoFar {
   /** `deployment/checkout`. */
   readonly target: string;

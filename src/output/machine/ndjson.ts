@@ -17,13 +17,6 @@ type Gap = ExitReport['gaps'][number];
 /** Which pod a line is about, in a run over several. */
 export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
 
-type LineContext = { at: Time; pod?: PodOfLine | undefined };
-
-type Line =
-  | (LineContext & Omit<MarkState, 'withdrawn'> & { type: 'mark'; id: string; revision: number; withdrawn?: true })
-  | (LineContext & { type: 'gap'; gap: Gap })
-  | { type: 'report'; report: ExitReport };
-
 /** A mark as it was printed last. */
 interface MarkState {
   readonly mark: MarkReport;
@@ -41,11 +34,11 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
   let isOver = false;
   let lastAt: Time | undefined;
 
-  const writeLines = (lines: readonly Line[]): void => {
+  const writeLines = (lines: readonly object[]): void => {
     if (lines.length > 0 && !isOver) write(lines.map((line) => `${jsonText(line)}\n`).join(''));
   };
 
-  const changedMark = (at: Time, state: MarkState, isLast: boolean): Line[] => {
+  const changedMark = (at: Time, state: MarkState, isLast: boolean): object[] => {
     const { mark, provisional, withdrawn } = state;
     const before = printed.get(mark.id);
     // Compared before it is formatted: escaping all marks each time would cost more than inferring them.
@@ -57,7 +50,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
     return [{ type: 'mark', at, pod, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark }];
   };
 
-  const changedMarks = (at: Time, marks: readonly ProvisionalMark[], isLast: boolean): Line[] => {
+  const changedMarks = (at: Time, marks: readonly ProvisionalMark[], isLast: boolean): object[] => {
     const present = new Set(marks.map(({ id }) => id));
     const gone = [...printed.values()].filter(({ state }) => !present.has(state.mark.id) && !state.withdrawn);
     const states = [
@@ -67,7 +60,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
     return states.flatMap((state) => changedMark(at, state, isLast));
   };
 
-  const changedGaps = (at: Time, gaps: readonly Gap[]): Line[] =>
+  const changedGaps = (at: Time, gaps: readonly Gap[]): object[] =>
     gaps.flatMap((gap) => {
       const key = JSON.stringify([gap.resource, gap.from, gap.cause]);
       const to = gap.to ?? '';

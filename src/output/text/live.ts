@@ -44,7 +44,6 @@ export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions,
       const wasInterrupted = report.verdict.exitCode > 128 && !options.verbose;
       leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline), '', ...card]);
     },
-    /** Restores the terminal, whatever happened; may be called more than once. */
     close: () => leave([]),
   };
 }
@@ -89,7 +88,6 @@ export function createPainting({ write, columns, clock }: TerminalOptions, pen: 
   paint();
   return {
     add,
-    /** The window was resized. */
     resize: () => {
       if (closed) return;
       screen.forget();

@@ -55,7 +55,9 @@ export async function runDemo(
   try {
     // Both are played at once: the comparison follows without another wait.
     const isCompared = flags.fixed && flags.output === undefined && !flags.dryRun;
-    const playSilently = (one: DemoCluster) => trace(main, one, [`--report=${files.before}`], folder, silently(ports));
+    const silent = (output: Output): Output => ({ ...output, isTty: false, write: () => {} });
+    const quiet = { ...ports, stdout: silent(ports.stdout), stderr: silent(ports.stderr) };
+    const playSilently = (one: DemoCluster) => trace(main, one, [`--report=${files.before}`], folder, quiet);
     // Without its report nothing is compared, and the user's own run is shown all the same.
     const before = isCompared ? onCluster(problem, {}, playSilently).catch(() => undefined) : undefined;
     const code = await onCluster(shipped, flags, (cluster) => {
@@ -162,12 +164,6 @@ function trace(
   const file = join(folder, `kubeconfig-${new URL(server.url).port}`);
   writeKubeconfig(file, server.kubeconfig());
   return main([...words, ...probe, ...given, ...yes, '--kubeconfig', file], ports);
-}
-
-/** Writes nothing but files. */
-function silently(ports: Ports): Ports {
-  const nothing = (output: Output): Output => ({ ...output, isTty: false, write: () => {} });
-  return { ...ports, stdout: nothing(ports.stdout), stderr: nothing(ports.stderr) };
 }
 
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */

@@ -13,10 +13,7 @@ import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { shownCommand, splitAtDashes } from './words.ts';
 import type { Command } from 'commander';
 
-/**
- * The options of a command that traces pods. `words`: those that name the target, and after `--` a command to start.
- * Throws PodexitError for invalid or contradictory flags.
- */
+/** `words`: of the target, and after `--` of a command. Throws PodexitError for invalid or contradictory flags. */
 export async function traceOptions(
   command: Command,
   words: readonly string[],

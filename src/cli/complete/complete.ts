@@ -123,21 +123,16 @@ const flagsOf = (command: Command): Candidate[] =>
 
 const documentSubjects: readonly Printed[] = ['check', 'why', 'compare', 'recommend', 'signals', 'try'];
 
-/** Values of flags that have another meaning in these commands. */
-const ownFormats: Record<string, readonly string[]> = {
-  ...Object.fromEntries(documentSubjects.map((name) => [name, formatNames(name)])),
-  fix: fixFormats,
-};
-const ownFailures: Record<string, readonly string[]> = {
-  why: failOutcomes,
-  compare: ['worse'],
-  recommend: recommendFailures,
-  try: tryFailures,
-};
-
-/** Values that are known without a cluster. */
+/** Values that are known without a cluster, by flag, or by command and flag where they differ. */
 const values: Record<string, readonly string[]> = {
+  ...Object.fromEntries(documentSubjects.map((name) => [`${name} --output`, formatNames(name)])),
+  'fix --output': fixFormats,
   '--output': formatNames('trace'),
+  'why --fail-on': failOutcomes,
+  'compare --fail-on': ['worse'],
+  'recommend --fail-on': recommendFailures,
+  'try --fail-on': tryFailures,
+  '--fail-on': gateCodes,
   ...flagValues,
 };
 
@@ -151,8 +146,8 @@ const named: Readonly<Record<string, Wanted['names']>> = {
 /** `before`: the part of the word before the value, which must be printed with it; `typed`: the value so far. */
 function wantedForFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
-  if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
-  const known = (name === '--output' ? ownFormats[command.name()] : undefined) ?? values[name];
+  const known = values[`${command.name()} ${name}`] ?? values[name];
+  if (known && name === '--fail-on') return codesAfter(known, before, typed);
   if (known) return { words: known.map((word) => ({ word: before + word })) };
   if (Object.hasOwn(named, name)) return { names: named[name], before };
   return /<(file|folder)>/.test(option?.flags ?? '') ? { areFiles: true } : {};

@@ -171,10 +171,7 @@ function firstObjects({ objects, namespace, revision }: PreparedScenario, mover:
   return [...recorded, ...namespaces];
 }
 
-/**
- * What clients of this run changed in a pod, beyond the recording. It is applied to later recorded changes of the pod,
- * so that playing them does not undo what a client wrote.
- */
+/** What clients changed in a pod. Later recorded changes of the pod get it too, so that they do not undo it. */
 interface Amendment {
   /** A grace period that a client shortened, and the resulting deletionTimestamp. */
   deadline?: { deletionTimestamp: string; deletionGracePeriodSeconds: number };

@@ -29,7 +29,6 @@ interface RecordedList {
 export interface RecordedAnswer {
   status: number;
   date?: string;
-  tookMs?: number;
   body?: unknown;
 }
 

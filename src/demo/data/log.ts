@@ -33,10 +33,7 @@ export function createLog(revision: number, objects: readonly Stored[]): ChangeL
   return { compactedTo: revision, revision, changes: [], current };
 }
 
-/**
- * Writes one change and returns it. The object's resourceVersion becomes the change's revision. ADDED becomes MODIFIED
- * if the object exists, and the other way round.
- */
+/** Writes a change at a revision of its own, which the object gets. Its type becomes what it really was. */
 export function append(log: ChangeLog, written: Stored & { type: ChangeType; revision?: number }): Change {
   const { resource } = written;
   const revision = Math.max(log.revision + 1, written.revision ?? 0);

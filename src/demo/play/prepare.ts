@@ -71,9 +71,10 @@ export function prepareScenario({ rows }: Scenario): PreparedScenario {
   const trigger = triggerOf(rows, readyAt);
   const revision = Math.max(1, ...lists.map((row) => Number(row.list.metadata.resourceVersion ?? 0)));
   const pods = lists.find(({ resource }) => resource === 'pods');
+  const named = trigger.kind === 'other' ? undefined : /\/pods\/([^/]+)/.exec(trigger.path)?.[1];
   return {
     namespace: /\/namespaces\/([^/]+)\//.exec(pods?.path ?? '')?.[1] ?? 'default',
-    pod: podOf(rows, trigger),
+    pod: named ?? rows.find((row) => row.type === 'log-open')?.pod ?? '',
     readyAt,
     trigger,
     revision,
@@ -96,11 +97,6 @@ function triggerOf(rows: readonly Row[], readyAt: number): FirstRequest {
 function triggerKind(method: string, path: string): FirstRequest['kind'] {
   if (method === 'DELETE' && /\/pods\/[^/]+$/.test(path)) return 'delete';
   return method === 'POST' && path.endsWith('/eviction') ? 'evict' : 'other';
-}
-
-function podOf(rows: readonly Row[], trigger: FirstRequest): string {
-  const named = trigger.kind === 'other' ? undefined : /\/pods\/([^/]+)/.exec(trigger.path)?.[1];
-  return named ?? rows.find((row) => row.type === 'log-open')?.pod ?? '';
 }
 
 function objectsOf(row: RowOf<'list'>): PreparedScenario['objects'] {

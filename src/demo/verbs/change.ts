@@ -10,8 +10,9 @@ export function serveChange(cluster: Playback, exchange: Call, kind: Kind): void
   const before = cluster.requested(kind, exchange.request);
   const after = changedObject(before, exchange);
   if (exchange.request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
-  if (kind.plural === 'pods') cluster.amend(after, { finalizers: after.metadata.finalizers ?? [] });
-  if (isReleased(after)) {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = after.metadata;
+  if (kind.plural === 'pods') cluster.amend(after, { finalizers });
+  if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
     // The update is never stored: the DELETED object still lists the finalizer.
     cluster.amend(before, { gone: true });
     cluster.write({ type: 'DELETED', resource: 'pods', object: before });
@@ -45,9 +46,4 @@ function withGeneration(next: KubeObject, before: KubeObject): KubeObject {
   const { generation } = before.metadata;
   if (generation === undefined || JSON.stringify(next.spec) === JSON.stringify(before.spec)) return next;
   return { ...next, metadata: { ...next.metadata, generation: generation + 1 } };
-}
-
-function isReleased({ metadata }: KubeObject): boolean {
-  const isOver = metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
-  return isOver && (metadata.finalizers ?? []).length === 0;
 }

@@ -59,10 +59,7 @@ export const formatNames = (subject: Printed, template = ''): string[] => [
 /** Whether a format prints one document at the end. */
 export const isDocument = ({ kind }: Format): boolean => !['live', 'lines', 'ndjson'].includes(kind);
 
-/**
- * Parses the value of `-o FORMAT`. Throws `usage.output`, worded like kubectl's, and `output.jsonpath` for a template that
- * no report can fill.
- */
+/** Throws `usage.output`, worded like kubectl's, and `output.jsonpath` for a template that no report can fill. */
 export async function readFormat(text: string, subject: Printed): Promise<Format> {
   const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const [named] = rowsOf(subject).find(([name, { isUnnamed }]) => name === word && !isUnnamed) ?? [];

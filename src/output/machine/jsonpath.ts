@@ -87,10 +87,7 @@ function print(value: unknown): string {
   return forJson(JSON.stringify(value));
 }
 
-/**
- * Parses a template and checks its filters, before anything is deleted. Throws a PodexitError (`output.jsonpath`) that
- * names the bad part.
- */
+/** Parses a template and checks its filters, before anything is deleted. Throws `output.jsonpath`, naming the bad part. */
 export function readTemplate(template: string): readonly TemplatePart[] {
   if (template === '') throw badTemplate(template, 'the template is empty');
   return takeParts([...template.matchAll(textOrAction)]);

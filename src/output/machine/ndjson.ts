@@ -24,10 +24,7 @@ interface MarkState {
   readonly withdrawn: boolean;
 }
 
-/**
- * `write` gets whole lines with their newlines: all lines of one call at once, since a write costs both ends of a pipe more
- * than a line does. Callers may pass unchanged marks: only changes are printed.
- */
+/** `write` gets all lines of a call at once: a write costs a pipe more than a line does. Only changes are printed. */
 export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
   const printed = new Map<string, { readonly state: MarkState; readonly text: string; readonly revision: number }>();
   const printedGaps = new Map<string, string>();
@@ -120,12 +117,9 @@ const later = (a: Time, b: Time | undefined): Time => (b !== undefined && b > a 
 export type LinesOfPod = ReturnType<typeof linesOfPod>;
 
 /**
- * The lines of a pod while it is traced.
- *
- * Marks are printed again only after an observation about the pod, which adds to the trace's notes. A `Date` header
- * alone prints nothing: what it narrows is printed with the next observation, or with the report. At its end a run asks
- * each of its streams; ten answers would come between the last watch lines and their marks. `pod`: only in a run over
- * several pods.
+ * The lines of a pod while it is traced; `pod`: only in a run over several. Marks are printed again only after an
+ * observation that adds to the trace's notes. What a `Date` header narrows is printed with the next one: at its end a run
+ * asks each stream, and ten answers would come between the last watch lines and their marks.
  */
 export function linesOfPod({ stdout }: Pick<OutputPorts, 'stdout'>, pod?: PodOfLine) {
   const ndjson = createNdjson((lines) => stdout.write(lines), pod);

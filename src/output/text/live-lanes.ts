@@ -79,10 +79,7 @@ function usedOf(container: ContainerTimeline, timeline: Timeline, now: number): 
 /** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */
 const maxSignalDelayMs = 1000;
 
-/**
- * ms by which the stop signal has certainly been sent, although nothing has been observed since. Undefined if something
- * else still comes first. The Timeline itself has no moment after its newest observation.
- */
+/** ms by which the signal has certainly been sent, though nothing shows it yet; undefined if something comes before it. */
 function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
   const { name, kind, preStop } = container;
   const stopping = stoppingOf(container, timeline);

@@ -1,7 +1,4 @@
-/**
- * What the table of several pods shows beside those that terminate: how many there were, the pods that take their place, and
- * the ready endpoints of each Service. It is read from all observations of the run. Times are ms, client's clock.
- */
+/** What the table of several pods shows beside those that terminate, from all observations. Times: ms, client's clock. */
 import type { EndpointSlice, ObservedObject, Owner, Pod } from '../../model/kube.ts';
 import type { Observation, StreamName } from '../../model/observation.ts';
 import type { Event } from '../../model/observe/event.ts';

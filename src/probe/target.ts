@@ -95,10 +95,7 @@ function proxyTarget(text: string): ProxyTarget | undefined {
   return kind === undefined || name === undefined ? undefined : behindProxy('service', name, scheme, port, path);
 }
 
-/**
- * Through the API server's proxy; `pod` is the pod whose exit is traced, and has no `name`. `port`: a number or a port's
- * name; without one the API server chooses.
- */
+/** `pod`: the one whose exit is traced, without a `name`. `port`: a number or a name; without one the server chooses. */
 function behindProxy(kind: 'service' | 'pod', name: string, scheme = 'http', port: string | undefined, rest = '/') {
   // Normalized by URL: `..` and control characters cannot leave the proxy's path.
   const { pathname, search } = new URL(rest, 'http://host');

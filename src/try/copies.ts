@@ -1,7 +1,4 @@
-/**
- * The manifests of a try: two copies of a pod template, each with a Service of its own, and the ConfigMap that owns them
- * all. The copies have none of the original's labels, so nothing that selects the original selects them. Pure.
- */
+/** The manifests of a try: two copies, their Services, the ConfigMap that owns all. None has the original's labels. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { differing } from '../advice/fix/edit.ts';
 import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';

@@ -53,10 +53,7 @@ async function mayBePermitted(cluster: Cluster, { verb, group, resource: whole }
   return asObject(asObject(answer.body)['status'])['allowed'] !== false;
 }
 
-/**
- * Creates an object, and returns it as the server has it. Its name is new: if it is taken, the answer to an earlier
- * request was lost, and the object is read. Throws `try.not-created` if the server refuses.
- */
+/** Its name is new: if it is taken, an earlier answer was lost, and it is read. Throws `try.not-created`. */
 export async function create(cluster: Cluster, object: KubernetesObject): Promise<KubernetesObject> {
   const path = pathOf(cluster, object.kind);
   const name = object.metadata?.name ?? '';
@@ -93,10 +90,7 @@ export async function labelled(cluster: Cluster, kind: string, labelSelector: st
 /** ms between two looks at what is left. */
 const lookMs = 500;
 
-/**
- * Deletes everything of these tries, and waits until their pods are gone too, for at most `patienceMs`: most grace
- * periods are shorter. A lost connection is retried. Throws `try.left` with what is left.
- */
+/** Also waits until the pods are gone, for `patienceMs` at most. A lost connection is retried. Throws `try.left`. */
 export async function remove(cluster: Cluster, ids: readonly string[], patienceMs = 180_000): Promise<void> {
   const { env } = cluster;
   const until = env.now() + patienceMs;
@@ -117,10 +111,7 @@ export async function remove(cluster: Cluster, ids: readonly string[], patienceM
   }
 }
 
-/**
- * Asks for the deletion of what is still there, and returns its names. The owner is last: as long as it exists, a later
- * start finds what is left. A refusal is seen at the next look.
- */
+/** Deletes what is still there, and names it. The owner is last: by it a later start finds what is left. */
 async function removeOnce(cluster: Cluster, selector: string): Promise<string[]> {
   const left: JsonObject[] = [];
   // The garbage collector deletes the pods of a Deployment that is gone.

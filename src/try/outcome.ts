@@ -1,7 +1,4 @@
-/**
- * What the exits of the two copies show: lost requests, lengths, and whether the patch helps. Only differences that are
- * hardly chance are claimed. Pure.
- */
+/** What the exits of both copies show, and whether the patch helps: only what is hardly chance is claimed. Pure. */
 import { lengthRow, closeOrRange, median, outcomeRow, shareRow, type ComparedRow } from '../advice/history/compare.ts';
 import { middle, type ExitSample, type Seconds } from '../advice/history/reports.ts';
 import { sumOf } from '../model/probe-numbers.ts';

@@ -85,10 +85,7 @@ const createdObjects: Readonly<Record<string, number>> = {
   'count/configmaps': 1,
 };
 
-/**
- * What of the copies would not fit into the quotas (core/v1 ResourceQuota). `podSpecs`: one for each pod that runs at the same time. A quota with scopes
- * may not count these pods; the API server decides.
- */
+/** What would not fit into the quotas. `podSpecs`: of all pods at a time. A quota with scopes may not count them. */
 export function quotaRefusals(quotas: readonly unknown[], podSpecs: readonly JsonObject[]): string[] {
   return quotas.map(asObject).flatMap(({ metadata, spec, status }) => {
     const { scopes, scopeSelector, hard: wanted } = asObject(spec);

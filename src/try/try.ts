@@ -1,7 +1,4 @@
-/**
- * The command `try`: proves a patch on two throwaway copies of a workload, with requests counted. It changes nothing of
- * the workload itself, and removes the copies however it ends.
- */
+/** The command `try`: proves a patch on two throwaway copies of a workload, which it removes however it ends. */
 import { publish, type OutputOptions } from '../advice/output.ts';
 import { yamlOf } from '../advice/fix/patches.ts';
 import type { ManifestInput } from '../advice/manifest-input.ts';

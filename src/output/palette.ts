@@ -70,9 +70,8 @@ export const symbols = {
   info: ['•', '*'],
   unknown: ['?', '?'],
   none: ['–', '-'],
-  /** Bars: certainly there, perhaps there, the rest of the scale. */
+  /** Bars: what is there, the rest of the scale. */
   full: ['█', '#'],
-  perhaps: ['▒', '~'],
   rest: ['░', '.'],
   bar: ['│', '|'],
   hook: ['▓', '='],

@@ -69,8 +69,8 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
-    ...row('stop', drain && `${quantiles(drain, pods, lengthText)} from ${signal} to exit`),
-    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf)} of the grace period`),
+    ...row('stop', drain && `${quantiles(drain, pods)} from ${signal} to exit`),
+    ...row('grace', graceUsed && `max ${shareOf(graceUsed.max)} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
@@ -95,8 +95,8 @@ const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>
   pod && `${pod.timeline.pod.metadata.name} gone after ${lengthText(pod.total)}${heldText(pod.ledger)}`;
 
 /** For a few pods the maximum says enough. */
-const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
-  `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
+const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number): string =>
+  `${pods < 5 ? '' : `p50 ${lengthText(p50)} · p90 ${lengthText(p90)} · `}max ${lengthText(max)}`;
 
 /** `not measured, requests may have failed: during the exits of 6 of 6 pods, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {

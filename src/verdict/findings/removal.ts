@@ -2,7 +2,6 @@
 import { deliverableSince } from '../../infer/arrival.ts';
 import { factsOfLastRun } from '../../infer/before-deletion.ts';
 import { reportedExit } from '../../infer/context.ts';
-import { between } from '../../infer/estimate.ts';
 import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { mayMiss } from '../../model/trace.ts';
@@ -72,11 +71,10 @@ export const removalRules: Rules = {
       const logEnd = factsOfLastRun(input, name).log.ended;
       // A log that ended before the removal shows nothing about the time after it.
       if (!bounds.exit || !logEnd || logEnd.at + 1 < removed.latest) return [];
-      const max = (exit?.at.latest ?? logEnd.at + 1) - removed.earliest;
-      const length = { min: Math.min(between(removed.estimate, bounds.exit).lo, max), max, shown: max };
-      return [`${name} kept running for ${lengthText(length).replace('≤', 'at most ')}`];
+      const after = (exit?.at.latest ?? logEnd.at + 1) - timeline.zero;
+      return [`${name} kept running until its log ended, at +${secondsText(after, 2)} or earlier`];
     });
-    const ranOn = ran.length > 0 ? `${list(few(ran))} after that (until its log ended)` : undefined;
+    const ranOn = ran.length > 0 ? list(few(ran)) : undefined;
     const clause = `the pod was removed while ${stillRan(abandoned)}`;
     return {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,

@@ -106,10 +106,9 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
 }
 
 function slowestOf(reports: readonly Report[]) {
-  const gone = reports.flatMap(({ timeline, ledger }) =>
-    timeline.total ? [{ timeline, ledger, total: timeline.total }] : [],
-  );
-  return gone.sort((a, b) => b.total.shown - a.total.shown)[0];
+  return reports
+    .flatMap(({ timeline, ledger }) => (timeline.total ? [{ timeline, ledger, total: timeline.total }] : []))
+    .sort((a, b) => b.total.shown - a.total.shown)[0];
 }
 
 /** The pod whose deletion was held up longest, of at least 2 s, before it was accepted. */

@@ -57,7 +57,7 @@ describe('the card of many pods', () => {
   it('prints the numbers of a single pod only as an example', () => {
     const text = (reports: readonly Report[]) => card(reports).join(' ').replace(/\s+/g, ' ');
     expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(
-      /outage: during the exits of 2 of 2 pods, for example: no ready backend /,
+      /outage: in 2 of 2 exits, for example: no ready backend /,
     );
   });
 

@@ -57,13 +57,14 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
+  if (total !== undefined) counts.push(`${secondsText(total)} in all`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
-    ...row('exits', `${counts.join(' · ')}${total === undefined ? '' : ` · ${secondsText(total)} from first to last`}`),
+    ...row('exits', counts.join(' · ')),
     ...row('slowest', slowestText(numbers)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
@@ -98,11 +99,10 @@ const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number): string =>
   `${pods < 5 ? '' : `p50 ${lengthText(p50)} · p90 ${lengthText(p90)} · `}max ${lengthText(max)}`;
 
-/** `not measured, requests may have failed: during the exits of 6 of 6 pods, no preStop hook` */
+/** `not measured, requests may have failed: in 6 of 6 exits, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, pods: count, reason }, index) => {
-    const why = reason === '' || grade === 'safe' ? '' : `, ${reason}`;
-    const text = `: during the exits of ${count} of ${plural(pods, 'pod')}${why}`;
+    const text = `: in ${count} of ${plural(pods, 'exit')}${reason === '' || grade === 'safe' ? '' : `, ${reason}`}`;
     return {
       label: index === 0 ? 'traffic' : '',
       pieces: [trafficSign(pen, grade, requests.length > 0, 'unknown'), plain(forTerminal(text, 1000))],

@@ -29,7 +29,6 @@ export interface ServiceSpec extends ReturnType<typeof serviceOf> {
   deregistrationSeconds?: number;
   /** Containers of all the workloads in the input that it selects, which may be one for each environment. */
   selected?: readonly ContainerSpec[];
-  /** It also selects pods of other workloads. */
   isShared?: boolean;
   /** Other endpoints that are ready now; only for a live pod. */
   otherReady?: number;

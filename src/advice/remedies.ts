@@ -1,4 +1,5 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
+import { plainSleep } from '../model/observe/container.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
@@ -8,7 +9,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
+import { endsPid1, handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -205,7 +206,9 @@ function hooksFor(plan: Plan) {
   const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
   const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
   // The API takes whole seconds; a measured hook has others.
-  const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
+  const planned = raced.map(({ hook }) => (hook?.fails && plainSleep(hook.command)) || 0);
+  const hooks = [...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0);
+  const longest = Math.ceil(Math.max(wanted, ...planned, ...hooks));
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
@@ -229,8 +232,9 @@ const deregistrationIn = (situation: Situation): number | undefined =>
     .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
     .sort((a, b) => b - a)[0];
 
-/** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
-const canSetSleep = ({ hook }: ContainerSpec): boolean => !hook || hook.kind === 'sleep' || hook.fails !== undefined;
+/** A hook of another kind stays: its work must not be dropped. A sleep that can never run is no loss. */
+const canSetSleep = ({ hook }: ContainerSpec): boolean =>
+  !hook || ['sleep', 'tcpSocket'].includes(hook.kind) || (hook.fails !== undefined && hook.isPlainSleep);
 
 /** Of one container; undefined if it can have it. */
 function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: number): string | undefined {
@@ -238,10 +242,13 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (isHeavyHook(seconds, restart))
     return `a preStop sleep of ${seconds}s needs a longer ${graceField} of the liveness probe of ${name}: a restart by it has ${restart}s, hook included`;
   if (canSetSleep(container)) return undefined;
+  if (hook?.fails)
+    return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
   const command = { ...container.command, sharesProcesses: situation.sharesProcesses };
   const { drains } = stopBehaviour(command, stopSignalOf(container), situation.graceSeconds);
   const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, `; ${waitLoop(situation)}`] : ['', ''];
+  const loop = endsPid1(container) ? `; ${waitLoop(situation)}` : '';
+  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, loop] : ['', ''];
   const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …${then}'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;

@@ -8,7 +8,6 @@ import { expanded, inlined, readScript, textsOf, type Script } from './shell-scr
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
-/** Of a longer command line the rest is not read. */
 const most = { links: 24, words: 256, characters: 4096 };
 
 export function effectOf(all: readonly Word[], outer: Context): Effect {
@@ -75,7 +74,7 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
 }
 
 function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
-  const { job, kind } = one;
+  const { job, kind, isKept } = one;
   const words = expanded(one.words, start.args);
   const forms = new Set([...one.forms, ...start.forms]);
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
@@ -85,7 +84,7 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
   const next = (inner: Context): Effect => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
   const found = linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
-  return does === 'execs' && job && found.handles === 'no' ? { ...found, reachesApp: 'no', remedy } : found;
+  return does === 'execs' && (job || isKept) && found.handles === 'no' ? { ...found, reachesApp: 'no', remedy } : found;
 }
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {

@@ -4,7 +4,6 @@ import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
 export interface Context extends Pick<ProgramContainer, 'scripts'> {
-  /** The signal without SIG. */
   signal: string;
   graceSeconds: number;
   /** PID 1 does not get a signal that it has no handler for; other processes are ended by it. */
@@ -13,10 +12,8 @@ export interface Context extends Pick<ProgramContainer, 'scripts'> {
   isIgnored: boolean;
   /** The signal also goes to the children of this process, as they are in one process group. */
   toGroup: boolean;
-  /** The shells that /bin/sh may be. */
   sh: readonly string[];
   around: string;
-  /** Links from PID 1 so far. */
   depth: number;
 }
 
@@ -76,13 +73,24 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   const inner = next?.({ ...context, ...child, isIgnored: context.isIgnored || makesIgnored });
   const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
   const text = `Stop it with ${better} (STOPSIGNAL of its image, or lifecycle.stopSignal, which clusters drop by default through 1.37)`;
+  const own = ownEffect({ row, reaction, context, inner });
   return {
-    ...ownEffect({ row, reaction, context, inner }),
+    ...own,
+    remedy: own.remedy && arriving(own.remedy, context, inner),
     ...(better && { rightSignal: better }),
     ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal' as const, text } }),
     probably: isGuess || inner?.probably === true,
     chain: [{ kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does, source }, ...(inner?.chain ?? [])],
   };
+}
+
+/** A remedy by which the signal arrives, made for the one at which the application finishes its work. */
+function arriving(remedy: StopRemedy, { signal }: Context, { rightSignal: right, remedy: stop }: Partial<Effect> = {}) {
+  const text = remedy.text.replaceAll('SENT', right?.slice(3) ?? signal);
+  if (right === undefined || stop?.kind !== 'stop-signal' || remedy === stop) return { ...remedy, text };
+  const stopText = stop.text.replace(/^S/, 's');
+  // A shell starts its jobs so that they ignore SIGINT (POSIX, 2.11).
+  return { ...remedy, text: right === 'SIGINT' ? `${itself}; and ${stopText}` : `${text}; with exec, ${stopText}` };
 }
 
 function ownEffect(link: LinkParts): Effect {
@@ -182,9 +190,12 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
     exitCodes: { good: codes('good'), cut: codes('cut') },
     probably: effects.some(({ probably }) => probably),
     ...(!isSame && { because: 'it depends on what is not visible here', decidedBy }),
-    remedy: effects.find(({ remedy }) => remedy)?.remedy,
+    // Where the signal does not arrive, a limit of the application does not matter.
+    remedy: (effects.find((one) => one.remedy && isLost(one)) ?? effects.find(({ remedy }) => remedy))?.remedy,
   };
 }
+
+const isLost = ({ handles, reachesApp }: Effect): boolean => [handles, reachesApp].includes('no');
 
 function answerText({ reachesApp, handles, drains }: Effect): string {
   if (handles === 'no') return 'only SIGKILL ends it';

@@ -7,7 +7,6 @@ import type { Script, ShellCommand } from './shell-script.ts';
 import { secondsOf, type Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
 
-/** One way in which the script may stand. */
 export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   /** `over`: its script has ended. */
   kind: 'became' | 'foreground' | 'wait' | 'over';
@@ -21,6 +20,8 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   script: Script;
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
+  /** It only keeps the container there: what came before left the application in the background. */
+  isKept?: boolean;
   /** With `set -e`, a `wait` that a signal interrupts ends the script. */
   stopsOnError?: boolean;
 }
@@ -59,13 +60,15 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const isBefore = ({ index: at }: Place) => commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
+    const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
+    const waits = (sleepOf(spot.words) ?? -1) >= (isEndless(command) ? 0 : Infinity);
+    const isKept = waits && ahead.some((one) => !ends(one) && !one.runsOn);
     // Nobody traps a signal to wait for something short.
     const isTrapped = spot.kind === 'wait' && traps.has('TERM');
-    const runsOn = isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
-    const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
+    const runsOn = isKept || isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
+    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, isKept, traps, index, runsOn };
     places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
@@ -79,7 +82,6 @@ type Formed = Pick<Standing, 'forms'>;
 const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has('case');
 const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
 const isEndless = ({ forms }: Formed): boolean => isInLoop({ forms }) && !forms.has('job loop');
-/** Of the two, one may run and not the other, or both by turns. */
 const isBeside = (one: Formed, other: Formed): boolean =>
   (isInBranch(one) && isInBranch(other)) || (isInLoop(one) && isInLoop(other));
 
@@ -101,10 +103,9 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
 }
 
 /** The seconds that a `sleep` takes, or what does nothing for ever; undefined if it is another command. */
-export function sleepOf([name, time, file]: readonly Word[]): number | undefined {
-  const [, does] = /(?:^|\/)(sleep|tail)$/.exec(name?.text ?? '') ?? [];
-  if (does === undefined || (does === 'tail' && file?.text !== '/dev/null')) return undefined;
-  return secondsOf(time?.text ?? '') ?? Infinity;
+export function sleepOf([name, time]: readonly Word[]): number | undefined {
+  const isWait = /(^|\/)(sleep .|tail (-\w*[fF]|--follow))/.test(`${name?.text} ${time?.text ?? ''}`);
+  return isWait ? (secondsOf(time?.text ?? '') ?? Infinity) : undefined;
 }
 
 function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigPrefix: boolean) {
@@ -120,7 +121,7 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): Reaction {
-  const { kind, traps, forms, isFollowed, script } = standing;
+  const { kind, traps, forms, isFollowed, script, isKept, job } = standing;
   const { signal, isIgnored, toGroup } = context;
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
@@ -133,7 +134,9 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const waitsForOne = script.commands.some(({ words }) => textsOf(words).join(' ').startsWith('wait -n'));
   const beside = waitsForOne ? data.isBesideFirst : data.isBeside;
   const others = jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
-  const instead = forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : others;
+  const inLoop = isServer(standing.words) ? undefined : data.isLoop;
+  const alone = isKept && !job ? data.isStarter : isEndless(standing) ? inLoop : others;
+  const instead = forms.has('pipeline') ? data.isPiped : alone;
   const remedy = instead && { kind: 'trap' as const, text: instead.text.replaceAll('NAME', signal) };
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
@@ -147,15 +150,12 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: trap !== undefined };
 }
 
-/** Whether it replaces itself by its last command. */
 const handsOver = (shell: Shell, forms: Iterable<string>): boolean =>
   [...forms].every((form) => /^[?&|]/.test(form) || shell.handsOver?.includes(form)) && shell.handsOver !== undefined;
 
-/** The exit code with which the signal ends the shell, although it has no trap for it. */
 const endCode = ({ ends = [] }: Shell, standing: Standing, context: Context): number | undefined =>
   ends.find(({ where }) => holds(where, standing, context))?.code;
 
-/** Whether each of the words is true of where the shell stands. */
 function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1 }: Context): boolean {
   const own = [traps.has('EXIT') && 'EXIT', traps.has(signal) ? 'trap' : 'untrapped', !isPid1 && 'child'];
   return where.split(' ').every((one) => [...forms, kind, signal, ...own].includes(one));
@@ -175,7 +175,8 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   // A loop that asks for a variable that the trap sets ends after its step. Of `[[` and `((` only `[` is read.
   const steps = standing.script.commands.filter(isInLoop).map((one) => textsOf(one.words).join(' '));
   const asks = (name: string): boolean => new RegExp(`^\\[$|\\$\\{?${name}\\b`, 'm').test(steps.join('\n'));
-  const late = isEndless(standing) && trap.match(/\w+(?==)/g)?.some(asks) ? data.isStep : data.isLate;
+  const late =
+    isEndless(standing) && !isServer(words) && trap.match(/\w+(?==)/g)?.some(asks) ? data.isStep : data.isLate;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
     return says(shell, signal, sleep === undefined ? late : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);

@@ -138,7 +138,6 @@ function longest(all: readonly unknown[]): Seconds | undefined {
   return all.flatMap((one) => secondsOf(one) ?? []).sort((a, b) => middle(b) - middle(a))[0];
 }
 
-/** From the first mark named `from` to the last mark named `to`. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
     objectsIn(document['marks'])

@@ -62,7 +62,8 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
     const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
     const waits = (sleepOf(spot.words) ?? -1) >= (isEndless(command) ? 0 : Infinity);
-    const isKept = waits && ahead.some((one) => !ends(one) && !one.runsOn);
+    const isLast = commands.slice(index).every((one) => isInLoop(one) === isInLoop(command));
+    const isKept = waits && isLast && ahead.some((one) => !ends(one) && !one.runsOn);
     // Nobody traps a signal to wait for something short.
     const isTrapped = spot.kind === 'wait' && traps.has('TERM');
     const runsOn = isKept || isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);

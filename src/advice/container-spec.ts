@@ -124,11 +124,13 @@ function hookOf(handler: JsonObject, image: string) {
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
     kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (asNumber(seconds) ?? plainSleep(command));
+  const planned = plain ?? sumOfSleeps(command);
   return {
     kind,
     command,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
-    minSeconds: fails ? undefined : (plain ?? sumOfSleeps(command)),
+    minSeconds: fails ? undefined : planned,
+    plannedSeconds: planned,
     isPlainSleep: kind === 'sleep' || plain !== undefined,
     ...stopIn(command),
     /** It always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */

@@ -1,5 +1,4 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
-import { plainSleep } from '../model/observe/container.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
@@ -206,7 +205,7 @@ function hooksFor(plan: Plan) {
   const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
   const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
   // The API takes whole seconds; a measured hook has others.
-  const planned = raced.map(({ hook }) => (hook?.fails && plainSleep(hook.command)) || 0);
+  const planned = raced.map(({ hook }) => (hook?.fails && hook.plannedSeconds) || 0);
   const hooks = [...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0);
   const longest = Math.ceil(Math.max(wanted, ...planned, ...hooks));
   const others = companionsOf(situation, [...raced, ...serving]);

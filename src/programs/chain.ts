@@ -74,17 +74,15 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
 }
 
 function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
-  const { job, kind, isKept } = one;
+  const { job, kind } = one;
   const words = expanded(one.words, start.args);
   const forms = new Set([...one.forms, ...start.forms]);
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
-  const { does, remedy } = reaction;
+  const { does } = reaction;
   const isJob = job && does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
   const next = (inner: Context): Effect => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
-  const found = linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
-  // `app & exec sleep infinity`: the application is a child of what gets the signal.
-  return does === 'execs' && (job || isKept) && found.handles === 'no' ? { ...found, reachesApp: 'no', remedy } : found;
+  return linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
 }
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {

@@ -28,7 +28,7 @@ const plain: Omit<Effect, 'because'> = {
   exitCodes: { good: [], cut: [] },
   chain: [],
 };
-export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
+const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 const itself = 'Start the application itself, no wrapper; in a script by `exec` as the last command';
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
@@ -73,24 +73,13 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
   const inner = next?.({ ...context, ...child, isIgnored: context.isIgnored || makesIgnored });
   const better = right && right !== context.signal && !inner ? `SIG${right}` : undefined;
   const text = `Stop it with ${better} (STOPSIGNAL of its image, or lifecycle.stopSignal, which clusters drop by default through 1.37)`;
-  const own = ownEffect({ row, reaction, context, inner });
   return {
-    ...own,
-    remedy: own.remedy && arriving(own.remedy, context, inner),
+    ...ownEffect({ row, reaction, context, inner }),
     ...(better && { rightSignal: better }),
     ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal' as const, text } }),
     probably: isGuess || inner?.probably === true,
     chain: [{ kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does, source }, ...(inner?.chain ?? [])],
   };
-}
-
-/** A remedy by which the signal arrives, made for the one at which the application finishes its work. */
-function arriving(remedy: StopRemedy, { signal }: Context, { rightSignal: right, remedy: stop }: Partial<Effect> = {}) {
-  const text = remedy.text.replaceAll('SENT', right?.slice(3) ?? signal);
-  if (right === undefined || stop?.kind !== 'stop-signal' || remedy === stop) return { ...remedy, text };
-  const stopText = stop.text.replace(/^S/, 's');
-  // A shell starts its jobs so that they ignore SIGINT (POSIX, 2.11).
-  return { ...remedy, text: right === 'SIGINT' ? `${itself}; and ${stopText}` : `${text}; with exec, ${stopText}` };
 }
 
 function ownEffect(link: LinkParts): Effect {
@@ -118,6 +107,11 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   // Without this one, it would be PID 1, and drop the signal as well.
   const stuck = inner?.chain.find((app, _, all) => all.length === 1 && `${app.kind} ${app.does}` === 'program drops');
   const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${stuck?.name ?? name}` };
+  const own = reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init);
+  const { rightSignal: right } = inner ?? {};
+  // A shell starts its jobs so that they ignore SIGINT (POSIX, 2.11).
+  const remedy = right === 'SIGINT' ? execRemedy : own;
+  const stop = right && inner?.remedy ? `; with exec, s${inner.remedy.text.slice(1)}` : '';
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',
@@ -126,7 +120,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
     decidedBy: isOpen ? `whether the command that ${name} runs ends by the signal, and is its last` : undefined,
     exitCodes: { good: [], cut: isDropped ? [] : [codeOf(signal)] },
     because: isDropped ? (reaction.because ?? `${name} ${says} SIG${signal}${note}`) : ends,
-    remedy: reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init),
+    remedy: remedy && { ...remedy, text: remedy.text.replaceAll('SENT', right?.slice(3) ?? signal) + stop },
   };
 }
 
@@ -191,11 +185,9 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
     probably: effects.some(({ probably }) => probably),
     ...(!isSame && { because: 'it depends on what is not visible here', decidedBy }),
     // Where the signal does not arrive, a limit of the application does not matter.
-    remedy: (effects.find((one) => one.remedy && isLost(one)) ?? effects.find(({ remedy }) => remedy))?.remedy,
+    remedy: (effects.find((one) => one.remedy && one.reachesApp === 'no') ?? effects.find((one) => one.remedy))?.remedy,
   };
 }
-
-const isLost = ({ handles, reachesApp }: Effect): boolean => [handles, reachesApp].includes('no');
 
 function answerText({ reachesApp, handles, drains }: Effect): string {
   if (handles === 'no') return 'only SIGKILL ends it';

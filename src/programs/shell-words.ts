@@ -68,9 +68,8 @@ function wordFrom(take: (pattern: RegExp) => string): Word | undefined {
 const secondsPerUnit: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
 
 /** Of a duration as Go (`1m30s`), ISO 8601 (`PT90S`) or `sleep` takes it, where a bare number counts seconds. */
-export function secondsOf(duration: string): number | undefined {
-  const text = /^PT\d/.test(duration) ? duration.slice(2).toLowerCase() : duration;
-  if (!/^(\d+(\.\d+)?(ms|[smhd]|$))+$/.test(text)) return undefined;
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([a-z]*)/g)];
+export function secondsOf(text: string): number | undefined {
+  if (!/^((\d+(\.\d+)?(ms|[smhd]|$))+|PT(\d+(\.\d+)?[HMS])+)$/.test(text)) return undefined;
+  const parts = [...text.toLowerCase().matchAll(/(\d+(?:\.\d+)?)([a-z]*)/g)];
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (secondsPerUnit[unit || 's'] ?? 1), 0);
 }

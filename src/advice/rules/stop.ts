@@ -83,7 +83,7 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
   const { stops, fails } = container.hook ?? {};
-  if (stops && !fails && /^(shell|ignores)$/.test(handling.kind))
+  if (stops && !fails && /^(shell|ignores|depends)$/.test(handling.kind))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;

@@ -22,7 +22,6 @@ import type { SignalHandling } from './signal-handling.ts';
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
 
-/** What `check --inspect` read from PID 1. */
 export type Inspection =
   { kind: 'read'; command: string; handling: SignalHandling } | { kind: 'unreadable'; because: string };
 
@@ -76,7 +75,6 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     /** Of a native sidecar the API waits for these before it starts the next container. */
     delaysStart: isPresent(postStart) || isPresent(startupProbe),
     env: variablesIn(container['env']),
-    /** Names of the volumes that it may write to. */
     mounts: asArray(container['volumeMounts'], 256)
       .map(asObject)
       .flatMap(({ name, readOnly }) => (readOnly === true ? [] : asText(name))),

@@ -235,7 +235,6 @@ const deregistrationIn = (situation: Situation): number | undefined =>
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
   !hook || ['sleep', 'tcpSocket'].includes(hook.kind) || (hook.fails !== undefined && hook.isPlainSleep);
 
-/** Of one container; undefined if it can have it. */
 function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: number): string | undefined {
   const { name, hook, liveness: { graceSeconds: restart = Infinity } = {} } = container;
   if (isHeavyHook(seconds, restart))
@@ -253,7 +252,6 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 
-/** Undefined if a sleep helps. */
 function whyNoHook(plan: Plan): string | undefined {
   const { situation } = plan;
   const { answer, because } = othersServe(situation);
@@ -339,7 +337,6 @@ function second(plan: Plan): Remedy[] {
   ];
 }
 
-/** What it takes where more replicas alone would not serve meanwhile. */
 function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string | undefined {
   if (accessMode === 'ReadWriteOncePod') return 'a volume that is ReadWriteMany';
   return rollout?.isRecreate ? 'two replicas with another strategy than Recreate' : undefined;

@@ -159,7 +159,6 @@ function totalOf(document: JsonObject): Seconds | undefined {
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
 }
 
-/** Undefined if no exit was probed. */
 export const totalRequests = (samples: readonly ExitSample[]): ProbeTally | undefined =>
   totalOfAny(samples.flatMap(({ requests }) => requests ?? []));
 

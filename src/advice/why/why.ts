@@ -20,10 +20,8 @@ import { endedListOf, endedText, pastExitOf, whyReportOf, whyText, type PastExit
 export interface WhyOptions extends OutputOptions {
   /** Undefined: list the pods of the namespace that ended recently. */
   target?: Target;
-  /** Folders of recordings. */
   from: readonly string[];
   auditLogs: readonly string[];
-  /** Outcomes for which the exit code is 5. */
   failOn: readonly Outcome[];
   connection: ConnectOptions;
   verbosity: number;

@@ -100,22 +100,23 @@ const rows: { [K in AttemptEnd['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor)
   'no-streaming-list': () => ({ next: 'relist', wait: immediately }),
   // The object is never read. If the server sends it again each time, a retry is useless.
   oversized: (_, cursor) =>
-    cursor.resourceVersion === undefined || cursor.relists >= maxOversizedRelists
+    cursor.resourceVersion === undefined || cursor.relists >= 3
       ? { next: 'stop', because: 'oversized' }
       : relist(cursor, 'disconnected'),
   // RetryWatcher: continuing "might cause lastResourceVersion inconsistency".
   unversioned: (_, cursor) => relist(cursor, 'disconnected'),
   behind: (_, cursor) => {
     // An etcd restored from a backup never catches up: accept its state, and report the gap.
-    if (cursor.behind > maxListsBehind) return { next: 'relist', wait: backoffRange(cursor.failures), lost: 'behind' };
+    if (cursor.behind > 10) return { next: 'relist', wait: backoffRange(cursor.failures), lost: 'behind' };
     return { next: 'relist', wait: backoffRange(cursor.behind), notOlder: true };
   },
   // The server was asked twice, ten seconds apart, which is longer than a lag. Accept its state, and report the gap.
   ahead: () => ({ next: 'relist', wait: immediately, lost: 'behind' }),
   renewed: (_, cursor) => retry(cursor),
-  // Before the first list this is the wrong address; later it is a proxy's answer during an outage.
+  // Before the first list this is the wrong address, unless a proxy finds its server within a second; later it is a
+  // proxy's answer during an outage.
   foreign: (_, cursor) =>
-    cursor.resourceVersion === undefined && cursor.foreign >= maxForeignAnswers
+    cursor.resourceVersion === undefined && cursor.foreign >= 3
       ? { next: 'stop', because: 'foreign' }
       : retry(cursor, 1),
 };
@@ -142,10 +143,6 @@ function byStatus(
 }
 
 const immediately: Wait = [0, 0];
-const maxListsBehind = 10;
-const maxOversizedRelists = 3;
-/** With the backoff below about a second: a proxy may take that long to find its server. */
-const maxForeignAnswers = 3;
 
 /** Also backs off by `relists`: a list may succeed each time, and the watch after it fail. */
 function relist(cursor: Cursor, lost: GapCause): Next {

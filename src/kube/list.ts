@@ -14,12 +14,6 @@ type ListResult =
   | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number }
   | { kind: 'failed'; outcome: AttemptEnd; refusal: Refusal };
 
-/** The same as in kubectl: fewer round trips than pages of 100, and no page that blocks the server. */
-const pageSize = '500';
-const maxRestarts = 3;
-/** Half a million objects. A server that sends more never ends its list. */
-const maxPages = 1000;
-
 interface ListOptions {
   signal: AbortSignal;
   /** The server may answer from its cache, but not with a state older than this version. */
@@ -39,7 +33,7 @@ export async function listObjects(cluster: Cluster, target: WatchTarget, options
     for (let restarts = 0; ; restarts++) {
       const result = await listPages(cluster, target, options);
       const expired = result.kind === 'failed' && result.refusal.status === 410;
-      if (!expired || restarts === maxRestarts) return result;
+      if (!expired || restarts === 3) return result;
     }
   } catch (error) {
     if (isTooLarge(error)) return failedList({ kind: 'oversized', refusal: noStatus, verb: 'list' });
@@ -55,7 +49,8 @@ async function listPages(
   const objects: unknown[] = [];
   let sentAt: number | undefined;
   let next = '';
-  for (let pages = 0; pages < maxPages; pages++) {
+  // Half a million objects. A server that sends more never ends its list.
+  for (let pages = 0; pages < 1000; pages++) {
     const query = pageQuery(target, next, notOlderThan);
     // A list of one named object has the limit of a line of a watch.
     const maxBytes = target.name === undefined ? undefined : maxWatchLineBytes;
@@ -65,7 +60,10 @@ async function listPages(
     sentAt ??= answer.sentAt;
     if (answer.status !== 200) return refusedList(answer);
     const resourceVersion = versionOf(answer.body);
-    if (resourceVersion === undefined) return failedList({ kind: isList(answer.body) ? 'cut' : 'foreign' });
+    if (resourceVersion === undefined) {
+      const isList = wholeText(asObject(answer.body)['kind']).endsWith('List');
+      return failedList({ kind: isList ? 'cut' : 'foreign' });
+    }
     const items = itemsOf(answer.body);
     objects.push(...(target.keep ? items.map(target.keep) : items));
     const previous = next;
@@ -77,7 +75,8 @@ async function listPages(
 }
 
 function pageQuery(target: WatchTarget, next: string, notOlderThan: string | undefined): ApiRequest['query'] {
-  const query = { ...selectors(target), limit: pageSize };
+  // The same limit as in kubectl: fewer round trips than pages of 100, and no page that blocks the server.
+  const query = { ...selectors(target), limit: '500' };
   // A continue token contains the version of its first page, and excludes any other.
   if (next !== '') return { ...query, continue: next };
   const resourceVersionMatch = notOlderThan === undefined ? undefined : 'NotOlderThan';
@@ -96,8 +95,6 @@ function refusedList(answer: ApiResponse): ListResult {
   const behind = refusal.status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
   return failedList(behind ? { kind: 'behind' } : { kind: 'refused', refusal, verb: 'list' }, refusal);
 }
-
-const isList = (body: unknown): boolean => wholeText(asObject(body)['kind']).endsWith('List');
 
 const noStatus = readRefusal(200, undefined);
 

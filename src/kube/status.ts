@@ -24,14 +24,10 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
       reason: wholeText(asObject(cause)['reason']),
       message: wholeText(asObject(cause)['message']),
     })),
-    // 0 does not mean endless immediate retries: our own backoff applies.
-    retryAfterMs:
-      seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), maxRetryAfterSeconds) * 1000,
+    // 0 does not mean endless immediate retries: our own backoff applies. More than 30 s comes from a broken proxy.
+    retryAfterMs: seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), 30) * 1000,
   };
 }
-
-/** Kubernetes asks for a few seconds; a longer time comes from a broken proxy. */
-const maxRetryAfterSeconds = 30;
 
 /** Only seconds: the API server never sends a date there. */
 function retryAfterSeconds(header: string | undefined): number | undefined {

@@ -4,14 +4,11 @@ import type { Cluster, StreamedResponse } from './cluster.ts';
 import type { AttemptEnd } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import { takeLines, type LineEvent, type NextLine } from './lines.ts';
-import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
+import { isForeign, keyOf } from './resource-path.ts';
 import { maxWatchLineBytes } from './server-errors.ts';
 import { checkSilence, createSilence } from './silence.ts';
 import { isNewer, readRefusal, versionOf } from './status.ts';
-import { doubtBookmark, reportList, resetFailures, type Position, type StreamContext } from './watch-position.ts';
-
-/** A watch that lasts this long resets the backoff even without a line. Longer than any wait between two watches. */
-const backoffResetMs = 6000;
+import { doubtBookmark, reportList, resetFailures, type StreamContext } from './watch-position.ts';
 
 /** Reads a watch response until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function followWatch(
@@ -25,8 +22,8 @@ export async function followWatch(
     doubtBookmark(position, outcome.refusal);
     if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) return { kind: 'renewed' };
   }
-  // A stream that was dead, or ahead of its server, does not reset the backoff.
-  const lastedLong = cluster.env.now() - response.at >= backoffResetMs && !['dead', 'ahead'].includes(outcome.kind);
+  // Longer than any wait between two watches: resets the backoff even without a line, unless the stream was dead.
+  const lastedLong = cluster.env.now() - response.at >= 6000 && !['dead', 'ahead'].includes(outcome.kind);
   if (lastedLong && !initial) Object.assign(position, { failures: 0, relists: 0 });
   return outcome;
 }
@@ -105,8 +102,9 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Atte
   const silence = createSilence(cluster.env, health, target.stream === 'pod');
   for (;;) {
     health.sure(position.completeUntil);
-    if (health.doubted.aborted && !position.whole && (isObjectGone(target, position) || health.isOver?.()))
-      markWhole(context);
+    // If the object is gone, anything that still comes is about another object.
+    const isGone = target.name !== undefined && position.keys.size === 0;
+    if (health.doubted.aborted && !position.whole && (isGone || health.isOver?.())) markWhole(context);
     const isDoubted = health.doubted.aborted && !position.whole;
     const event = await next(silence.waitMs(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return { kind: 'ended' };
@@ -137,9 +135,6 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Atte
     }
   }
 }
-
-/** The object is gone: anything that still comes is about another object. */
-const isObjectGone = ({ name }: WatchTarget, { keys }: Position): boolean => name !== undefined && keys.size === 0;
 
 function markWhole({ position, health }: StreamContext): void {
   position.whole = true;
@@ -188,8 +183,6 @@ type WatchLine =
   /** An ERROR line, or a line that cannot be read. */
   | { kind: 'failed'; outcome: AttemptEnd };
 
-const initialEndMark = 'k8s.io/initial-events-end';
-
 /** Never throws, whatever the bytes are. */
 function readWatchLine({ bytes, cut }: Extract<LineEvent, { kind: 'line' }>): WatchLine {
   if (cut) return { kind: 'failed', outcome: { kind: 'oversized', verb: 'watch' } };
@@ -202,7 +195,7 @@ function readWatchLine({ bytes, cut }: Extract<LineEvent, { kind: 'line' }>): Wa
       return { kind: 'change', change: line['type'], object, resourceVersion: versionOf(object) };
     case 'BOOKMARK': {
       const annotations = asObject(metadataOf(object)['annotations']);
-      const initialEnd = annotations[initialEndMark] === 'true';
+      const initialEnd = annotations['k8s.io/initial-events-end'] === 'true';
       return { kind: 'bookmark', resourceVersion: versionOf(object), initialEnd };
     }
     case 'ERROR': {

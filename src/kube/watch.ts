@@ -1,5 +1,5 @@
 import type { Deliver } from '../model/observation.ts';
-import type { Cluster, StreamedResponse } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { decide, randomMs, type Next, type AttemptEnd } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
@@ -35,7 +35,10 @@ export async function watchObjects(
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: RetryStep = { next: since ? 'resume' : 'relist', wait: [0, 0] };
   for (;;) {
-    await pause(context, randomMs(step.wait, env.random()));
+    const ms = randomMs(step.wait, env.random());
+    const { doubted } = health;
+    // Ends early when the caller doubts the stream, or aborts. Creates a signal only if there is a wait.
+    if (ms > 0) await delay(env, ms, AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]));
     if (isOver()) return;
     const outcome = await attempt(context, step);
     if (isOver()) return;
@@ -58,13 +61,6 @@ export async function watchObjects(
     }
     step = next;
   }
-}
-
-/** Ends early when the caller doubts the stream, or aborts. Creates a signal only if there is a wait. */
-async function pause({ cluster, signal, health: { doubted } }: StreamContext, ms: number): Promise<void> {
-  if (ms <= 0) return;
-  const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
-  await delay(cluster.env, ms, woken);
 }
 
 const initialPosition = (now: number, { resourceVersion, at }: Partial<Since> = {}): Position => ({
@@ -100,8 +96,8 @@ async function attempt(context: StreamContext, step: RetryStep): Promise<Attempt
   const { cluster, position, signal } = context;
   try {
     if (step.next === 'resume') return await watchFrom('cut', context);
-    const isStreamed =
-      cluster.memory.streamingLists !== 'unsupported' && position.streamingFailures < maxStreamingFailures;
+    // After two failures, whatever their cause, a plain list and a watch bring the same.
+    const isStreamed = cluster.memory.streamingLists !== 'unsupported' && position.streamingFailures < 2;
     return isStreamed && !step.notOlder
       ? await watchFrom('state', context)
       : await listAndWatch(context, step.notOlder === true);
@@ -113,11 +109,6 @@ async function attempt(context: StreamContext, step: RetryStep): Promise<Attempt
     throw error;
   }
 }
-
-/** After so many failures, whatever their cause, a plain list and a watch bring the same. */
-const maxStreamingFailures = 2;
-/** ms until the headers of a streaming list: like any watch it is answered at once, only its state may take longer. */
-const streamingAnswerMs = 10_000;
 
 async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<AttemptEnd> {
   const { cluster, target, position, signal, deliver } = context;
@@ -141,10 +132,13 @@ async function watchFrom(start: Start, context: StreamContext): Promise<AttemptE
     ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
     : { resourceVersion: position.resourceVersion ?? '' };
   const query = { ...selectors(target), watch: '1', ...from, allowWatchBookmarks: 'true' };
-  const answerWithinMs = initial ? streamingAnswerMs : undefined;
+  // Like any watch it is answered at once, only its state may take longer.
+  const answerWithinMs = initial ? 10_000 : undefined;
   const response = await cluster.stream({ method: 'GET', path: target.path, query, signal, answerWithinMs });
   response.dated.forEach(deliver);
-  if (isForeignBody(response)) {
+  const type = response.headers['content-type'];
+  // Kubernetes answers in JSON, and its content type says so.
+  if (response.status === 200 && type !== undefined && !/\bjson\b/i.test(type)) {
     response.body.destroy();
     return { kind: 'foreign' };
   }
@@ -159,10 +153,4 @@ async function watchFrom(start: Start, context: StreamContext): Promise<AttemptE
   if (start === 'cut' && !position.synced) deliver({ kind: 'synced', ...own });
   position.synced ||= start === 'cut';
   return await followWatch(context, response, { initial });
-}
-
-/** Kubernetes answers in JSON, and its content type says so. */
-function isForeignBody({ status, headers }: StreamedResponse): boolean {
-  const type = headers['content-type'];
-  return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
 }

@@ -2,21 +2,13 @@
 import { rawObservationOf, readHeader, readLines, type ParsedLine } from '../recording/reader.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
-import type { Traces } from './traces/traces.ts';
 import { tracesOfLog } from './traces/traces-of-log.ts';
 
-interface Replay {
-  rawObservations: AsyncIterable<RawObservation>;
-  /** The recording holds log text. */
-  logText: boolean;
-  /** Keeps the traces of the chosen pods. */
-  traces: Traces;
-  /** The target of a run over several pods: `deployment/checkout`. */
-  target: string | undefined;
-}
-
-/** `pod`: only this one. `warn` reports a cut-off line. Throws PodexitError if the file is no recording. */
-export async function openReplay(file: string, warn: (message: string) => void, pod?: string): Promise<Replay> {
+/**
+ * `pod`: only this one. `warn` reports a cut-off line. Returns also whether it holds log text, and the target of a run
+ * over several pods: `deployment/checkout`. Throws PodexitError if the file is no recording.
+ */
+export async function openReplay(file: string, warn: (message: string) => void, pod?: string) {
   const lines = readLines(file, (line) =>
     warn(`${file} was cut in line ${line}: the report covers what was recorded until then`),
   );

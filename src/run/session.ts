@@ -40,7 +40,10 @@ export async function inSession<T extends SessionOptions>(
 
 /** Like kubectl's, --ignore-not-found covers the object, not its namespace or permissions, and prints nothing. */
 export const isIgnored = (error: unknown, { ignoreNotFound }: Pick<TraceOptions, 'ignoreNotFound'>): boolean =>
-  ignoreNotFound && error instanceof PodexitError && notFound.has(error.code);
+  ignoreNotFound &&
+  error instanceof PodexitError &&
+  // `pod.gone`: gone when the DELETE arrived.
+  ['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone'].includes(error.code);
 
 /** 0 for such an error; throws every other one. */
 export function exitCodeIfIgnored(error: unknown, options: Pick<TraceOptions, 'ignoreNotFound'>): number {
@@ -57,6 +60,3 @@ export const canAsk = ({ ask, stdinIsTty, stderr }: Ports): boolean => ask !== u
 /** The answer to a question; undefined if there is none. --timeout does not run meanwhile. */
 export const ask = ({ deadline, ports }: Session, question: string, left: AbortSignal): Promise<string | undefined> =>
   deadline.pauseWhile(async () => ports.ask?.(question, left));
-
-/** `pod.gone`: gone when the DELETE arrived. */
-const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);

@@ -14,12 +14,9 @@ import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
 const rememberedMs = 10 * 60_000;
-const sweepMs = 60_000;
 
 /** How many Events about one object, and changes of another object, are remembered. */
 const [mostEvents, mostChanges] = [16, 4];
-/** Gaps, resumed streams and other observations about whole streams. */
-const mostOfStreams = 64;
 
 interface Ring {
   readonly seen: Observation[];
@@ -62,7 +59,7 @@ function createRings() {
     lists: (): Iterable<Observation> => lists.values(),
     beside: (namespace: string): Iterable<string> => beside.get(namespace) ?? [],
     sweep(now: number): void {
-      if (now - sweptAt < sweepMs) return;
+      if (now - sweptAt < 60_000) return;
       sweptAt = now;
       for (const [key, { seen, forMs }] of rings) if ((seen.at(-1)?.at ?? now) < now - forMs) rings.delete(key);
       for (const [namespace, keys] of beside) {
@@ -143,7 +140,7 @@ export function createMemory() {
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
         if (o.name === undefined) rings.keepOnly(new Set(o.objects.map(rememberedKey)), o);
       } else if (o.kind !== 'dated' && !('stream' in o && o.stream === 'lease') && !('pod' in o && o.pod !== undefined))
-        rings.put('streams', o, mostOfStreams, Infinity);
+        rings.put('streams', o, 64, Infinity);
     },
     date: dates.take,
     forget: pods.forget,

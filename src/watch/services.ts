@@ -2,9 +2,6 @@
 import type { EndpointSlice } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 
-/** ms without any endpoint, after which a Service counts as scaled to zero: that is no outage. */
-const scaledToZeroMs = 60_000;
-
 type Endpoint = EndpointSlice['endpoints'][number];
 
 interface ServiceState extends Pick<ServiceReady, 'namespace' | 'service'> {
@@ -29,8 +26,8 @@ export function createServices(
   const services = new Map<string, ServiceState>();
   const count = (state: ServiceState, at: number): void => {
     const { namespace, service, uncountedSince, emptySince } = state;
-    // Neither the end of its last pods nor the start of its next ones is an outage.
-    if (emptySince !== undefined && at >= emptySince + scaledToZeroMs)
+    // After a minute without any endpoint it counts as scaled to zero: neither that nor its next start is an outage.
+    if (emptySince !== undefined && at >= emptySince + 60_000)
       Object.assign(state, { uncountedSince: undefined, hadReady: false });
     // While all its pods terminate, it may be on its way to zero: what follows decides.
     else if (uncountedSince !== undefined && endpointsOf(state).some(mayServe)) {

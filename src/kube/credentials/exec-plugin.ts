@@ -60,11 +60,13 @@ async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: Abor
       'Run it at a terminal, or log in beforehand.',
     );
   }
+  const spec = { interactive, cluster: exec.provideClusterInfo ? clusterInfo(cluster) : undefined };
+  const info = { kind: 'ExecCredential', apiVersion: exec.apiVersion, spec };
   const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
   // A process group can be killed as a whole. An interactive plugin gets none: it would lose the terminal.
   const isGroup = !interactive && env.platform !== 'win32';
   const child = spawnPlugin(exec, env, {
-    env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: execInfo(exec, cluster, interactive) },
+    env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
     stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
     windowsHide: true,
     detached: isGroup,
@@ -168,15 +170,6 @@ function notStarted(exec: ExecEntry, { code = 'unknown error' }: NodeJS.ErrnoExc
   return failed(exec, why, exec.installHint ?? hint);
 }
 
-/** Tells the plugin about the terminal and, if it asks for it, the cluster. */
-function execInfo(exec: ExecEntry, cluster: ServerEntry, interactive: boolean): string {
-  const spec = { interactive, cluster: exec.provideClusterInfo ? clusterInfo(cluster) : undefined };
-  return JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec });
-}
-
-/** The cluster extension for exec plugins (client-go clientauthentication/v1 Cluster.config). */
-const configExtension = 'client.authentication.k8s.io/exec';
-
 function clusterInfo(cluster: ServerEntry) {
   return {
     server: cluster.server,
@@ -185,7 +178,8 @@ function clusterInfo(cluster: ServerEntry) {
     'certificate-authority-data': authorityData(cluster),
     'proxy-url': cluster.proxyUrl,
     'disable-compression': cluster.disableCompression || undefined,
-    config: cluster.extensions?.get(configExtension),
+    // client-go clientauthentication/v1 Cluster.config
+    config: cluster.extensions?.get('client.authentication.k8s.io/exec'),
   };
 }
 

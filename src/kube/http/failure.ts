@@ -34,9 +34,7 @@ export function asFailure(
 }
 
 /** The kubeconfig does not trust the server's certificate: a retry changes nothing. */
-export function isUntrusted(failure: TransportFailure): boolean {
-  return trustCodes.has(failure.code);
-}
+export const isUntrusted = ({ code }: TransportFailure): boolean => trustCodes.has(code);
 
 const trustCodes = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -60,14 +58,12 @@ function tlsReason({ code = '', message }: NodeJS.ErrnoException): string | unde
   if (!/^(?:ERR_SSL_|EPROTO$)/.test(code) || !message.includes(':SSL routines:')) return undefined;
   const reason = /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1]?.toLowerCase() ?? '';
   const alert = /alert (.+)/.exec(reason)?.[1] ?? '';
-  if (isCertificateAlert(alert)) return `it does not accept the client certificate (TLS alert "${alert}")`;
+  if (certificateAlert.test(alert)) return `it does not accept the client certificate (TLS alert "${alert}")`;
   return tlsReasons[alert || reason] ?? `the TLS handshake failed (${reason || code})`;
 }
 
-const isCertificateAlert = (alert: string): boolean =>
-  /^(?:(?:bad|unsupported|revoked|expired) certificate|certificate (?:revoked|expired|unknown)|unknown ca|access denied)$/.test(
-    alert,
-  );
+const certificateAlert =
+  /^(?:(?:bad|unsupported|revoked|expired) certificate|certificate (?:revoked|expired|unknown)|unknown ca|access denied)$/;
 
 const tlsReasons: Readonly<Record<string, string>> = {
   'certificate required': 'it wants a client certificate, and none was shown',

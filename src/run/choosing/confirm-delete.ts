@@ -1,10 +1,11 @@
 /** One question before pods are deleted, at a terminal only; `-i` always asks, like kubectl's. */
 import type { Cluster } from '../../kube/cluster.ts';
+import { unlessAborted } from '../../kube/env.ts';
 import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { readToDelete } from './pod-checks.ts';
 import type { FoundPod } from '../group/group.ts';
-import { unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
+import { unlessInterrupted } from '../ending/leaving.ts';
 import type { Ports } from '../ports.ts';
 import { ask, canAsk, type Session } from '../session.ts';
 import type { TraceOptions } from '../options.ts';

@@ -53,6 +53,6 @@ export async function namesInKubeconfig(
   { env }: Ports,
 ): Promise<KnownName[]> {
   const { loadKubeconfig } = await import('../../kube/kubeconfig/load.ts');
-  const { kubeconfig } = await loadKubeconfig({ variables: env, file });
+  const { kubeconfig } = await loadKubeconfig({ variables: env, kubeconfig: file });
   return [...kubeconfig[what].keys()].map((name) => ({ name }));
 }

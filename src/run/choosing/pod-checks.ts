@@ -73,14 +73,6 @@ async function podsNamedLike(cluster: Cluster, namespace: string, start: string)
   return `Its beginning fits ${found.slice(0, 2).join(', ')}${more}: name one of them, or their workload as TYPE/NAME. `;
 }
 
-/** A 200 without deletionTimestamp: a webhook that answers for the apiserver, or delays the deletion. */
-export const deletionNotBegun = (namespace: string, name: string, seconds: number): PodexitError =>
-  new PodexitError(
-    'delete.not-begun',
-    `the server accepted the deletion of pod "${name}" in namespace "${namespace}", but it was not marked as terminating within ${seconds} s`,
-    'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
-  );
-
 /** Throws PodexitError `pod.replaced` if the name now belongs to another pod than the one found. */
 export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {
   if (uid !== undefined && seen !== uid) throw replacedPod(namespace, name);

@@ -58,14 +58,12 @@ export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: Abort
   if (result?.kind !== 'listed') return undefined;
   return result.objects
     .map(asObject)
-    .filter((budget) => coversPod(budget, pod))
+    .filter(({ spec }) => {
+      // A budget without a selector covers no pod, one with an empty selector covers every pod (policy/v1).
+      const { selector } = asObject(spec);
+      return isPresent(selector) && matches(asObject(selector), labelsOf(pod));
+    })
     .map(budgetOf);
-}
-
-/** A budget without a selector covers no pod, one with an empty selector covers every pod (policy/v1). */
-function coversPod(budget: JsonObject, pod: JsonObject): boolean {
-  const { selector } = asObject(budget['spec']);
-  return isPresent(selector) && matches(asObject(selector), labelsOf(pod));
 }
 
 function budgetOf(object: JsonObject): Budget {

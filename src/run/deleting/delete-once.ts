@@ -1,5 +1,6 @@
 /** Deletions without a trace: `--dry-run` and `--wait=false`. The messages are kubectl's. */
 import type { Cluster } from '../../kube/cluster.ts';
+import { unlessAborted } from '../../kube/env.ts';
 import { PodexitError } from '../../errors.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
@@ -8,7 +9,7 @@ import { reduce } from '../../model/reduce.ts';
 import { emptyTrace, type Trace } from '../../model/trace.ts';
 import { readToDelete } from '../choosing/pod-checks.ts';
 import type { FoundPod } from '../group/group.ts';
-import { deletionProgress, fateOf, unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
+import { deletionProgress, fateOf, unlessInterrupted } from '../ending/leaving.ts';
 import { warnOn } from '../ports.ts';
 import type { Session } from '../session.ts';
 import type { Once, TraceOptions } from '../options.ts';

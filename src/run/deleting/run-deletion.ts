@@ -4,7 +4,7 @@ import { within } from '../../kube/env.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
-import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
+import { assertSame, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
 import { follow } from '../streams/follow.ts';
 import { createGate, type StreamGate } from '../streams/stream-health.ts';
 import type { LiveOptions, Run } from '../streams/live-run.ts';
@@ -182,7 +182,7 @@ function warnDeletedAnyway({ options, traceOf }: Run, uid: string, error: unknow
   options.warn(`${error.message}; ${anyway}the report shows how`);
 }
 
-/** Fails the run if no deletionTimestamp appears in time; a lost pods' stream extends the time. */
+/** Fails the run if a webhook keeps the deletionTimestamp back for long; a lost pods' stream extends the time. */
 function expectTerminating(run: Run, pod: JsonObject): void {
   const { options, group, listener } = run;
   const check = (): void => {
@@ -190,7 +190,11 @@ function expectTerminating(run: Run, pod: JsonObject): void {
     if (trace?.deletion || trace?.gone) return;
     if (run.streams.isLost(group.pods.stream)) return expectTerminating(run, pod);
     const namespace = namespaceOf(pod) ?? options.cluster.namespace;
-    const error = deletionNotBegun(namespace, nameOf(pod), terminatingTimeoutMs / 1000);
+    const error = new PodexitError(
+      'delete.not-begun',
+      `the server accepted the deletion of pod "${nameOf(pod)}" in namespace "${namespace}", but it was not marked as terminating within ${terminatingTimeoutMs / 1000} s`,
+      'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
+    );
     if (listener.refused) listener.refused(pod, error);
     else run.fail(error);
   };

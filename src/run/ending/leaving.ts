@@ -3,6 +3,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Interrupted } from '../../model/observation.ts';
 import { signalCodes } from '../../verdict/exit-code.ts';
 import type { Cluster } from '../../kube/cluster.ts';
+import { unlessAborted } from '../../kube/env.ts';
 import type { Ports } from '../ports.ts';
 import type { Trace } from '../../model/trace.ts';
 
@@ -31,25 +32,6 @@ export async function unlessInterrupted<T>(
     return new PodexitError('run.left', `${signal}: interrupted`, fate(), { exitCode: signalCodes[signal] });
   };
   return unlessAborted(leaving.signal, work, interrupted).finally(unsubscribe);
-}
-
-/** Throws `reason()` if the signal is aborted first. Open requests end with their connection. */
-export async function unlessAborted<T>(
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-  reason: () => PodexitError,
-): Promise<T> {
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(reason());
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp, { once: true, signal: settled.signal });
-  });
-  try {
-    return await Promise.race([work(signal), aborted]);
-  } finally {
-    settled.abort();
-  }
 }
 
 export type DeletionProgress =

@@ -2,6 +2,7 @@
 import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Clock } from '../../output/ports.ts';
+import type { LiveOptions } from '../streams/live-run.ts';
 
 /** How long after its grace period a deletion may take. */
 const beyondGraceSeconds = 120;
@@ -11,7 +12,6 @@ const readMs = defaultReadSeconds * 1000;
 /** Kubernetes' default grace period. */
 const defaultGraceSeconds = 30;
 
-/** How long a deletion may take. */
 const deletionMs = (graceSeconds = defaultGraceSeconds): number => (graceSeconds + beyondGraceSeconds) * 1000;
 
 /** A limit that can be moved. Its signal is aborted when it is over, but not while `isBusy`. */
@@ -37,18 +37,13 @@ function createLimit(clock: Clock, isBusy = () => false) {
   };
 }
 
-interface TimeLimitOptions {
-  readonly clock: Clock;
-  /** ms from the start of the run; null: never; `by-grace`: effective grace + 120 s. */
-  readonly timeoutMs: number | null | 'by-grace';
-  /** Client ms at which an explicit limit ends, if it began before the run. */
-  readonly until?: number | undefined;
-}
-
 export type TimeLimit = ReturnType<typeof createTimeLimit>;
 
 /** Calls `over` once. The limit starts now, even if no answer has arrived yet. */
-export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, over: () => void) {
+export function createTimeLimit(
+  { clock, timeoutMs, until }: Pick<LiveOptions, 'clock' | 'timeoutMs' | 'until'>,
+  over: () => void,
+) {
   const limit = createLimit(clock);
   limit.signal.addEventListener('abort', over);
   if (timeoutMs !== null) limit.set(until ?? clock.now() + (timeoutMs === 'by-grace' ? readMs : timeoutMs));

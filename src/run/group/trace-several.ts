@@ -18,7 +18,7 @@ import type { Live } from '../streams/live.ts';
 import { missedText } from '../streams/pod-observer.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
-import { shortcomingOf, progressMessages, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
+import { shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
 import type { Deliver } from '../../model/observation.ts';
 import { createResults, type Results } from './output.ts';
@@ -38,7 +38,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   const { ports } = session;
   const { timeoutMs, target, start, once, ignoreNotFound } = options;
   const warn = warnOn(ports);
-  const read = () => readGroup(session, target, { ignoreNotFound, warn });
+  const read = () => readGroup(session, target, ignoreNotFound);
   let isStarted = false;
   const group = await read().catch(async (error: unknown) => {
     // The first release: the command makes what it rolls out.
@@ -62,7 +62,10 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   const isEndless = target.kind === 'node' && start === undefined;
   // Begins only now: it does not run while a person is asked.
   const limit = createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : timeoutMs }, () => openTraces() > 0);
-  const progress = createProgress(() => openTraces(), progressMessages(ports.stderr));
+  const progress = createProgress(
+    () => openTraces(),
+    (sentence) => ports.stderr.write(`podexit: ${sentence}\n`),
+  );
   const rollout: Rollout = {
     ...session,
     options,

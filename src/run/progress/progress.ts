@@ -1,16 +1,9 @@
 /** How far a rollout has got: its owners, its terminating pods, and when nothing more is expected of either. */
 import type { JsonObject } from '../../model/observe/read.ts';
 import { delay, type Env } from '../../kube/env.ts';
+import { forTerminal } from '../../output/safe-text.ts';
 import { pathText } from '../choosing/target.ts';
 import { isFinishedPod, isTerminatingPod, uidOf } from '../streams/watched.ts';
-
-/** Messages for the user. */
-interface ProgressMessages {
-  /** Called once, when no pod terminates: the owners that are not done. */
-  waits(owners: string[]): void;
-  /** Called once per owner whose end of rollout is unknown. */
-  notFollowed(owner: string): void;
-}
 
 /** ms without a change of the pods after which a rollout with an unknown end is no longer waited for. */
 export const quietMs = 60_000;
@@ -20,8 +13,8 @@ export type RolloutEnd = 'done' | 'quiet' | 'left';
 
 export type Progress = ReturnType<typeof createProgress>;
 
-/** `running`: the number of open traces. */
-export function createProgress(running: () => number, says: Partial<ProgressMessages> = {}) {
+/** `running`: the number of open traces. `say` takes a sentence for stderr. */
+export function createProgress(running: () => number, say = (_sentence: string): void => {}) {
   /** By path: whether the owner has rolled out. */
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
@@ -54,7 +47,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     ownerSeen: (path: string, isDone: boolean): void => void (owners.set(path, isDone), changes.ofOwners()),
     /** It is unknown when this owner (in words) has rolled out. */
     ownerNotFollowed(owner: string): void {
-      if (!notFollowed.has(owner)) says.notFollowed?.(owner);
+      if (!notFollowed.has(owner)) say(notFollowedText(owner));
       notFollowed.add(owner);
       changes.ofOwners();
     },
@@ -91,7 +84,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
       changes.ofPods();
       if (hasReportedWait || !isIdle() || pending().length === 0) return;
       hasReportedWait = true;
-      says.waits?.(pending());
+      say(`no pod is terminating now; waiting until ${ownersText(pending())} has rolled out`);
     },
     /** Owners that have not rolled out, in words. */
     pending,
@@ -100,6 +93,11 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     untilOver: (env: Env, signal: AbortSignal) => untilOver({ isOver, isEndKnown, changes }, env, signal),
   };
 }
+
+const notFollowedText = (owner: string): string =>
+  `cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at the start is gone, or none has changed for ${quietMs / 1000} s`;
+
+export const ownersText = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);
 
 /** Changes that `untilOver` waits for. */
 function createChanges() {

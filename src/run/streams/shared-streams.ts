@@ -6,7 +6,7 @@ import { refusedBy } from '../../kube/refused.ts';
 import { readRefusal } from '../../kube/status.ts';
 import type { Since } from '../../kube/watch.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import { follow, followContainer, reportLoss, warnRefused, watchTarget, type FollowOptions } from './follow.ts';
+import { follow, followContainer, reportLoss, warnRefused, type FollowOptions } from './follow.ts';
 import type { StreamGate } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import {
@@ -46,9 +46,10 @@ export function createSharedStreams(run: Run, gate: StreamGate) {
   };
   const routes = createRoutes(run, gate);
   const watch: Watch = (target, following = {}) =>
-    once(JSON.stringify(watchTarget(target)), () => void follow(run, target, following));
+    once(JSON.stringify(target), () => void follow(run, target, following));
   const owners = createOwners(run, watch);
-  const followLog = createLogs(run, maxLogStreams, () => once('logs left out', () => run.options.warn(logsLeftOut)));
+  const leftOut = `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`;
+  const followLog = createLogs(run, maxLogStreams, () => once('logs left out', () => run.options.warn(leftOut)));
   return {
     listServices: routes.list,
     openRoutes: routes.open,
@@ -95,8 +96,6 @@ function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, w
     options.warn(`more than ${maxNodes} nodes: whether further kubelets are alive is not watched`);
   for (const target of nodeTargets(node)) if (count <= maxNodes || target.stream !== 'lease') watch(target);
 }
-
-const logsLeftOut = `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`;
 
 const routingStreams = [{ stream: 'services' }, { stream: 'endpointslices' }] as const;
 
@@ -146,10 +145,10 @@ function createRoutes(run: Run, gate: StreamGate) {
 async function listServices(run: Run, target: Watched, gate: StreamGate): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
-    const result = await listUntilAnswered(options.cluster, watchTarget(target), { signal, deliver });
+    const result = await listUntilAnswered(options.cluster, target, { signal, deliver });
     if (!result) return undefined;
     if (result.kind === 'listed') return result.objects.map(asObject);
-    const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
+    const refused = refusedBy(options.cluster, target, { refusal: result.refusal, verb: 'list' });
     if (refused.kind === 'refused') warnRefused(run, refused);
     deliver(refused);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** What is watched, by which selectors (docs/architecture.md "What is watched"). Pure, over raw objects. */
-import type { StreamName } from '../../model/observation.ts';
+import type { WatchTarget } from '../../kube/resource-path.ts';
 import {
   asArray,
   asObject,
@@ -10,21 +10,11 @@ import {
   type JsonObject,
 } from '../../model/observe/read.ts';
 import { workloadKinds } from '../choosing/target.ts';
-import { matches, operators, type LabelSelector } from './selectors.ts';
+import { matches, operators, printFields, printLabels } from './selectors.ts';
 
-export interface Watched {
-  stream: StreamName;
-  /** Collection path. */
-  path: string;
+export interface Watched extends WatchTarget {
   /** Plural name of the resource; `node-events` for the Events about nodes. */
   resource: string;
-  fieldSelector?: Record<string, string>;
-  labelSelector?: LabelSelector;
-  /** Selectors as the user wrote them; only the server evaluates them. */
-  labels?: string;
-  fields?: string;
-  /** Set if the target is one object. */
-  name?: string;
 }
 
 const core = '/api/v1';
@@ -37,14 +27,11 @@ const podsIn = (namespace: string) => ({ path: collection(core, namespace, 'pods
 const eventsIn = (namespace: string) => ({ path: collection(core, namespace, 'events'), resource: 'events' });
 
 const aboutObject = (kind: string, name: string): Pick<Watched, 'fieldSelector'> => ({
-  fieldSelector: { 'involvedObject.kind': kind, 'involvedObject.name': name },
+  fieldSelector: printFields({ 'involvedObject.kind': kind, 'involvedObject.name': name }),
 });
 
 /** The pods that a selector matches. */
-export const podsTarget = (
-  namespace: string,
-  selector: Pick<Watched, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
-): Watched => ({
+export const podsTarget = (namespace: string, selector: Pick<Watched, 'labelSelector' | 'fieldSelector'>): Watched => ({
   stream: 'pods',
   ...podsIn(namespace),
   ...selector,
@@ -52,8 +39,8 @@ export const podsTarget = (
 
 /** The Events about all pods, and those about everything else, for example owners and autoscalers. */
 export const eventTargets = (namespace: string): Watched[] => [
-  { stream: 'events', ...eventsIn(namespace), fieldSelector: { 'involvedObject.kind': 'Pod' } },
-  { stream: 'owner-events', ...eventsIn(namespace), fields: 'involvedObject.kind!=Pod' },
+  { stream: 'events', ...eventsIn(namespace), fieldSelector: 'involvedObject.kind=Pod' },
+  { stream: 'owner-events', ...eventsIn(namespace), fieldSelector: 'involvedObject.kind!=Pod' },
 ];
 
 export const servicesTarget = (namespace: string): Watched => ({
@@ -77,9 +64,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Wat
   if (services.length === 0) return undefined;
   return {
     ...slicesTarget(namespace),
-    labelSelector: {
-      matchExpressions: [{ key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, 200) }],
-    },
+    labelSelector: `kubernetes.io/service-name in (${services.slice(0, 200).join(',')})`,
   };
 }
 
@@ -123,6 +108,8 @@ export const rawConditionOf = (object: JsonObject, type: string, status: string)
     .map(asObject)
     .find((one) => one['type'] === type && one['status'] === status);
 
+export const isReadyPod = (pod: JsonObject): boolean => rawConditionOf(pod, 'Ready', 'True') !== undefined;
+
 /** Undefined if the Service selects no pods. */
 export const serviceSelectorOf = (service: JsonObject): Record<string, string> | undefined =>
   stringMap(asObject(service['spec'])['selector'], () => true);
@@ -139,10 +126,7 @@ export const nodeTargets = (node: string): Watched[] => [
 ];
 
 /** All nodes, and the Events about them. */
-export const nodesTargets = (): Watched[] => [
-  nodes,
-  { ...nodeEvents, fieldSelector: { 'involvedObject.kind': 'Node' } },
-];
+export const nodesTargets = (): Watched[] => [nodes, { ...nodeEvents, fieldSelector: 'involvedObject.kind=Node' }];
 
 const { services: _services, ...workloads } = workloadKinds;
 
@@ -204,7 +188,7 @@ export function siblingTarget(namespace: string, owner: JsonObject): Watched | u
       return [{ key, operator, values: asStrings(one['values']) }];
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
-  return podsTarget(namespace, { labelSelector: { matchLabels, matchExpressions } });
+  return podsTarget(namespace, { labelSelector: printLabels({ matchLabels, matchExpressions }) });
 }
 
 export const labelsOf = (object: JsonObject): Record<string, string> => stringsOf(metadataOf(object)['labels']);

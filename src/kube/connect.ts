@@ -30,7 +30,7 @@ export async function connect(options: ConnectOptions, processEnv: Env): Promise
   // Each stream adds a listener; so many look like a leak to Node, which would warn.
   setMaxListeners(0, closing.signal);
   const identify = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
-  const proxy = chooseProxy({ base, variables, redactor, proxyUrl: cluster.proxyUrl });
+  const proxy = chooseProxy(base, { variables, redactor, proxyUrl: cluster.proxyUrl });
   const transport = await createTransport(base, proxy, variables);
   const counts = { watches: new Set<string>(), logs: 0, others: 0 };
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };

@@ -8,7 +8,7 @@ import type { Refusal } from './status.ts';
 
 /** How one attempt (a list, or a watch from its start to its end) ended. */
 export type AttemptEnd =
-  /** The server ended the response normally. */
+  /** The server ended the response normally, or with an ERROR line as the credentials expired, and there are new ones. */
   | { kind: 'ended' }
   /** The connection broke, or a line was incomplete or not JSON. */
   | { kind: 'cut' }
@@ -28,8 +28,6 @@ export type AttemptEnd =
   | { kind: 'behind' }
   /** For a while the server has lacked something that the stream delivered: it does not know the stream's position. */
   | { kind: 'ahead' }
-  /** The credentials expired during a watch (an ERROR line), and there are new ones. */
-  | { kind: 'renewed' }
   /** A successful answer that is not from Kubernetes: a login page, or a proxy's own page. */
   | { kind: 'foreign' };
 
@@ -112,7 +110,6 @@ const rows: { [K in AttemptEnd['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor)
   },
   // The server was asked twice, ten seconds apart, which is longer than a lag. Accept its state, and report the gap.
   ahead: () => ({ next: 'relist', wait: immediately, lost: 'behind' }),
-  renewed: (_, cursor) => retry(cursor),
   // Before the first list this is the wrong address, unless a proxy finds its server within a second; later it is a
   // proxy's answer during an outage.
   foreign: (_, cursor) =>

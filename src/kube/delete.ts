@@ -8,7 +8,7 @@ import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { lookOf, tryGet } from './get.ts';
 import { podPath } from './resource-path.ts';
-import { wholeText, isFailureStatus, readRefusal } from './status.ts';
+import { wholeText, readRefusal } from './status.ts';
 import { delay } from './env.ts';
 import { notReached } from './server-errors.ts';
 
@@ -84,12 +84,13 @@ async function* send(
   if (answer instanceof TransportFailure) return { kind: 'failed', failure: answer };
   yield* answer.dated;
   const { status, body, at } = answer;
-  if (status < 200 || status >= 300 || isFailureStatus(body)) {
-    const code = asObject(body)['code'];
+  const { kind, status: outcome, code } = asObject(body);
+  // An eviction may carry a failure inside a 201 (SIGNALS §1).
+  if (status < 200 || status >= 300 || (kind === 'Status' && outcome === 'Failure')) {
     const refusedWith = status < 300 && typeof code === 'number' ? code : status;
     return { kind: 'refused', refusal: readRefusal(refusedWith, body, answer.headers) };
   }
-  yield { kind: 'answered', at, verb, status, object: asObject(body)['kind'] === 'Pod' ? body : undefined };
+  yield { kind: 'answered', at, verb, status, object: kind === 'Pod' ? body : undefined };
   return { kind: 'accepted' };
 }
 

@@ -2,13 +2,11 @@ import { asArray, asObject } from '../model/observe/read.ts';
 import type { Deliver } from '../model/observation.ts';
 import { selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiRequest, ApiResponse, Cluster } from './cluster.ts';
-import { decide, randomMs, type AttemptEnd } from './decide.ts';
+import type { AttemptEnd } from './decide.ts';
 import { requestWithRetries } from './get.ts';
 import { isTooLarge } from './http/body.ts';
-import { TransportFailure } from './http/failure.ts';
 import { wholeText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
-import { delay } from './env.ts';
-import { maxWatchLineBytes, stopError } from './server-errors.ts';
+import { maxWatchLineBytes } from './server-errors.ts';
 
 type ListResult =
   | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number }
@@ -106,33 +104,4 @@ function failedList(outcome: AttemptEnd, refusal = noStatus): ListResult {
 /** Reads one list for a caller that waits: retries like `requestWithRetries`, and throws the same. */
 export function listOnce(cluster: Cluster, target: WatchTarget, options: { signal: AbortSignal }): Promise<ListResult> {
   return listObjects(cluster, target, { ...options, retry: true });
-}
-
-/**
- * Reads one list, however long the server is busy, with the waits that `decide` has for watches. Returns the list, or a
- * final refusal; undefined on abort, and when the cluster is closed. `deliver` gets the `Date` of each answer. Throws
- * PodexitError `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` if no request
- * of this run was ever answered.
- */
-export async function listUntilAnswered(
-  cluster: Cluster,
-  target: WatchTarget,
-  { signal, deliver }: { signal: AbortSignal; deliver: Deliver },
-): Promise<ListResult | undefined> {
-  let foreign = 0;
-  for (let failures = 0; ; failures++) {
-    const result = await listObjects(cluster, target, { signal, deliver }).catch((error: unknown) => {
-      if (error instanceof TransportFailure) return failedList({ kind: 'unanswered', failure: error });
-      throw error;
-    });
-    if (signal.aborted || cluster.closed.aborted) return undefined;
-    if (result.kind === 'listed') return result;
-    const counts = { failures, behind: 0, relists: 0, dead: 0, foreign };
-    const next = decide(result.outcome, { ...counts, reached: cluster.memory.reached });
-    foreign = result.outcome.kind === 'foreign' ? foreign + 1 : 0;
-    if (next.next === 'stop') throw stopError(cluster, next.because, result.outcome);
-    if (next.next === 'refuse') return result;
-    const ms = randomMs(next.wait, cluster.env.random());
-    if (!(await delay(cluster.env, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
-  }
 }

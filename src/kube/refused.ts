@@ -78,7 +78,6 @@ function forbidden(code: string, namespace: string, message: string, denied: Per
   );
 }
 
-/** Another pod has this name now. */
 export const replacedPod = (namespace: string, name: string): PodexitError =>
   new PodexitError(
     'pod.replaced',

@@ -132,15 +132,6 @@ export async function checkSilence(context: StreamContext, next: NextLine): Prom
   return { kind: 'dead' };
 }
 
-/** ms without a line before the server is asked. */
-const askAfterMs = {
-  /** An open stream may be silent for minutes; it is worth asking now and then, and sooner about the pod that is awaited. */
-  ofPod: 5000,
-  ofOthers: 10_000,
-  /** The run waits for the answer. */
-  whenDoubted: 10,
-};
-
 /**
  * Decides when the server is asked about a silent stream: less and less often while it does not answer.
  *
@@ -156,9 +147,11 @@ export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, heal
     isLost = false;
   };
   return {
-    /** ms to wait for a line before the server is asked, at least its Retry-After or our own backoff. */
-    waitMs: (isDoubted: boolean): number =>
-      Math.max(askAfterMs[isDoubted ? 'whenDoubted' : isOfPod ? 'ofPod' : 'ofOthers'], notBefore - now()),
+    /**
+     * ms to wait for a line before the server is asked, at least its Retry-After or our own backoff. An open stream may be
+     * silent for minutes; it is worth asking now and then, and at once if the run waits for the answer.
+     */
+    waitMs: (isDoubted: boolean): number => Math.max(isDoubted ? 10 : isOfPod ? 5000 : 10_000, notBefore - now()),
     /** A line came: nothing before it can be missing. */
     lineCame,
     answered: (): void => {

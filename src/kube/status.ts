@@ -38,11 +38,6 @@ function retryAfterSeconds(header: string | undefined): number | undefined {
 export const isProxyPage = ({ status, body }: { status: number; body: unknown }): boolean =>
   status >= 400 && status < 500 && status !== 429 && asObject(body)['kind'] !== 'Status';
 
-/** A `Status` with `status: Failure`: an eviction may carry one inside a 201 (SIGNALS §1). */
-export function isFailureStatus(body: unknown): boolean {
-  return asObject(body)['kind'] === 'Status' && asObject(body)['status'] === 'Failure';
-}
-
 /** The token of the next page of a list; empty after the last page. */
 export const continueOf = (list: unknown): string => wholeText(metadataOf(list)['continue']);
 
@@ -63,7 +58,6 @@ export function isNewer(a: string | undefined, b: string | undefined): boolean {
   return a.length === b.length ? a > b : a.length > b.length;
 }
 
-/** The latest version among objects; undefined if none has one. */
 export function newestVersion(objects: readonly unknown[]): string | undefined {
   return objects
     .map(versionOf)

@@ -20,7 +20,10 @@ export async function followWatch(
   const outcome = await readResponse(context, response, initial);
   if (outcome.kind === 'refused') {
     doubtBookmark(position, outcome.refusal);
-    if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) return { kind: 'renewed' };
+    if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) {
+      position.renewed = true;
+      return { kind: 'ended' };
+    }
   }
   // Longer than any wait between two watches: resets the backoff even without a line, unless the stream was dead.
   const lastedLong = cluster.env.now() - response.at >= 6000 && !['dead', 'ahead'].includes(outcome.kind);
@@ -42,16 +45,6 @@ async function readResponse(context: StreamContext, response: StreamedResponse, 
   }
 }
 
-/** ms without the end mark of a streaming list, after which the server counts as one that does not support it. */
-const endMarkTimeoutMs = {
-  /** A server that supports streaming lists sends the end mark at once. */
-  silence: 1000,
-  /** The same if another stream has already received an end mark. */
-  silenceIfSupported: 15_000,
-  /** With lines, but no end mark: the server ignored the parameter, and the collection is busy. */
-  total: 20_000,
-};
-
 /** Reads the whole state, up to the end mark of a streaming list, and reports it as one list. */
 async function readInitialState(
   context: StreamContext,
@@ -62,10 +55,11 @@ async function readInitialState(
   const { keep = (object) => object } = context.target;
   const { env, memory } = cluster;
   const state = new Map<string, unknown>();
-  const until = env.now() + endMarkTimeoutMs.total;
+  // With lines, but no end mark: the server ignored the parameter, and the collection is busy.
+  const until = env.now() + 20_000;
   for (;;) {
-    const { silenceIfSupported, silence } = endMarkTimeoutMs;
-    const event = await next(memory.streamingLists === 'supported' ? silenceIfSupported : silence, signal);
+    // A server that supports streaming lists sends the end mark at once, unless it is busy.
+    const event = await next(memory.streamingLists === 'supported' ? 15_000 : 1000, signal);
     if (event === undefined || env.now() > until) return signal.aborted ? { kind: 'ended' } : noStreamingLists(cluster);
     // It ended normally, and empty: a plain list shows whether this is a Kubernetes API at all.
     if (event.kind === 'end' && event.clean && state.size === 0) return noStreamingLists(cluster);
@@ -141,18 +135,15 @@ function markWhole({ position, health }: StreamContext): void {
   health.whole();
 }
 
-/** ms from the first to the last byte of a line; and between two lines of one burst. */
-const [slowLineMs, sameBurstMs] = [250, 50];
-
 /** On a slow link each line may be as old as the first line of its burst: it waited for the bytes before it. */
 function reportSlowLine(
   { target, position, deliver }: StreamContext,
   { at, since }: Extract<LineEvent, { kind: 'line' }>,
 ): void {
   const { burst } = position;
-  const isSame = burst !== undefined && since - burst.until <= sameBurstMs;
+  const isSame = burst !== undefined && since - burst.until <= 50;
   position.burst = { since: isSame ? burst.since : since, until: at };
-  if (at - since > slowLineMs) deliver({ kind: 'resumed', at, stream: target.stream, since: position.burst.since });
+  if (at - since > 250) deliver({ kind: 'resumed', at, stream: target.stream, since: position.burst.since });
 }
 
 /** Delivers one line, then moves the position. */

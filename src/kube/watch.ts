@@ -15,6 +15,19 @@ import { followWatch, noStreamingLists } from './watch-response.ts';
 /** A state of a collection that another stream of the same resource has shown, and when (client ms). */
 export type Since = Readonly<{ resourceVersion: string; at: number }>;
 
+interface WatchOptions {
+  signal: AbortSignal;
+  deliver: Deliver;
+  /** Absent: nobody needs to know it. */
+  health?: Health;
+  since?: Since | undefined;
+  /** Ends when the state has come: as a plain list, however long the server is busy. */
+  once?: boolean;
+}
+
+const never = new AbortController().signal;
+const unwatched: Health = { lost: () => {}, flows: () => {}, sure: () => {}, whole: () => {}, doubted: never };
+
 /**
  * Delivers the state of a collection and its changes, until the signal aborts: `listed` and `synced` once, then
  * `changed`; `gap` and a new `listed` if history was lost; `refused`, as the last one, if the server refuses; `dated`
@@ -27,7 +40,7 @@ export type Since = Readonly<{ resourceVersion: string; at: number }>;
 export async function watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, deliver, health, since }: { signal: AbortSignal; deliver: Deliver; health: Health; since?: Since },
+  { signal, deliver, health = unwatched, since, once = false }: WatchOptions,
 ): Promise<void> {
   const { env, memory } = cluster;
   const position = initialPosition(env.now(), since);
@@ -40,8 +53,8 @@ export async function watchObjects(
     // Ends early when the caller doubts the stream, or aborts. Creates a signal only if there is a wait.
     if (ms > 0) await delay(env, ms, AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]));
     if (isOver()) return;
-    const outcome = await attempt(context, step);
-    if (isOver()) return;
+    const outcome = await attempt(context, step, once);
+    if (isOver() || (once && position.synced)) return;
     health.lost(position.completeUntil);
 
     const next = decide(outcome, { ...position, reached: memory.reached });
@@ -86,21 +99,22 @@ function countOutcome(position: Position, outcome: AttemptEnd): void {
   if (outcome.kind === 'behind') position.behind++;
   if (outcome.kind === 'dead') position.dead++;
   position.foreign = outcome.kind === 'foreign' ? position.foreign + 1 : 0;
-  if (outcome.kind === 'renewed') position.renewed = true;
 }
 
 type RetryStep = Extract<Next, { next: 'resume' | 'relist' }>;
 
 /** One list or watch, from its request to its end. */
-async function attempt(context: StreamContext, step: RetryStep): Promise<AttemptEnd> {
-  const { cluster, position, signal } = context;
+async function attempt(context: StreamContext, step: RetryStep, once: boolean): Promise<AttemptEnd> {
+  const { cluster, target, position, signal, deliver } = context;
   try {
     if (step.next === 'resume') return await watchFrom('cut', context);
     // After two failures, whatever their cause, a plain list and a watch bring the same.
     const isStreamed = cluster.memory.streamingLists !== 'unsupported' && position.streamingFailures < 2;
-    return isStreamed && !step.notOlder
-      ? await watchFrom('state', context)
-      : await listAndWatch(context, step.notOlder === true);
+    if (isStreamed && !step.notOlder && !once) return await watchFrom('state', context);
+    const notOlderThan = step.notOlder ? position.received : undefined;
+    const result = await listObjects(cluster, target, { signal, deliver, notOlderThan });
+    if (result.kind === 'failed') return result.outcome;
+    return reportList(context, result) ?? (once ? { kind: 'ended' } : await watchFrom('list', context));
   } catch (error) {
     if (error instanceof TransportFailure) return { kind: 'unanswered', failure: error };
     if (signal.aborted) return { kind: 'ended' };
@@ -108,14 +122,6 @@ async function attempt(context: StreamContext, step: RetryStep): Promise<Attempt
     if (isExecFailure(error) && cluster.memory.reached) return { kind: 'unanswered' };
     throw error;
   }
-}
-
-async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<AttemptEnd> {
-  const { cluster, target, position, signal, deliver } = context;
-  const notOlderThan = notOlder ? position.received : undefined;
-  const result = await listObjects(cluster, target, { signal, deliver, notOlderThan });
-  if (result.kind === 'failed') return result.outcome;
-  return reportList(context, result) ?? (await watchFrom('list', context));
 }
 
 /**

@@ -1,8 +1,10 @@
 /** A command while it is connected to a cluster. */
 import type { Cluster } from '../kube/cluster.ts';
 import { connectionFlagsOf } from '../kube/connect-options.ts';
+import { unlessAborted } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
 import { connectCluster, type Ports } from './ports.ts';
+import { unlessInterrupted } from './ending/leaving.ts';
 import { createDeadline, type Deadline } from './ending/time-limit.ts';
 import type { TraceOptions } from './options.ts';
 
@@ -49,6 +51,18 @@ export const isIgnored = (error: unknown, { ignoreNotFound }: Pick<TraceOptions,
 export function exitCodeIfIgnored(error: unknown, options: Pick<TraceOptions, 'ignoreNotFound'>): number {
   if (isIgnored(error, options)) return 0;
   throw error;
+}
+
+/** Reads `what`. Throws `target.unread` (exit code 3) at --timeout, and `run.left` on a signal. */
+export function readInTime<T>({ cluster, deadline, ports }: Session, what: string, read: () => Promise<T>): Promise<T> {
+  const late = (): PodexitError =>
+    new PodexitError(
+      'target.unread',
+      `${what} in namespace "${cluster.namespace}" could not be read within --timeout`,
+      'Nothing was deleted. -v=6 logs all requests.',
+      { exitCode: 3 },
+    );
+  return unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
 }
 
 /** Exit code if something could not be done, such as a recording. */

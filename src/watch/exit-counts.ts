@@ -30,7 +30,6 @@ export function workloadOfPod(pod: Pod, known?: Pick<Workload, 'kind' | 'name'>)
 /** What can be left out within bounds. */
 export type Droppable = 'exits' | 'recordings' | 'traces' | 'events' | 'lines';
 
-/** Ends that nobody needs to look at. */
 export const isFine = (outcome: string): boolean =>
   ['graceful', 'removed', 'not-started', 'completed', 'signalled'].includes(outcome);
 

@@ -15,9 +15,6 @@ import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
 const rememberedMs = 10 * 60_000;
 
-/** How many Events about one object, and changes of another object, are remembered. */
-const [mostEvents, mostChanges] = [16, 4];
-
 interface Ring {
   readonly seen: Observation[];
   /** ms until they are forgotten; Infinity: what exists. */
@@ -121,11 +118,11 @@ export function createMemory() {
     const key = rememberedKey(object);
     if (object.kind === 'Event') {
       if (isRemoved || isOld(object, o.at - rememberedMs) || isAmong(rings.recalled(key), object)) return;
-      return rings.put(key, o, mostEvents, rememberedMs);
+      return rings.put(key, o, 16, rememberedMs);
     }
     // Both are read again for each pod that terminates.
     const isReread = object.kind === 'Lease' || object.kind === 'Namespace';
-    rings.put(key, o, mostChanges, isRemoved || isReread ? rememberedMs : Infinity);
+    rings.put(key, o, 4, isRemoved || isReread ? rememberedMs : Infinity);
     if (object.kind === 'Namespace') rings.putBeside(name, key);
     if (object.kind === 'EndpointSlice' || object.kind === 'Service') rings.putBeside(namespace, key);
   };

@@ -14,8 +14,6 @@ export interface RecordingFolder {
   readonly maxBytes: number;
 }
 
-const ownName = /^\d{8}T\d{6}\.\d{3}Z_.*\.ndjson$/;
-
 /** Throws `record.unwritable` if the folder cannot be read or made. */
 export function createRecordings(
   { folder, maxBytes }: RecordingFolder,
@@ -55,7 +53,7 @@ export function createRecordings(
 function recordingsIn(folder: string): { name: string; bytes: number }[] {
   try {
     mkdirSync(folder, { recursive: true });
-    const names = readdirSync(folder).filter((name) => ownName.test(name));
+    const names = readdirSync(folder).filter((name) => /^\d{8}T\d{6}\.\d{3}Z_.*\.ndjson$/.test(name));
     return names.sort().map((name) => ({ name, bytes: statSync(join(folder, name)).size }));
   } catch (cause) {
     throw unrecordable(folder, (cause as NodeJS.ErrnoException).code ?? String(cause), cause);

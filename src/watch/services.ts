@@ -4,7 +4,9 @@ import type { Observation } from '../model/observation.ts';
 
 type Endpoint = EndpointSlice['endpoints'][number];
 
-interface ServiceState extends Pick<ServiceReady, 'namespace' | 'service'> {
+interface ServiceState {
+  readonly namespace: string;
+  readonly service: string;
   readonly slices: Map<string, readonly Endpoint[]>;
   /** Client ms since which time without a ready endpoint is not counted yet; undefined: it has one, or never had one. */
   uncountedSince?: number | undefined;
@@ -12,11 +14,7 @@ interface ServiceState extends Pick<ServiceReady, 'namespace' | 'service'> {
   hadReady: boolean;
 }
 
-export interface ServiceReady {
-  readonly namespace: string;
-  readonly service: string;
-  readonly ready: number;
-}
+export type ServiceReady = ReturnType<ReturnType<typeof createServices>['fewestReady']>[number];
 
 /** `onNoReady`: this Service had no ready endpoint for so many further ms. `owns`: whether a namespace is this process's. */
 export function createServices(
@@ -75,7 +73,7 @@ export function createServices(
     },
     /** Counts up to now, client ms: for a scrape. */
     countTo: (now: number): void => services.forEach((state) => count(state, now)),
-    fewestReady: (most: number): ServiceReady[] =>
+    fewestReady: (most: number) =>
       [...services.values()]
         .filter(({ hadReady }) => hadReady)
         .map((state) => ({ ...state, ready: endpointsOf(state).filter(isReady).length }))

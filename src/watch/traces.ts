@@ -119,7 +119,6 @@ function createEnded() {
   };
 }
 
-/** The pods that an observation may concern. */
 function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: ReadonlyMap<string, Set<string>>) {
   if ('pod' in o && o.pod !== undefined) return [o.pod];
   const object = o.kind === 'changed' ? o.object : undefined;
@@ -128,7 +127,6 @@ function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: 
   return about?.kind === 'Pod' ? (byName.get(about.name) ?? []) : traced.keys();
 }
 
-/** Whether the observation concerns the pod. */
 function addTo(one: Traced, observation: Observation): boolean {
   if (observation.kind === 'synced' && one.trace.gaps.length === 0) return false;
   const routed = ofRoutes(one, observation);

@@ -9,7 +9,7 @@ import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry, ServerEntry } from '../kubeconfig/parse.ts';
 import { wholeText } from '../status.ts';
 import type { Env } from '../env.ts';
-import type { Credential, ResolveOptions, CredentialSource } from './credentials.ts';
+import type { ResolveOptions, CredentialSource } from './credentials.ts';
 import { windowsLaunch } from './windows-launch.ts';
 
 /**
@@ -39,17 +39,10 @@ export function execSource(exec: ExecEntry, { cluster, env, closed }: ResolveOpt
   }
 }
 
-interface ExpiringCredential {
-  credential: Credential;
-  /** Client clock, ms. */
-  expiresAt: number;
-}
+type ExpiringCredential = ReturnType<typeof readCredential>;
 
 /** A credential has a few kilobytes, and so have the prompts of a login. */
 const maxOutputBytes = 1_048_576;
-
-/** A login in a browser takes minutes. kubectl waits without a limit. */
-const timeoutMs = { unattended: 60_000, interactive: 600_000 };
 
 async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: AbortSignal): Promise<string> {
   const interactive = exec.interactiveMode !== 'Never' && env.stdinIsTty;
@@ -71,7 +64,8 @@ async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: Abor
     windowsHide: true,
     detached: isGroup,
   });
-  const limit = interactive ? timeoutMs.interactive : timeoutMs.unattended;
+  // A login in a browser takes minutes. kubectl waits without a limit.
+  const limit = interactive ? 600_000 : 60_000;
   let stop = (_why: string): void => {};
   const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
   const abandon = (): void => stop('was stopped because its result is no longer needed');
@@ -139,7 +133,7 @@ function nameOf({ command }: ExecEntry): string {
   return `"${basename(command)}"`;
 }
 
-function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
+function readCredential(exec: ExecEntry, output: string) {
   const answer = asObject(parseJson(output));
   if (answer['kind'] !== 'ExecCredential') throw failed(exec, 'wrote something other than an ExecCredential');
   if (answer['apiVersion'] !== exec.apiVersion)
@@ -152,6 +146,7 @@ function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
   const expiry = Date.parse(wholeText(status['expirationTimestamp']));
   return {
     credential: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(cert && key ? { cert, key } : {}) },
+    /** Client clock, ms. */
     expiresAt: Number.isNaN(expiry) ? Number.POSITIVE_INFINITY : expiry,
   };
 }

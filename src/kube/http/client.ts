@@ -62,7 +62,6 @@ function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: ApiRequest)
   return method === 'GET' ? requestTimeoutMs : undefined;
 }
 
-const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
 
 /** `renew`: of the credentials that were sent. */
@@ -73,7 +72,7 @@ async function follow(options: ClientOptions, request: ApiRequest): Promise<Auth
   let url = urlOf(options.base, request.path, request.query);
   for (let hops = 0; ; hops++) {
     const reply = await sendAuthenticated(options, (identity) => retryStale(options, request, url, identity));
-    if (!redirects.has(reply.status)) return reply;
+    if (![301, 302, 303, 307, 308].includes(reply.status)) return reply;
     reply.body.resume();
     const { location } = reply.headers;
     const next = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;

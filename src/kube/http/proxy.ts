@@ -5,17 +5,14 @@ import type { Variables } from '../env.ts';
 import type { Redactor } from '../redact.ts';
 import { socketHost, socketPort } from './failure.ts';
 
-interface ProxyOptions {
-  /** The server. */
-  base: URL;
-  /** `proxy-url` of the cluster; it wins over the environment. */
-  proxyUrl?: string;
-  variables: Variables;
-  redactor: Redactor;
-}
-
-/** Undefined if the server is reached without one. Throws PodexitError `kubeconfig.invalid`. */
-export function chooseProxy({ base, proxyUrl, variables, redactor }: ProxyOptions): URL | undefined {
+/**
+ * The proxy to the server `base`; undefined if it is reached without one. `proxyUrl`: that of the cluster, which wins over
+ * the environment. Throws PodexitError `kubeconfig.invalid`.
+ */
+export function chooseProxy(
+  base: URL,
+  { proxyUrl, variables, redactor }: { proxyUrl?: string; variables: Variables; redactor: Redactor },
+): URL | undefined {
   const address = proxyUrl ?? proxyFor(base, variables);
   if (address === undefined) return undefined;
   const from = proxyUrl === undefined ? `${nameFor(base)} in the environment` : 'proxy-url in the kubeconfig';

@@ -15,18 +15,17 @@ import { TransportFailure, asFailure, closedBefore, timeoutError, withUsable } f
  */
 export function createSessions(base: URL) {
   const stop = new AbortController();
-  let pool: { session: Session; tls: TlsOptions }[] = [];
+  let pool: ReturnType<typeof startSession>[] = [];
   let dialing: { tls: TlsOptions; done: Promise<void> } | undefined;
   let spare: TLSSocket | undefined;
   let isHttp1 = false;
 
-  async function addConnection({ tls, connectTimeoutMs }: Exchange): Promise<void> {
-    const { socket, http2 } = await dial({ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal });
+  async function addConnection(wanted: Exchange): Promise<void> {
+    const { socket, http2 } = await dial(base, wanted, stop.signal);
     if (stop.signal.aborted) return void socket.destroy();
     isHttp1 = socket.alpnProtocol !== 'h2';
     if (isHttp1) spare = socket;
-    else
-      pool = [...pool.filter(({ session }) => session.isOpen()), { session: startSession(http2, socket, base), tls }];
+    else pool = [...pool.filter((session) => session.isOpen()), startSession(http2, socket, base, wanted.tls)];
   }
 
   function dialOnce(wanted: Exchange): Promise<void> {
@@ -47,9 +46,9 @@ export function createSessions(base: URL) {
       // A server that closes four new connections (GOAWAY) does not accept this request now.
       for (let dials = 0; dials < 4; dials++) {
         if (isHttp1) return undefined;
-        const found = pool.find(({ session, tls }) => session.hasRoom() && isSameIdentity(tls, request.tls));
+        const found = pool.find((session) => session.hasRoom() && isSameIdentity(session.tls, request.tls));
         // In the same turn, or concurrent requests would all take the last free stream.
-        if (found) return await found.session.exchange(request);
+        if (found) return await found.exchange(request);
         const { signal = new AbortController().signal } = request;
         await unlessAborted(
           signal,
@@ -69,7 +68,7 @@ export function createSessions(base: URL) {
     destroy(): void {
       stop.abort();
       spare?.destroy();
-      pool.forEach(({ session }) => session.destroy());
+      pool.forEach((session) => session.destroy());
     },
   };
 }
@@ -83,13 +82,11 @@ function isSameIdentity(first: TlsOptions, second: TlsOptions): boolean {
 const pingAfterMs = 10_000;
 const pingTimeoutMs = 5_000;
 
-type Session = ReturnType<typeof startSession>;
-
 /**
  * One HTTP/2 connection, on a socket that has negotiated it. It lasts until the server ends it, until it is found dead,
  * or until `destroy`. The caller passes in Node's module, which is loaded only for TLS.
  */
-function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL) {
+function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL, tls: TlsOptions) {
   const connection = connect(base.origin, {
     createConnection: () => socket,
     // Bytes of each stream: the same as in Go, and so in kubectl (x/net/http2 transport.go).
@@ -143,6 +140,7 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
   }
 
   return {
+    tls,
     isOpen,
     /** It is open, and below the server's limit of concurrent streams. */
     hasRoom: (): boolean => isOpen() && streams < (connection.remoteSettings.maxConcurrentStreams ?? Infinity),

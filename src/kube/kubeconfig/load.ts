@@ -43,18 +43,14 @@ export async function loadKubeconfig(options: LoadOptions): Promise<Loaded> {
       );
     return { kubeconfig, files: [file], ownNamespace };
   }
-  const files = kubeconfigFiles(variables);
+  const named = (variables['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
+  const home = variables['HOME'] || variables['USERPROFILE'] || homedir();
+  const files = named.length > 0 ? [...new Set(named)] : [join(home, '.kube', 'config')];
   const found = await Promise.all(files.map(readKubeconfig));
   const kubeconfig = mergeKubeconfigs(found.filter((each) => each !== undefined));
   // With --server the service account is not used (client-go ClientConfig).
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
   return { kubeconfig: (isEmpty && inside) || kubeconfig, files, ownNamespace };
-}
-
-function kubeconfigFiles(variables: Variables): string[] {
-  const names = (variables['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
-  if (names.length > 0) return [...new Set(names)];
-  return [join(variables['HOME'] || variables['USERPROFILE'] || homedir(), '.kube', 'config')];
 }
 
 /** Undefined if the file does not exist. Synchronous: there is nothing else to do until it is read. */

@@ -3,13 +3,12 @@ import { asObject, asString, metadataOf, type JsonObject } from '../../model/obs
 import { PodexitError } from '../../errors.ts';
 import { columnsOf } from '../../output/prose.ts';
 import { forTerminal } from '../../output/safe-text.ts';
-import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
-import { unlessAborted } from '../../kube/env.ts';
+import { targetText, type Pick, type WorkloadTarget } from './target.ts';
 import { listOnce } from '../../kube/list.ts';
 import { refusedPods } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { readGroup } from './read-group.ts';
-import { ask, canAsk, type Session } from '../session.ts';
+import { ask, canAsk, readInTime, type Session } from '../session.ts';
 import type { FoundPod } from '../group/group.ts';
 import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
 
@@ -41,11 +40,10 @@ export async function resolveTarget(
 
 /** Throws what readGroup throws and refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
 async function listCandidates(session: Session, target: WorkloadTarget): Promise<JsonObject[]> {
-  const { cluster, deadline } = session;
+  const { cluster } = session;
   const { pods, owns } = await readGroup(session, target);
   const list = () => listOnce(cluster, pods, { signal: new AbortController().signal });
-  const late = (): PodexitError => targetUnread(cluster, targetText(target));
-  const result = await unlessAborted(deadline.signal, list, late);
+  const result = await readInTime(session, targetText(target), list);
   if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
   if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
   throw refusedPods(cluster, { namespace: cluster.namespace }, result.refusal);

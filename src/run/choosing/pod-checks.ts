@@ -3,7 +3,7 @@ import { asArray, asObject, asText, metadataOf, type JsonObject } from '../../mo
 import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
 import { refusalOf, refusedPods, replacedPod } from '../../kube/refused.ts';
-import { acceptMetadata, podPath } from '../../kube/resource-path.ts';
+import { acceptMetadata, collectionPath, podPath } from '../../kube/resource-path.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { PodexitError } from '../../errors.ts';
 import type { FoundPod } from '../group/group.ts';
@@ -63,9 +63,10 @@ export async function noSuchPod(cluster: Cluster, namespace: string, name: strin
 
 /** A name is often typed without its hash. No pod is deleted by a part of its name: it could be another one tomorrow. */
 async function podsNamedLike(cluster: Cluster, namespace: string, start: string): Promise<string> {
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
   const accept = acceptMetadata('PartialObjectMetadataList');
-  const answer = await getObject(cluster, path, { query: { limit: '500' }, accept }).catch(() => undefined);
+  const answer = await getObject(cluster, collectionPath(namespace, 'pods'), { query: { limit: '500' }, accept }).catch(
+    () => undefined,
+  );
   const names = asArray(asObject(answer?.body)['items']).map((pod) => asText(metadataOf(pod)['name']));
   const found = names.filter((name) => name.startsWith(start));
   if (found.length === 0) return '';

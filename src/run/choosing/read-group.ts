@@ -1,25 +1,16 @@
 /** Reads what a target means: how the pods of its group are watched, and which of the watched pods belong to it. */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { unlessAborted } from '../../kube/env.ts';
 import { getObject } from '../../kube/get.ts';
 import { PodexitError } from '../../errors.ts';
 import { refusalOf } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
-import { unlessInterrupted } from '../ending/leaving.ts';
 import { readPod, uidToDelete } from './pod-checks.ts';
 import type { Group } from '../group/group.ts';
 import { printFields, printLabels } from '../streams/selectors.ts';
 import { warnOn } from '../ports.ts';
-import type { Session } from '../session.ts';
-import {
-  targetText,
-  targetUnread,
-  workloadKinds,
-  workloadPath,
-  type NodeTarget,
-  type SeveralTarget,
-} from './target.ts';
+import { readInTime, type Session } from '../session.ts';
+import { targetText, workloadKinds, workloadPath, type NodeTarget, type SeveralTarget } from './target.ts';
 import {
   controllerUid,
   deploymentOf,
@@ -36,12 +27,8 @@ import {
  * `ignoreNotFound`: skips named pods that do not exist. Throws `target.not-found`, `target.unreadable`,
  * `target.no-selector`, and what readPod throws; `target.unread` at --timeout, and `run.left` on a signal.
  */
-export async function readGroup(session: Session, target: SeveralTarget, ignoreNotFound = false): Promise<Group> {
-  const { cluster, deadline, ports } = session;
-  const late = (): PodexitError => targetUnread(cluster, targetText(target));
-  const read = () => groupOf(session, target, ignoreNotFound);
-  return unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
-}
+export const readGroup = (session: Session, target: SeveralTarget, ignoreNotFound = false): Promise<Group> =>
+  readInTime(session, targetText(target), () => groupOf(session, target, ignoreNotFound));
 
 async function groupOf({ cluster, ports }: Session, target: SeveralTarget, ignoreNotFound: boolean): Promise<Group> {
   if (target.kind === 'pods') return groupOfPods(cluster, target, ignoreNotFound);

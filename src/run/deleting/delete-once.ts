@@ -6,7 +6,7 @@ import { forTerminal } from '../../output/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { observe } from '../../model/observe.ts';
 import { reduce } from '../../model/reduce.ts';
-import { emptyTrace, type Trace } from '../../model/trace.ts';
+import { emptyTrace } from '../../model/trace.ts';
 import { readToDelete } from '../choosing/pod-checks.ts';
 import type { FoundPod } from '../group/group.ts';
 import { deletionProgress, fateOf, unlessInterrupted } from '../ending/leaving.ts';
@@ -36,7 +36,12 @@ export async function deleteOnce(session: Session, found: FoundPod, options: Del
       warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
   };
   const late = (): PodexitError => notAcceptedInTime(name, cluster, evict);
-  const fate = (): string => fateWhenInterrupted(trace, { ...cluster, name }, dryRun);
+  const fate = (): string => {
+    const progress = deletionProgress(trace, trace.requests.length > 0);
+    if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
+    const words = fateOf(progress, { ...cluster, name });
+    return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  };
   await unlessInterrupted(ports, (left) => unlessAborted(deadline.signal, () => send(left), late), fate);
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
@@ -45,13 +50,6 @@ export async function deleteOnce(session: Session, found: FoundPod, options: Del
     nameOnly ? `pod/${shown.name}\n` : `pod "${shown.name}" ${done} from ${shown.namespace} namespace${how}\n`,
   );
   return 0;
-}
-
-function fateWhenInterrupted(trace: Trace, pod: Parameters<typeof fateOf>[1], dryRun: Once['dryRun']): string {
-  const progress = deletionProgress(trace, trace.requests.length > 0);
-  if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
-  const fate = fateOf(progress, pod);
-  return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
 }
 
 const notAcceptedInTime = (name: string, { namespace, connectionFlags }: Cluster, evict: boolean): PodexitError =>

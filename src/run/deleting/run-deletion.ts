@@ -59,7 +59,10 @@ export async function runDeletion(run: Run): Promise<void> {
     run.probing = await startProbing(run, only && named[0] && { name: nameOf(named[0]), uid: uidOf(named[0]) });
   }
   if (toDelete.length > 0 || listener.start) {
-    await waitForSync(run, gate);
+    // At most 3 s (docs/architecture.md "What is watched"); late ones are reported as gaps.
+    await within(options.cluster.env, gate.allOpen(), 3000, run.signal);
+    const at = options.clock.now();
+    for (const late of gate.shut()) run.deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });
     // Nothing is deleted or started if a probe's target does not answer.
     await run.probing?.ready;
   }
@@ -126,13 +129,6 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
   return insist
     ? `${text}: another ${verb} is sent with the requested grace period, but this rarely shortens a kill in progress`
     : `${text}: ${instead}, no ${verb} is sent`;
-}
-
-/** Waits at most 3 s for the streams (docs/architecture.md "What is watched"); late ones are reported as gaps. */
-async function waitForSync({ options, signal, deliver }: Run, gate: StreamGate): Promise<void> {
-  await within(options.cluster.env, gate.allOpen(), 3000, signal);
-  const at = options.clock.now();
-  for (const late of gate.shut()) deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });
 }
 
 /** Sends the DELETE or the eviction of one pod. Calls `onAnswer` when it is answered, and at the end. */

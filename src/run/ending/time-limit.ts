@@ -9,7 +9,6 @@ const beyondGraceSeconds = 120;
 /** How long the default limit waits for the pod to be read. */
 export const defaultReadSeconds = 60;
 const readMs = defaultReadSeconds * 1000;
-/** Kubernetes' default grace period. */
 const defaultGraceSeconds = 30;
 
 const deletionMs = (graceSeconds = defaultGraceSeconds): number => (graceSeconds + beyondGraceSeconds) * 1000;
@@ -62,20 +61,16 @@ export function createTimeLimit(
   };
 }
 
-interface WaitOptions {
-  readonly clock: Clock;
-  /** Absent: the default limit applies; any other value turns it off. */
-  readonly timeoutMs?: number | null | undefined;
-  readonly stdout: { readonly isTty: boolean };
-}
-
 export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
 
 /**
  * The default --timeout for a workload: 60 s until its pods have been listed, then its largest grace period and 120 s,
- * from the start or from the last pod's end. It never ends while `isBusy`.
+ * from the start or from the last pod's end. Any `timeoutMs` turns it off. It never ends while `isBusy`.
  */
-export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, isBusy = () => false) {
+export function createWaitingLimit(
+  { clock, timeoutMs, stdout }: { clock: Clock; timeoutMs?: number | null | undefined; stdout: { isTty: boolean } },
+  isBusy = () => false,
+) {
   const limit = createLimit(clock, isBusy);
   if (timeoutMs !== undefined || stdout.isTty) limit.cancel();
   let grace: number | undefined;
@@ -90,14 +85,12 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, is
   };
   arm();
   return {
-    /** Aborted when the limit is reached. */
     signal: limit.signal,
     /** For messages: how long no pod has terminated, and what the limit consists of. */
     text: (): string =>
       areListed
         ? `${ms() / 1000} s (the longest grace period, ${grace ?? defaultGraceSeconds} s, plus ${beyondGraceSeconds} s)`
         : `${defaultReadSeconds} s, as the pods could not be listed`,
-    /** The pods have been listed. */
     listed(): void {
       if (!areListed) update();
     },
@@ -129,7 +122,6 @@ export function createDeadline(clock: Clock, timeoutMs: number | null) {
   let until = timeoutMs === null ? undefined : clock.now() + timeoutMs;
   if (until !== undefined) limit.set(until);
   return {
-    /** Aborted when the time is over. */
     signal: limit.signal,
     /** Client ms of the deadline; undefined: none. */
     get until(): number | undefined {

@@ -73,7 +73,6 @@ export function createTracks(run: Run) {
       const trace = tracks.get(key)?.trace;
       return group.isOne || !trace || hasPodEnded(trace) || news.kind !== 'changed' || news.object.kind === 'Pod';
     },
-    /** Takes the newest state of a trace. */
     take(trace: Trace, key: string): void {
       const one = track(key);
       const isBegun = one.trace !== undefined && !one.trace.deletion && trace.deletion !== undefined;

@@ -87,7 +87,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
 async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): Promise<number> {
-  const { options, output, group, ports, begun, unseen, codes, held } = rollout;
+  const { cluster, options, output, group, ports, begun, unseen, codes, held } = rollout;
   warnOn(ports)(openingText(rollout));
   const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
   const results = createResults(options, { target: group.target, held }, traces, output, ports);
@@ -108,7 +108,11 @@ async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): P
   const incomplete = ['workload', 'selector'].includes(options.target.kind) ? why : undefined;
   const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete }, !isNothing);
   if (isNothing) throw failures[0];
-  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
+  if (failures.length === 0) return exitCode;
+  const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
+  // Only ndjson shows the error on stdout: other documents are complete by then.
+  const format = options.format.kind === 'ndjson' ? 'lines' : undefined;
+  return reportError(failures[0], format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
 /** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
@@ -142,13 +146,6 @@ async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live:
     stop.abort();
   }
   return over;
-}
-
-/** Returns the error's exit code. Only ndjson shows the error on stdout: other documents are complete by then. */
-function failedAfterReport(failure: unknown, { cluster, options, ports }: Rollout): number {
-  const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
-  const format = options.format.kind === 'ndjson' ? 'lines' : undefined;
-  return reportError(failure, format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
 function openingText({ options: { mode }, group: { named, target } }: Rollout): string {

@@ -41,9 +41,7 @@ export function createProgress(running: () => number, say = (_sentence: string):
   const isEndKnown = (): boolean => notFollowed.size === 0 || first?.size === 0;
   const isOver = (): boolean => holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
   return {
-    /** Whether the rollout of the owner at `path` is followed. */
     follows: (path: string): boolean => owners.has(path),
-    /** Takes whether the owner at `path` has rolled out. */
     ownerSeen: (path: string, isDone: boolean): void => void (owners.set(path, isDone), changes.ofOwners()),
     /** It is unknown when this owner (in words) has rolled out. */
     ownerNotFollowed(owner: string): void {
@@ -57,7 +55,6 @@ export function createProgress(running: () => number, say = (_sentence: string):
     hold: (what: string): void => void holds.add(what),
     release,
     ownersKnown: (): void => release('its owners are not known'),
-    /** Takes all pods that exist. */
     listed(pods: readonly JsonObject[]): void {
       const isFromStart = (pod: JsonObject): boolean => (first ? first.has(uidOf(pod)) : !isFinishedPod(pod));
       first = new Set(pods.filter(isFromStart).map(uidOf));
@@ -72,9 +69,7 @@ export function createProgress(running: () => number, say = (_sentence: string):
       }
       changes.ofPods();
     },
-    /** Whether the pods' stream is alive. */
     podsAlive: (isAlive: boolean): void => setAlive('pods', isAlive),
-    /** Whether the stream of the owner at `path` is alive. */
     ownerAlive: setAlive,
     hasLostWatch: (): boolean => lost.size > 0,
     /** The pod's trace has ended, or it is given up. */

@@ -56,7 +56,9 @@ export async function follow(
     }
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
     const kept = isOfPods ? ofGroup(group, rawObservation) : rawObservation;
-    if (!kept || isTracedPod(run, target, kept)) return;
+    // If the pod has its own stream, its workload's stream only repeats what that one says about it.
+    const isRepeated = target.stream === 'pods' && group.isOne && kept?.kind === 'changed';
+    if (!kept || (isRepeated && uidOf(asObject(kept.object)) === run.traceOf('')?.uid)) return;
     onObservation?.(kept);
     run.deliver(kept);
     if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(own);
@@ -92,13 +94,6 @@ function ofGroup({ owns, pods }: Group, rawObservation: RawObservation): RawObse
   if (change !== 'DELETED' || !isSelection || grace === 0) return rawObservation;
   return { kind: 'gap', at, stream, pod: uidOf(pod), from: at, cause: 'disconnected' };
 }
-
-/** If the pod has its own stream, its workload's stream only repeats what that one says about it. */
-const isTracedPod = (run: Run, { stream }: Watched, rawObservation: RawObservation): boolean =>
-  stream === 'pods' &&
-  run.group.isOne &&
-  rawObservation.kind === 'changed' &&
-  uidOf(asObject(rawObservation.object)) === run.traceOf('')?.uid;
 
 const isDeleting = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 

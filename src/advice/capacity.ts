@@ -14,7 +14,6 @@ export interface Reasoned {
   readonly because: string;
 }
 
-/** Why a second pod may do harm. */
 export type SingleReason = 'data volume' | 'store image' | 'recreate' | 'leader election off' | 'device' | 'host ports';
 
 const singleText: Readonly<Record<SingleReason, string>> = {

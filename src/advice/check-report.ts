@@ -83,15 +83,21 @@ export function problemsOf(spec: Situation): Problem[] {
 
 const rules = [...stopRules, ...serviceRules, ...surroundingRules];
 
-export function judge({ situation, manifest }: CheckedSpec) {
-  const file = manifest?.file;
+/** The problems of a spec, and what to do about them. */
+export function advised(situation: Situation) {
   const found = problemsOf(situation);
   const remedies = remediesFor(situation, found);
+  return { found, remedies, adviceOf: (one: Problem) => adviceFor(one, remedies) ?? one.advice };
+}
+
+export function judge({ situation, manifest }: CheckedSpec) {
+  const file = manifest?.file;
+  const { found, adviceOf } = advised(situation);
   const findings = found.map((problem) => {
     const { path, ...finding } = problem;
     return {
       ...finding,
-      advice: adviceFor(problem, remedies) ?? problem.advice,
+      advice: adviceOf(problem),
       /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
       field:
         path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('') ||
@@ -172,7 +178,7 @@ function signalUnknown(spec: Situation, one: ContainerSpec): Unknown[] {
 }
 
 function hookUnknown({ name, hook }: ContainerSpec): Unknown[] {
-  if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket' || hook.neverRuns) return [];
+  if (!hook || hook.isPlainSleep || hook.fails) return [];
   const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
   const because = hook.kind === 'exec' ? `it runs ${hook.command[0] ?? 'a command'}` : 'it waits for an HTTP answer';
   return [{ container: name, what: `how long the preStop hook of ${name} takes${atLeast}`, because }];

@@ -43,18 +43,18 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
   return lines.filter((line, at) => line !== '' || (at > 0 && lines[at - 1] !== ''));
 }
 
-/** Never a green tick: a check runs nothing, so it proves nothing. */
-function mark({ checks, errors }: CheckReport, pen: Pen): string {
-  const judgements = new Set(checks.map(({ judgement }) => judgement));
-  if (errors.length > 0 || judgements.has('problems')) return pen.paint('bad', pen.symbol('bad'));
-  const isUndecided = checks.length === 0 || judgements.has('cannot-tell');
-  return isUndecided ? pen.paint('warning', pen.symbol('unknown')) : pen.paint('info', pen.symbol('info'));
+/** Never green: a check runs nothing, so it proves nothing. */
+const inks = { problems: 'bad', 'cannot-tell': 'warning', 'no-problem-found': 'info' } as const;
+
+/** Of the worst of the checks, which is the first. */
+function mark({ checks: [worst], errors }: CheckReport, pen: Pen): string {
+  const ink = errors.length > 0 ? 'bad' : inks[worst?.judgement ?? 'cannot-tell'];
+  return pen.paint(ink, pen.symbol(ink === 'warning' ? 'unknown' : ink));
 }
 
 function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
-  const ink = checked.judgement === 'problems' ? 'bad' : checked.judgement === 'cannot-tell' ? 'warning' : 'info';
   const place = checked.file === undefined ? '' : ` · ${checked.file}:${checked.line}`;
-  const head = `${pen.paint(ink, forTerminal(resultOf(checked)))}  ${forTerminal(objectName(checked) + place)}`;
+  const head = `${pen.paint(inks[checked.judgement], forTerminal(resultOf(checked)))}  ${forTerminal(objectName(checked) + place)}`;
   const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
   // Problems with the same remedy: it is said once, below the last.
   const isSaidBelow = (finding: ReportedFinding): boolean =>

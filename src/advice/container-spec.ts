@@ -125,11 +125,16 @@ function hookOf(handler: JsonObject, image: string) {
     command,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: neverRuns ? undefined : (plain ?? sumOfSleeps(command)),
-    /** The hook only sleeps for `minSeconds`. */
     isPlainSleep: kind === 'sleep' || plain !== undefined,
     /** It stops the server before it has slept, so that nothing serves during the hook. */
     stopsServer: stopsServer(command),
-    neverRuns,
+    /** It always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
+    fails:
+      kind === 'tcpSocket'
+        ? 'always fails: the kubelet runs no tcpSocket hooks'
+        : neverRuns
+          ? `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`
+          : undefined,
   };
 }
 

@@ -42,7 +42,6 @@ export function situationOfLivePod(
   };
 }
 
-/** Of an object of a cluster: a pod, or a workload with a template of pods. */
 export const situationIn = (object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number): Situation =>
   object.kind === 'Pod'
     ? situationOfLivePod(object, neighbours, { graceSeconds })

@@ -78,7 +78,6 @@ const isBelowKustomization = (file: string): boolean =>
   (['kustomization.yaml', 'kustomization.yml', 'Kustomization'].some((name) => existsSync(join(dirname(file), name))) ||
     (!existsSync(join(dirname(file), '.git')) && isBelowKustomization(dirname(file))));
 
-/** `name`: for messages. */
 async function readText(name: string, read: () => Promise<Uint8Array>): Promise<Parsed> {
   try {
     return parseManifests(decodedText(await read()), name);

@@ -77,7 +77,6 @@ export function parseManifests(text: string, file: string): Parsed {
   return parsed;
 }
 
-/** What to do with kustomizations among manifests. */
 export const kustomizationHint = (file: string): string =>
   `${file} is a kustomization, which is not built; name its folder with -k ${dirname(file)}`;
 

@@ -27,7 +27,6 @@ export interface OutputOptions {
   format: Format;
   color: 'auto' | 'always' | 'never';
   ascii: boolean;
-  /** Files to write as well. */
   reports: readonly ReportFile[];
 }
 
@@ -51,7 +50,6 @@ export async function publish<C extends Content>(
   return worstCode([content.verdict.exitCode, await writeReports(views, report, options.reports, ports)]);
 }
 
-/** The text for people in Markdown and in HTML. */
 function fenced(summary: string, text: string): string {
   const fence = backticksAround(text, 3);
   return `**${forMarkdown(summary)}**\n\n${fence}\n${text}\n${fence}\n`;

@@ -40,7 +40,6 @@ export const error = findingOf('error');
 export const warning = findingOf('warning');
 export const note = findingOf('info');
 
-/** Details of a finding about a container: its name and the path of one of its fields. */
 export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
 
 export type Rule = (spec: Situation) => Problem[];
@@ -49,7 +48,6 @@ export type Rule = (spec: Situation) => Problem[];
 export const signalled = ({ containers }: { containers: readonly ContainerSpec[] }): readonly ContainerSpec[] =>
   containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
 
-/** A rule about each container that gets a stop signal. */
 export const ofContainer =
   (find: (container: ContainerSpec, spec: Situation) => Problem | undefined): Rule =>
   (spec) =>

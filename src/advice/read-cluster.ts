@@ -72,7 +72,6 @@ export async function readWithKind(cluster: Cluster, resource: WorkloadResource,
   return { apiVersion: group, ...object, kind };
 }
 
-/** Kinds that have pods, and pods themselves. */
 const checkedKinds = [
   ['/apis/apps/v1', 'deployments', 'Deployment'],
   ['/apis/apps/v1', 'statefulsets', 'StatefulSet'],
@@ -83,7 +82,6 @@ const checkedKinds = [
   ['/api/v1', 'pods', 'Pod'],
 ] as const;
 
-/** Every workload and pod of the namespace, and which kinds could not be read. */
 export const readWorkloads = (cluster: Cluster) => listKinds(cluster, checkedKinds);
 
 async function listKinds(

@@ -8,15 +8,14 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
-import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook, type Size } from './sizes.ts';
+import { handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
+import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
 export type Consent = 'replicas' | 'strategy';
 
 export interface Remedy {
-  /** The problems that it solves. */
   readonly solves: readonly Problem[];
   /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s allowed today + 25%)`. */
   readonly text: string;
@@ -25,7 +24,6 @@ export interface Remedy {
   /** What it costs, and what it needs: sentences without their full stop. */
   readonly costs?: string;
   readonly presupposes?: string;
-  readonly size?: Size;
   /** It helps only once these are solved, so it is no patch yet. */
   readonly after?: readonly Problem[];
   readonly consent?: Consent;
@@ -34,18 +32,16 @@ export interface Remedy {
 /** The remedies in the order in which they help: the signal first. */
 export function remediesFor(situation: Situation, problems: readonly Problem[]): Remedy[] {
   const found = problems.filter(isProblem);
-  const plan: Plan = { situation, problems: found, unhandled: found.filter(({ code }) => signalCodes.has(code)) };
+  const plan: Plan = { situation, problems: found, unhandled: found.filter((one) => isUnhandled(situation, one)) };
   const sizes = hookAndGrace(plan);
   // Why there is no patch of sizes is said after what can be done.
   const [ahead, behind] = sizes.some(({ edits }) => edits.length > 0) ? [sizes, []] : [[], sizes];
   const planned = [...ahead, ...second(plan), ...strategy(plan), ...byContainer(plan)];
   const solved = new Set([...planned, ...behind].flatMap(({ solves }) => solves));
-  const byHand = found
-    .filter((problem) => !solved.has(problem) && problem.advice !== undefined)
-    .map((problem): Remedy => {
-      const clause = problem.advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-      return { solves: [problem], text: clause ?? '', edits: [] };
-    });
+  const byHand = found.flatMap((problem) => {
+    const clause = problem.advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+    return clause === undefined || solved.has(problem) ? [] : inWords([problem], clause);
+  });
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
   // A patch of a custom resource would replace its whole list of containers.
@@ -85,6 +81,11 @@ const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
   'stop-signal-mismatch',
 ]);
 
+/** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until clients know. */
+const isUnhandled = (situation: Situation, { code, container }: Problem): boolean =>
+  signalCodes.has(code) &&
+  !situation.containers.some((one) => one.name === container && handlingOf(situation, one).kind === 'cuts');
+
 const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));
 
@@ -102,9 +103,8 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
-  const { solves, sentences, byHand, ...sleeps } = hooksFor(plan);
+  const { solves, sentences, stuck, same = [], ...sleeps } = hooksFor(plan);
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
-  if (byHand !== undefined) return [...sentences, ...inWords([...solves, ...graceProblems], byHand)];
   const isAdded = sleeps.on.length > 0;
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
   const cut = graceProblems.find(({ code }) => code === 'prestop-cut-off')?.container;
@@ -116,19 +116,24 @@ function hookAndGrace(plan: Plan): Remedy[] {
   if (!isAdded && (isOpen || isOutage))
     return [...sentences, ...inWords(graceProblems, `shorten the preStop hook of ${cut}${why}`)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
+  const { limit, sum, seconds: graceSeconds = 0 } = grace ?? {};
   const { specGraceSeconds = defaultGraceSeconds } = situation;
-  const longer = grace && !grace.limit && grace.seconds > specGraceSeconds ? grace : undefined;
+  const longer = !limit && graceSeconds > specGraceSeconds ? `grace period ${graceSeconds}s (${sum})` : undefined;
+  const unfit = `a preStop sleep of ${sleeps.seconds}s does not fit: ${sum}`;
+  if (stuck !== undefined) {
+    const told = [...solves, ...graceProblems];
+    const text = longer ? `${stuck}; with it ${longer}` : stuck;
+    return [...sentences, ...(limit ? inWords(told, unfit) : inWords([...told, ...same], text))];
+  }
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
-  const { limit } = grace ?? {};
   const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
-  const unfit = `a preStop sleep of ${sleeps.seconds}s does not fit: ${grace?.sum}`;
   if (limit) return [...sentences, ...rest, ...inWords(solved, unfit)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
-  const parts = [...(isAdded ? [hook] : []), ...(longer ? [`grace period ${longer.seconds}s (${longer.sum})`] : [])];
+  const parts = [isAdded && hook, longer].filter(Boolean);
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
   const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
@@ -137,20 +142,19 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
   const adjust = !isAdded ? shorter : isForClients ? forClients : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
-  const all = Math.max(situation.graceSeconds, grace?.seconds ?? 0);
+  const all = Math.max(situation.graceSeconds, graceSeconds);
   const hanging = `one that ignores its signal ${all}s; it holds its resources as long`;
   const remedy: Remedy = {
     solves: solved,
     text: `${parts.join(' and ')}${adjust}${beside}`,
     edits: [
       ...hookEdits(situation, sleeps),
-      ...(longer ? [set([...situation.podPath, graceField], longer.seconds, longer.sum)] : []),
+      ...(longer && sum ? [set([...situation.podPath, graceField], graceSeconds, sum)] : []),
     ],
     costs: isAdded
       ? `each pod takes ${sleeps.seconds}s longer to stop, and ${hanging}`
       : `a pod that hangs is killed only after ${all}s`,
     presupposes: isAdded ? hookNeeds(situation, sleeps) : undefined,
-    size: grace,
     after: unhandled.length > 0 ? unhandled : undefined,
   };
   return [...sentences, ...rest, remedy];
@@ -184,7 +188,7 @@ interface Sleeps {
   readonly on: readonly string[];
 }
 
-/** `sentences`: what no sleep solves, and why. */
+/** `sentences`: what no sleep solves, and why. `stuck`: what a person must do first. */
 function hooksFor(plan: Plan) {
   const { situation } = plan;
   const solved = second(plan).flatMap(({ solves }) => solves);
@@ -207,22 +211,16 @@ function hooksFor(plan: Plan) {
   const on = missing.map(({ name }) => name);
   const first = missing.find((one) => whyNoSleep(situation, one, longest) !== undefined);
   const stuck = first && whyNoSleep(situation, first, longest);
-  if (stuck === undefined) return { seconds: on.length > 0 ? longest : 0, on, solves, sentences };
-  const { seconds = 0, sum, limit } = graceFor(situation, { seconds: longest, on }) ?? {};
-  const isLonger = seconds > (situation.specGraceSeconds ?? defaultGraceSeconds);
-  const byHand = isLonger ? `${stuck}; with it grace period ${seconds}s (${sum})` : stuck;
-  const text = limit ? `a preStop sleep of ${longest}s does not fit: ${sum}` : byHand;
-  const told = text.includes(waitLoop(situation)) && first?.name;
+  const told = stuck?.includes(waitLoop(situation)) && first?.name;
   const same = of(plan, 'stop-signal-mismatch').filter((one) => one.container === told && one.path.includes('preStop'));
-  return { seconds: 0, on: [], solves: [...solves, ...same], sentences, byHand: text };
+  return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck, same };
 }
 
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
 function lateStops(plan: Plan): Problem[] {
-  const { containers } = plan.situation;
-  const replaceable = containers.filter((one) => one.hook && one.hook.kind !== 'sleep' && canSetSleep(one));
-  return of(plan, 'drain-race', 'requests-lost', 'prestop-failed').filter(({ code, container, advice }) =>
-    code === 'prestop-failed' ? replaceable.some(({ name }) => name === container) : advice === undefined,
+  const replaceable = plan.situation.containers.filter(({ hook }) => hook?.fails).map(({ name }) => name);
+  return of(plan, 'drain-race', 'requests-lost', 'prestop-failed').filter(({ code, container = '', advice }) =>
+    code === 'prestop-failed' ? replaceable.includes(container) : advice === undefined,
   );
 }
 
@@ -232,8 +230,7 @@ const deregistrationIn = (situation: Situation): number | undefined =>
     .sort((a, b) => b - a)[0];
 
 /** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
-const canSetSleep = ({ hook }: ContainerSpec): boolean =>
-  !hook || hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.neverRuns;
+const canSetSleep = ({ hook }: ContainerSpec): boolean => !hook || hook.kind === 'sleep' || hook.fails !== undefined;
 
 /** Of one container; undefined if it can have it. */
 function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: number): string | undefined {
@@ -292,7 +289,7 @@ const graceCodes: readonly CheckCode[] = [
 ];
 
 /** All containers share one grace period: the one that needs the most decides. */
-function graceFor(situation: Situation, { seconds, on }: Sleeps): Size | undefined {
+function graceFor(situation: Situation, { seconds, on }: Sleeps) {
   const today = situation.specGraceSeconds || defaultGraceSeconds;
   const needs = signalled(situation).map((container) => {
     const { measured, ownTimeout } = container;
@@ -356,33 +353,34 @@ function secondText(situation: Situation): string {
 /** Another rollout strategy: with consent, and one for all problems of the field. */
 function strategy(plan: Plan): Remedy[] {
   const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
-  if (solves.length === 0) return [];
   const { subject, capacity, measured } = plan.situation;
-  const { rollout, replicas = 2, single, inPlace, accessMode, running } = capacity;
+  const isDeployment = subject.kind === 'Deployment';
+  if (solves.length === 0 || (measured && !isDeployment)) return [];
+  const words = strategyText(plan.situation);
+  if (words !== undefined) return inWords(solves, words);
+  if (capacity.single.includes('host ports'))
+    return [rolling(subject.kind, solves, 1, "the old pod must release the node's ports first")];
+  return isDeployment
+    ? [rolling(subject.kind, solves, 0, 'a new pod is ready before an old one goes')]
+    : [rolling(subject.kind, solves, 1, 'the other pods serve meanwhile')];
+}
+
+/** Where a person must decide; undefined: an edit of the two amounts helps. */
+function strategyText({ subject, capacity, measured }: Situation): string | undefined {
+  const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
   const isDeployment = subject.kind === 'Deployment';
   const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
-  if (measured) return isDeployment ? inWords(solves, `${first}, if two pods may run at the same time`) : [];
+  if (measured) return `${first}, if two pods may run at the same time`;
   if (rollout?.isRecreate)
-    return inWords(
-      solves,
-      'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1',
-    );
+    return 'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1';
   if (inPlace.some(({ why }) => why === 'volume'))
-    return inWords(
-      solves,
-      `use strategy Recreate${running === capacity.replicas ? '' : ' and one replica'} for a ${accessMode ?? 'ReadWriteOnce'} volume, or a volume that is ReadWriteMany`,
-    );
-  const hasPorts = single.includes('host ports');
-  if (hasPorts && isDeployment && replicas <= 1)
-    return inWords(
-      solves,
-      'leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage',
-    );
-  if (hasPorts) return [rolling(subject.kind, solves, 1, "the old pod must release the node's ports first")];
-  if (!isDeployment) return [rolling(subject.kind, solves, 1, 'the other pods serve meanwhile')];
+    return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume, or a volume that is ReadWriteMany`;
+  if (single.includes('host ports'))
+    return isDeployment && (replicas ?? 2) <= 1
+      ? 'leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage'
+      : undefined;
   const reasons = single.filter((why) => why !== 'device');
-  if (reasons.length > 0) return inWords(solves, `${first}, unless ${reasonsIn(reasons)}`);
-  return [rolling(subject.kind, solves, 0, 'a new pod is ready before an old one goes')];
+  return isDeployment && reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : undefined;
 }
 
 /** The two amounts alone: a partition, for example, stays. */

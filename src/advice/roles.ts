@@ -66,8 +66,7 @@ export function companionsOf(situation: Situation, serving: readonly ContainerSp
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
 export function hookSecondsOf({ hook, measured }: ContainerSpec): number | undefined {
-  if (!hook) return 0;
-  if (hook.kind === 'tcpSocket' || hook.neverRuns || hook.stopsServer) return 0;
+  if (!hook || hook.fails || hook.stopsServer) return 0;
   return hook.minSeconds ?? measured?.hookSeconds;
 }
 

@@ -25,7 +25,6 @@ export function signals(
   return publish(content, { command: 'signals' }, { text: signalsText }, options, ports);
 }
 
-/** The commands that mean a known program. */
 export const programNames = (): string[] => [...new Set(allPrograms().flatMap(({ commands }) => commands))];
 
 const subjectOf = ({ command, image = '' }: KnownStop): string => (command?.join(' ') ?? image).slice(0, 200);

@@ -28,7 +28,6 @@ export interface Situation extends ReturnType<typeof situationOf> {
   readonly isKustomized?: boolean;
   /** The pod has finished: deleting it stops nothing. */
   readonly isFinished?: boolean;
-  /** No container of the live pod runs at this moment. */
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
   readonly nodeNotReady?: { readonly node: string; readonly status: string };
@@ -118,7 +117,6 @@ export function situationOf(
     podPath,
     /** The grace period of the deletion: the requested one, else the spec's, else 30. */
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
-    /** As written in the spec. */
     specGraceSeconds,
     containers,
     /** No container has PID 1, so a signal without a handler ends it. */
@@ -126,7 +124,6 @@ export function situationOf(
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),
     capacity,
-    /** Those that select the pod. */
     services: neighbours.services
       .filter(selectsPod)
       .map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],

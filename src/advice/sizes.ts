@@ -14,8 +14,6 @@ export interface GraceNeed {
   readonly drainWords: string;
 }
 
-export type Size = NonNullable<ReturnType<typeof graceSize>>;
-
 /** The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. */
 export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] = []) {
   const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords }) => {

@@ -27,8 +27,7 @@ function constrainOffset(network: PodNetwork, origin: 'node' | 'api', clock: Rem
 
 /** What the kubelet wrote is stored later. Less certain than causes: another API server's wrong clock may date it. */
 export function constrainByStorage(network: PodNetwork, trace: Trace): void {
-  const { references, unusable } = network;
-  if (unusable.node || unusable.api) return;
+  const { references } = network;
   const made = trace.events.flatMap(({ component, named, created }) =>
     component === 'kubelet' && named !== undefined && created ? [{ stamp: named, written: created }] : [],
   );
@@ -54,7 +53,6 @@ interface Post extends NodeSign {
 
 /** The kubelet posts promptly. A paused node posts late, so a post counts only if another sign confirms it. */
 export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
-  if (network.unusable.node || network.unusable.api) return;
   const earlySigns = signsBefore(network, trace, deletion);
   for (const event of trace.events) {
     const post = postOf(trace, network, event, deletion);

@@ -3,7 +3,13 @@ import { driftOver, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerStatus } from '../model/kube.ts';
 import type { HookKind } from '../model/observe/container.ts';
 import type { PodContainer } from '../model/pod.ts';
-import type { ContainerOutcome, PreStopReport, TriggerKind } from '../model/report.ts';
+import type {
+  ContainerOutcome,
+  EndpointReport,
+  PreStopReport,
+  ReplacementReport,
+  TriggerKind,
+} from '../model/report.ts';
 import { second, type Span } from '../model/span.ts';
 import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
@@ -113,30 +119,15 @@ export interface ContainerExit {
 }
 
 /** `At`: how a moment is given. */
-export interface EndpointExit<At = Estimate> {
-  readonly slice: string;
-  readonly service?: string;
-  readonly addressType: string;
+export interface EndpointExit<At = Estimate> extends Readonly<EndpointReport<At>> {
   /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
   readonly staysReady: boolean;
   readonly wasReady: boolean;
-  readonly unroutedAt?: At;
-  readonly removedAt?: At;
-  /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
-  readonly otherReady: number;
   /** The observation that `otherReady` was read from. */
   readonly counted: readonly number[];
 }
 
-export interface Replacement<At = Estimate> {
-  readonly name: string;
-  readonly uid: string;
-  readonly createdAt: At;
-  readonly scheduledAt?: At;
-  /** All its main containers were running. */
-  readonly startedAt?: At;
-  readonly readyAt?: At;
-}
+export type Replacement<At = Estimate> = Readonly<ReplacementReport<At>>;
 
 export interface Trigger {
   readonly kind: TriggerKind;

@@ -57,8 +57,7 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
 }
 
 /** As it may be reported now: an inferred moment once it must have happened, an observed one until now. */
-export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
-  if (!estimate) return undefined;
+export function capAtNow({ now }: { readonly now: number }, estimate: Estimate): Estimate | undefined {
   const { lo, hi } = estimate.client;
   const latest = now + 1;
   if (hi <= latest) return estimate;

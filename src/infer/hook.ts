@@ -18,9 +18,9 @@ interface HookStop extends Stop {
   /** The names of the moments in which the hook starts and ends. */
   readonly start: string;
   readonly end: string;
+  /** The name of the moment in which the last attempt starts. */
+  readonly lastStart: string;
   readonly failure: Occurrence | undefined;
-  /** A failure was reported, but perhaps not of this stop: the kill of a liveness probe runs the hook too. */
-  readonly hasUnclearFailure: boolean;
 }
 
 /** Adds the constraints for the end of a container's hook, and returns what is known of the hook. */
@@ -30,9 +30,9 @@ export function hookFacts(stop: Stop): HookFacts | undefined {
   if (!hook) return undefined;
   const { kind, handler } = hook;
   const [start, end] = [moment('stop-start', spec.name), moment('hook-end', spec.name)];
-  const found = failureOf(stop);
-  const { failure } = found;
-  const { outcome, mayHaveDied } = constrainHookEnd({ ...stop, ...hook, ...found, start, end });
+  const lastStart = killings.length < 2 ? start : moment('grace-start', spec.name);
+  const failure = failureOf(stop);
+  const { outcome, mayHaveDied } = constrainHookEnd({ ...stop, ...hook, failure, start, end, lastStart });
   // Only other containers have a Killing: this one may have ended before, so that its hook never ran (trap 7).
   const mayHaveBeenSkipped =
     killings.length === 0 &&
@@ -77,11 +77,9 @@ function constrainByExit({ network, end, ended }: HookStop): void {
 }
 
 /** The kubelet waits for a hook until the grace ends. The grace restarts with each attempt. */
-function constrainByGrace({ network, kubelet, spec, killings, start, end }: HookStop, lagMs: number): void {
-  const max = graceSpan(kubelet).hi + lagMs;
+function constrainByGrace({ network, kubelet, lastStart, end }: HookStop, lagMs: number): void {
   const because = 'the kubelet waits for a hook as long as the grace (§2 S6)';
-  if (killings.length < 2) network.follows(start, end, { max }, { because });
-  else network.follows(moment('grace-start', spec.name), end, { min: -Infinity, max }, { because });
+  network.follows(lastStart, end, { min: -Infinity, max: graceSpan(kubelet).hi + lagMs }, { because });
 }
 
 /** A sleep action takes the time in its spec, but no longer than the grace. For a command that only sleeps: silentEnd. */
@@ -170,24 +168,24 @@ function failureMoment({ network, spec, stopStart }: Stop, { time, at, seq }: Oc
 }
 
 /** The end of the grace, of whichever attempt: a moment of its own, only for comparisons. */
-function graceEndOf({ network, kubelet, spec, killings, start }: HookStop): Estimate {
+function graceEndOf({ network, kubelet, spec, start, lastStart }: HookStop): Estimate {
   const name = moment('hook-grace', spec.name);
   const { lo, hi } = graceSpan(kubelet);
   const proof = { because: 'the grace (§2 S1)' };
-  network.follows(start, name, { min: lo, max: killings.length > 1 ? Infinity : hi }, proof);
-  if (killings.length > 1) network.follows(moment('grace-start', spec.name), name, { min: -Infinity, max: hi }, proof);
+  network.follows(start, name, { min: lo }, proof);
+  network.follows(lastStart, name, { min: -Infinity, max: hi }, proof);
   return network.read(name);
 }
 
 /** A hook without a reported failure. If the container ended within its grace, the hook was not cut off either. */
 function silentEnd(stop: HookStop): Result {
-  const { network, kubelet, handler, start, end, ended, hasUnclearFailure, killings, lag } = stop;
+  const { network, kubelet, handler, start, end, ended, killings, lag, isStartOpen } = stop;
   constrainByGrace(stop, millisecondsOf(lag));
   constrainByExit(stop);
   const graceEnd = graceEndOf(stop);
   const sleepMs = (handler.exec?.seconds ?? 0) * second;
   const min = sleepMs - driftOver(sleepMs);
-  const didNotFail = !hasUnclearFailure && killings.length > 0 && wouldFailureBeKnown(stop);
+  const didNotFail = !isStartOpen && wouldFailureBeKnown(stop);
   if (sleepMs > 0 && didNotFail && killings.length === 1 && min <= graceSpan(kubelet).hi)
     network.follows(start, end, { min }, { because: 'its command only sleeps, and did not fail (§2 S6)' });
   const isInTime = ended !== undefined && isBefore(ended, graceEnd);
@@ -210,16 +208,13 @@ const mayEventArrive = ({ trace, ended }: Stop): boolean =>
   trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventDelayOf(trace);
 
 /** The failure of this stop's hook, not of an earlier one: the kill of a liveness probe runs the hook too. */
-function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> {
+function failureOf(stop: Stop): Occurrence | undefined {
   const { trace, deletion, network, spec, stopStart, killings } = stop;
-  const all = eventsAbout(trace, 'FailedPreStopHook', spec.name);
-  if (!stop.isStartOpen) {
-    const failure = all.find((event) => event.time.hi >= stopStart.node.lo && !arrivedBefore(event, killings[0]));
-    return { failure, hasUnclearFailure: false };
-  }
-  const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time)));
-  const failure = possible.find(({ time }) => time.lo >= deletedAtLatest(stop));
-  return { failure, hasUnclearFailure: !failure && possible.length > 0 };
+  return eventsAbout(trace, 'FailedPreStopHook', spec.name).find((event) =>
+    stop.isStartOpen
+      ? event.time.lo >= deletedAtLatest(stop) && belongs(deletion, event, network.toClient('node', event.time))
+      : event.time.hi >= stopStart.node.lo && !arrivedBefore(event, killings[0]),
+  );
 }
 
 /** The kubelet writes its Events one after the other. A repeated Killing does not show when its first one arrived. */

@@ -1,7 +1,7 @@
 /** Marks: the points of the timeline, with stable ids. Phases: the time between two known marks. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { StreamName } from '../model/observation.ts';
-import type { MarkName, PhaseName } from '../model/report.ts';
+import type { MarkName } from '../model/report.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
@@ -165,12 +165,7 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   return [...(request ? requestMark(request, requested) : []), ...mark('removed', removed)];
 }
 
-interface PhaseEnds {
-  readonly name: PhaseName;
-  readonly subject?: string;
-  readonly start: Interval | undefined;
-  readonly end: Interval | undefined;
-}
+type PhaseEnds = Pick<Phase, 'name' | 'subject'> & Readonly<Record<'start' | 'end', Interval | undefined>>;
 
 export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Intervals): Phase[] {
   const at = (name: MarkName, slice?: string): Interval | undefined =>

@@ -30,8 +30,10 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   for (const { name } of specs) constrainExit(network, name, factsOfLastRun(context, name));
   for (const { name } of specs) constrainStart(network, name, factsOfLastRun(context, name));
   constrainRemoval(context);
-  constrainByStorage(network, trace);
-  constrainByPosts(network, trace, deletion);
+  if (!network.unusable.node && !network.unusable.api) {
+    constrainByStorage(network, trace);
+    constrainByPosts(network, trace, deletion);
+  }
   const kubelet = kubeletOf(context, stops.killings);
   const inferContext = { ...context, kubelet, isLate: false };
   return { ...inferContext, isLate: specs.some((spec) => outlives(containerContext(inferContext, spec))) };

@@ -2,7 +2,7 @@
 import type { Owner, Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
-import { atLeast, atMost } from '../model/span.ts';
+import { atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt, type ApiChange } from './arrival.ts';
@@ -55,19 +55,13 @@ const candidatesFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => 
 ];
 
 function replacement(context: DeletionContext, uid: string, facts: SiblingFacts): Replacement {
-  const { trace, deletion, network } = context;
+  const { deletion } = context;
   const { pod, seen, scheduled, started, ready } = facts;
   const [created, bound] = ['replacement-created', 'replacement-scheduled'];
-  // Of a pod that the watch brought as new, a higher resourceVersion means that it was created later. In a list it need not.
-  const isNewByList = facts.listedFirst && agesByEarlierList(trace)(facts) === 'new';
-  const isAfterDeletion = facts.listedFirst
-    ? !isNewByList
-    : isOlder(deletion.pod.metadata.resourceVersion, pod.metadata.resourceVersion);
+  // Of a pod that the watch brought as new, a higher resourceVersion means that it was created later.
+  const isAfterDeletion =
+    facts.listedFirst || isOlder(deletion.pod.metadata.resourceVersion, pod.metadata.resourceVersion);
   const after = isAfterDeletion ? ['accepted'] : [];
-  if (isNewByList && trace.siblingUids) {
-    const proof = { because: 'an earlier list does not have it', evidence: [trace.siblingUids.seq] };
-    network.within(created, { client: atLeast(trace.siblingUids.value.sentAt) }, proof);
-  }
   const createdAt = stepAt(context, facts, created, seen, { after, stamp: parseFloor(pod.metadata.creationTimestamp) });
   return {
     name: pod.metadata.name,
@@ -128,20 +122,16 @@ function startedAt(
 export type Age = 'old' | 'new' | 'unknown';
 
 /**
- * Returns a function for the age of a sibling: by when it was seen, by an earlier list, or by its creationTimestamp
- * against the second of the deletion. What siblings share is computed once: there can be thousands.
+ * Returns a function for the age of a sibling: by when it was seen, or by its creationTimestamp against the second of
+ * the deletion. What siblings share is computed once: there can be thousands.
  */
 export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
-  const byEarlierList = agesByEarlierList(trace);
   const isWrittenBefore = olderThanDeletion(trace);
   const first = trace.deletion?.first.value;
   const asked = trace.deletion && requestTime(trace, trace.deletion);
-  return (sibling) => {
-    const { pod, old, listedFirst } = sibling;
+  return ({ pod, old, listedFirst }) => {
     if (old) return 'old';
     if (!listedFirst) return 'new';
-    const ageByList = byEarlierList(sibling);
-    if (ageByList) return ageByList;
     if (!first) return 'unknown';
     if (isWrittenBefore(pod)) return 'old';
     const created = parseFloor(pod.metadata.creationTimestamp);
@@ -153,36 +143,11 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
 
 /** By resourceVersion against the first terminating state. False if that may be newer than a replacement. */
 export function olderThanDeletion(trace: Trace): (pod: Pod) => boolean {
-  const { deletion } = trace;
-  if (!deletion || deletion.underWay || !(deletion.isAnswer || hadNoGapUntil(trace, deletion.seenAt)))
-    return () => false;
+  const { deletion, gaps } = trace;
+  const isMissed = gaps.some(({ value: { stream, from } }) => stream === 'pod' && from < (deletion?.seenAt ?? 0));
+  if (!deletion || deletion.underWay || (isMissed && !deletion.isAnswer)) return () => false;
   const first = deletion.first.value.metadata.resourceVersion;
   return ({ metadata }) => isOlder(metadata.resourceVersion, first);
-}
-
-/** Whether no state of the traced pod was missed before `at` (client ms). */
-const hadNoGapUntil = ({ gaps }: Trace, at: number): boolean =>
-  gaps.every(({ value }) => value.stream !== 'pod' || value.from >= at);
-
-/** The age of a pod of the same controller by the list from before the deletion. Undefined for other pods. */
-function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undefined {
-  const { siblingUids, deletion } = trace;
-  const own = deletion?.first.value;
-  // If the list lacks the deleted pod itself, it is not a list of its controller's pods.
-  if (!siblingUids || !own || !siblingUids.value.uids.has(own.metadata.uid) || !wasMadeBefore(trace, own))
-    return () => undefined;
-  const controller = controllerOf(own)?.uid;
-  return ({ pod }) => {
-    if (siblingUids.value.uids.has(pod.metadata.uid)) return 'old';
-    return controllerOf(pod)?.uid === controller ? 'new' : undefined;
-  };
-}
-
-/** Whether the list is from before the deletion, by resourceVersion or, if states were missed, by arrival. */
-function wasMadeBefore(trace: Trace, own: Pod): boolean {
-  const { siblingUids, requests, deletion } = trace;
-  if (!siblingUids || !isOlder(siblingUids.value.resourceVersion, own.metadata.resourceVersion)) return false;
-  return hadNoGapUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => siblingUids.seq < sent.seq);
 }
 
 const completionIndex = (pod: Pod): string | undefined =>

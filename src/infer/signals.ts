@@ -146,26 +146,25 @@ function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, status, stop
 }
 
 /** SIGKILL comes the whole grace after K at the earliest, and 2 s after the signal (SIGNALS.md §2 S8, §5). */
-export function constrainKill({ network, kubelet, spec: { name } }: Stop, hasSignal: boolean): Estimate {
-  const at = moment('kill', name);
-  const constrainAfter = (from: string, timeout: number, because: string) =>
-    network.follows(from, at, { min: timeout - driftOver(timeout) }, { because });
-  const timeout = stopTimeout(kubelet, 'min');
-  constrainAfter(moment('stop-start', name), timeout, 'SIGKILL comes with the end of the grace (§2 S9)');
-  if (hasSignal) constrainAfter(moment('stop-signal', name), minimumGrace, 'the kubelet leaves at least 2 s (§2 S8)');
-  return network.read(at);
+function waitsOfKill({ kubelet, spec: { name } }: Stop, hasSignal: boolean) {
+  const after = (from: 'stop-start' | 'stop-signal', ms: number, because: string) =>
+    ({ from: moment(from, name), min: ms - driftOver(ms), because }) as const;
+  const grace = after('stop-start', stopTimeout(kubelet, 'min'), 'SIGKILL comes with the end of the grace (§2 S9)');
+  return hasSignal ? [grace, after('stop-signal', minimumGrace, 'the kubelet leaves at least 2 s (§2 S8)')] : [grace];
+}
+
+export function constrainKill(stop: Stop, hasSignal: boolean): Estimate {
+  const at = moment('kill', stop.spec.name);
+  for (const { from, min, because } of waitsOfKill(stop, hasSignal))
+    stop.network.follows(from, at, { min }, { because });
+  return stop.network.read(at);
 }
 
 /** Whether the exit came after the grace and 2 s after the signal, wherever in their intervals all of these lie. */
-export function isAfterGrace({ network, kubelet, spec: { name } }: Stop, hasSignal: boolean): boolean {
-  const exit = moment('exit', name);
-  const isPast = (from: string, timeout: number): boolean =>
-    network.minBetween(from, exit) >= timeout - driftOver(timeout);
-  return (
-    isPast(moment('stop-start', name), stopTimeout(kubelet, 'min')) &&
-    (!hasSignal || isPast(moment('stop-signal', name), minimumGrace))
+export const isAfterGrace = (stop: Stop, hasSignal: boolean): boolean =>
+  waitsOfKill(stop, hasSignal).every(
+    ({ from, min }) => stop.network.minBetween(from, moment('exit', stop.spec.name)) >= min,
   );
-}
 
 /** A 137 in the second in which the grace ends, without a sign of life during the grace (assumption `silent-kill`). */
 export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }: Stop): boolean {

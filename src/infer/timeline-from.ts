@@ -5,31 +5,23 @@ import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import { isSeenAtOnce, type Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
-import type { OwnerFacts, Trace } from '../model/trace.ts';
+import { allNotes, type OwnerFacts, type Trace } from '../model/trace.ts';
 import { containerTimeline } from './container-timeline.ts';
-import type { EndpointExit, PodExit, Replacement } from './context.ts';
+import type { PodExit } from './context.ts';
 import { unroutedBefore } from './endpoints.ts';
-import { cite } from './estimate.ts';
+import { cite, type Estimate } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { inOrder, scheduleOf, shownLength, intervalsIn, type Intervals } from './schedule.ts';
-import type {
-  Contradiction,
-  EndpointTimeline,
-  GraceTimeline,
-  Length,
-  Mark,
-  ReplacementTimeline,
-  Timeline,
-  Workload,
-} from './timeline.ts';
+import type { Contradiction, GraceTimeline, Interval, Length, Mark, Timeline, Workload } from './timeline.ts';
 
 /** `pod`: its state at the deletion or, without a deletion, its last state. */
 export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod): Timeline {
   const unplaced = exit ? marksOf(exit) : unseenMarks(trace);
   const window = windowOf(trace, exit);
-  const schedule = scheduleOf(unplaced, exit, { arrivals: arrivalsIn(trace), window, now: trace.now });
+  const arrivals = new Map(allNotes(trace.notes).map(({ seq, at }) => [seq, at]));
+  const schedule = scheduleOf(unplaced, exit, { arrivals, window, now: trace.now });
   const intervals = intervalsIn(schedule, window, trace.now);
   const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: intervals.of(mark.at) }));
   const phases = exit ? phasesOf(exit, marks, intervals) : [];
@@ -52,11 +44,9 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     containers: exit
       ? exit.containers.map((container) => containerTimeline({ exit, intervals, phases }, container))
       : [],
-    endpoints: (exit?.endpoints ?? []).map((endpoint) => endpointOf(endpoint, intervals)),
-    unroutedBefore: exit
-      ? unroutedBefore(exit).map((one) => ({ ...one, unroutedAt: intervals.of(one.unroutedAt) }))
-      : [],
-    replacement: exit?.replacement && replacementOf(exit.replacement, intervals),
+    endpoints: (exit?.endpoints ?? []).map((endpoint) => placed(endpoint, intervals)),
+    unroutedBefore: exit ? unroutedBefore(exit).map((endpoint) => placed(endpoint, intervals)) : [],
+    replacement: exit?.replacement && placed(exit.replacement, intervals),
     replacementHold: exit?.replacementHold,
     total: totalOf(marks),
     probes,
@@ -72,12 +62,6 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
 function contradictionsIn({ network }: PodExit): Contradiction[] {
   const all = network.rejected.map(({ to, because }) => [`${to} ${because}`, { about: to, because }] as const);
   return [...new Map(all).values()];
-}
-
-function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
-  const arrivals = new Map<number, number>();
-  for (let note = notes; note; note = note.earlier) arrivals.set(note.seq, note.at);
-  return arrivals;
 }
 
 /** The bounds of an instant without others: from the pod's creation (API server's clock) to the newest observation. */
@@ -119,22 +103,19 @@ function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): Grace
   };
 }
 
-const endpointOf = ({ unroutedAt, removedAt, ...endpoint }: EndpointExit, intervals: Intervals): EndpointTimeline => ({
-  ...endpoint,
-  unroutedAt: unroutedAt && intervals.of(unroutedAt),
-  removedAt: removedAt && intervals.of(removedAt),
-});
+type Placed<T> = { [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K] };
 
-function replacementOf(replacement: Replacement, intervals: Intervals): ReplacementTimeline {
-  const { createdAt, scheduledAt, startedAt, readyAt } = replacement;
-  return {
-    ...replacement,
-    createdAt: intervals.of(createdAt),
-    scheduledAt: scheduledAt && intervals.of(scheduledAt),
-    startedAt: startedAt && intervals.of(startedAt),
-    readyAt: readyAt && intervals.of(readyAt),
-  };
-}
+/** With the interval of each estimate. */
+const placed = <T extends object>(facts: T, intervals: Intervals): Placed<T> =>
+  Object.fromEntries(
+    Object.entries(facts).map(([key, value]: [string, unknown]) => [
+      key,
+      isEstimate(value) ? intervals.of(value) : value,
+    ]),
+  ) as Placed<T>;
+
+const isEstimate = (value: unknown): value is Estimate =>
+  typeof value === 'object' && value !== null && 'client' in value;
 
 function clocksOf(trace: Trace, exit: PodExit | undefined): Timeline['clocks'] {
   const { api, node, dates } = trace.clocks;

@@ -11,7 +11,7 @@ import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
-import type { GapReport, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
+import type { GapReport, MarkReport, PhaseReport, ProbeReport, Range } from '../model/report.ts';
 import type { Fact, Note } from '../model/trace.ts';
 import type { ContainerExit, EndpointExit, ExitFacts, HookFacts, Replacement, Trigger } from './context.ts';
 import type { Estimate } from './estimate.ts';
@@ -43,26 +43,14 @@ export interface Length extends Bounds {
 }
 
 /** A point of the timeline. `id` (`NAME` or `NAME/SUBJECT`) stays the same while its interval narrows. */
-export interface Mark {
-  readonly id: string;
-  readonly name: MarkName;
-  /** Container, slice, node or replacement. */
-  readonly subject?: string;
-  readonly at: Interval;
-  readonly note?: string;
+export interface Mark extends Readonly<MarkReport<Interval>> {
   /** Later observations may move it outside its interval, or withdraw it. */
   readonly provisional: boolean;
 }
 
 /** A stretch of the timeline. Both its ends are known. */
-export interface Phase {
-  readonly name: PhaseName;
-  readonly subject?: string;
-  readonly start: Interval;
-  readonly end: Interval;
+export interface Phase extends Readonly<Omit<PhaseReport<Interval>, 'seconds'>> {
   readonly length: Length;
-  /** The length as a share of the grace period that the kubelet used; 1 = all of it. */
-  readonly ofGrace: Readonly<Range>;
 }
 
 export interface PreStopExit extends Pick<HookFacts, 'kind' | 'outcome' | 'sleepSeconds' | 'mayHaveDied'> {

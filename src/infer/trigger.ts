@@ -75,7 +75,7 @@ function refusedBefore({ requests }: Trace, { ours, facts }: Deletion): Pick<Tri
     refused.verb === 'evict'
       ? `a PodDisruptionBudget${ours && !refused.answer?.value.isByBudget ? ' or throttling' : ''}`
       : 'throttling';
-  return { heldMs, note: `refused for ${secondsOf(heldMs)} before by ${by}` };
+  return { heldMs, note: `after ${secondsOf(heldMs)} of refusals by ${by}` };
 }
 
 const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;

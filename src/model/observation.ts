@@ -108,13 +108,8 @@ const kinds = {
   /** One watch event. BOOKMARKs only move the resourceVersion and are not observations. */
   changed: fields({ stream: isStream, change: isOneOf('ADDED', 'MODIFIED', 'DELETED'), object: isAnything }),
 
-  /** The uids of all pods of the pod's controller, listed before the DELETE. Others are new (infer/replacement.ts). */
-  kin: fields({
-    resourceVersion: isText,
-    uids: arrayOf(isText),
-    /** When the request was sent; the list is not older. */
-    sentAt: isMs,
-  }),
+  /** The pods of the pod's controller, of which nothing follows. Only recordings of older versions have it. */
+  kin: fields({}),
 
   /** The stream is in sync: from now on everything that it misses is observed as a `gap`. */
   synced: fields({ stream: isStream }),
@@ -250,7 +245,6 @@ export type Mode = Guarded<typeof isMode>;
 export type GapCause = Guarded<typeof isGapCause>;
 
 export type Began = Body<'began'>;
-export type SiblingUids = Body<'kin'>;
 export type Refused = Body<'refused'>;
 export type Gap = Body<'gap'>;
 export type LogLine = Body<'line'>;

@@ -37,10 +37,8 @@ export function observe(
   }
 }
 
-/** Narrows an object of a stream before it is observed. */
-export const narrowerOf = (stream: StreamName): ((raw: unknown) => ObservedObject) => narrowers[stream];
-
-const narrowers: { [S in StreamName]: (raw: unknown) => ObservedObject } = {
+/** Narrow an object of each stream. */
+export const narrowers: { [S in StreamName]: (raw: unknown) => ObservedObject } = {
   pod: narrowPod,
   pods: narrowPod,
   siblings: narrowPod,

@@ -26,11 +26,7 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? factOf(o, o) }),
   listed: (trace, o) => foldList(o.stream === 'services' ? closeGaps(trace, { stream: o.stream }, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
-  kin: (trace, o) => {
-    if (trace.siblingUids) return trace;
-    const siblingUids = factOf({ ...o, uids: new Set(o.uids) }, o);
-    return addNote({ ...trace, siblingUids }, o, `pods of its controller: ${o.uids.length}`);
-  },
+  kin: (trace) => trace,
   synced: (trace, o) => closeGaps(trace, { stream: o.stream }, o.at),
   refused: (trace, o) =>
     addNote({ ...trace, refused: [...trace.refused, factOf(o, o)] }, o, `may not ${o.verb} ${o.resource}`),

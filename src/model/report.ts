@@ -168,20 +168,20 @@ export const findingCodes = [
 export type FindingCode = (typeof findingCodes)[number];
 
 /** A point on the timeline. Its `id` stays the same when its instant is narrowed or corrected. */
-export interface MarkReport {
+export interface MarkReport<At = Instant> {
   id: string;
   name: MarkName;
   /** The container, slice, node or replacement that the mark is about. */
   subject?: string;
-  at: Instant;
+  at: At;
   note?: string;
 }
 
-export interface PhaseReport {
+export interface PhaseReport<At = Instant> {
   name: PhaseName;
   subject?: string;
-  start: Instant;
-  end: Instant;
+  start: At;
+  end: At;
   seconds: Range;
   /** Fraction of the effective grace period; 1 = all of it. */
   ofGrace: Range;
@@ -214,23 +214,24 @@ export interface ContainerReport {
   servedUntil?: Instant;
 }
 
-export interface EndpointReport {
+export interface EndpointReport<At = Instant> {
   service?: string;
   slice: string;
   addressType: string;
-  unroutedAt?: Instant;
-  removedAt?: Instant;
+  unroutedAt?: At;
+  removedAt?: At;
+  /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
   otherReady: number;
 }
 
 /** `scheduledAt`: a node was assigned; `startedAt`: all main containers run. */
-export interface ReplacementReport {
+export interface ReplacementReport<At = Instant> {
   name: string;
   uid: string;
-  createdAt: Instant;
-  scheduledAt?: Instant;
-  startedAt?: Instant;
-  readyAt?: Instant;
+  createdAt: At;
+  scheduledAt?: At;
+  startedAt?: At;
+  readyAt?: At;
 }
 
 export interface Finding {

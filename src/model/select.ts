@@ -54,8 +54,6 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
       return listed(subject, o);
     case 'changed':
       return isAbout(subject, o.stream, o.object) ? [o.stream === 'pods' ? { ...o, stream: 'pod' } : o] : [];
-    case 'kin':
-      return o.uids.includes(subject.uid) ? [o] : [];
     case 'requested':
       return o.uid === subject.uid ? [o] : [];
     case 'probe-started':

@@ -1,7 +1,7 @@
 /** A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions. */
 import { unknownClock, type RemoteClock } from './clock.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
-import type { Began, Gap, Interrupted, ObservationOf, Refused, SiblingUids, StreamName } from './observation.ts';
+import type { Began, Gap, Interrupted, ObservationOf, Refused, StreamName } from './observation.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import { anyTime, type Span } from './span.ts';
@@ -207,7 +207,6 @@ export interface Trace {
   /** Uids of siblings that already count as the replacement of another pod. */
   readonly taken: ReadonlySet<string>;
   readonly newSiblingCount: number;
-  readonly siblingUids?: Fact<Omit<SiblingUids, 'uids'> & { uids: ReadonlySet<string> }>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
   readonly node?: Fact<Node>;
@@ -275,6 +274,13 @@ export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
 export const mayMiss = ({ gaps, refused }: Trace, stream: StreamName, { lo, hi } = anyTime): boolean =>
   refused.some(({ value, at }) => value.stream === stream && at <= hi) ||
   gaps.some(({ value: { from, to = Infinity, ...gap } }) => gap.stream === stream && from <= hi && to >= lo);
+
+/** All notes, oldest first. */
+export function allNotes(newest: Note | undefined): Note[] {
+  const notes: Note[] = [];
+  for (let note = newest; note; note = note.earlier) notes.push(note);
+  return notes.reverse();
+}
 
 /** The Events with this reason about a container, oldest first. */
 export const eventsAbout = ({ events }: Trace, reason: string, container: string): Occurrence[] =>

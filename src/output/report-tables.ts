@@ -1,10 +1,10 @@
 /** All that is known of an exit, as tables: `-v`, HTML and Markdown print the same ones. Unescaped. */
 import type { Interval, Phase, Timeline } from '../infer/timeline.ts';
 import { assumptions } from '../model/assumptions.ts';
-import type { PhaseName } from '../model/report.ts';
+import { allNotes } from '../model/trace.ts';
 import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import { allNotes, graceMs, shareOfGrace } from '../verdict/rule-input.ts';
+import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
 import { exitText, markText } from './mark-text.ts';
 import { boundsText, clockText, offsetText, signed } from './time-text.ts';
 
@@ -146,7 +146,7 @@ function drainText({ phases: all }: Timeline): string {
 const offset = (at: Interval, { zero }: Timeline): string => `${offsetText(at, zero)}s`;
 
 /** The names of the phases for people. */
-export const phaseTitles: Record<PhaseName, string> = {
+export const phaseTitles: Record<Phase['name'], string> = {
   accept: 'API accepted',
   notice: 'kubelet reacted',
   'route-removal': 'endpoint removed',
@@ -160,7 +160,7 @@ export const phaseTitles: Record<PhaseName, string> = {
 };
 
 /** Phases that use up a container's grace period. */
-const gracePhases: ReadonlySet<PhaseName> = new Set(['prestop', 'sidecar-wait', 'drain']);
+const gracePhases: ReadonlySet<Phase['name']> = new Set(['prestop', 'sidecar-wait', 'drain']);
 
 /** The phase's share of the grace period; empty for a phase that does not use it. */
 export const graceShareText = ({ name, length }: Phase, timeline: Timeline): string =>

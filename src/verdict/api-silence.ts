@@ -1,7 +1,8 @@
 /** When the API server did not answer, as far as broken streams and late answers show it. Pure. */
 import { lastWritten } from '../model/reduce/clocks.ts';
 import { second, type Span } from '../model/span.ts';
-import { allNotes, type RuleInput } from './rule-input.ts';
+import { allNotes } from '../model/trace.ts';
+import type { RuleInput } from './rule-input.ts';
 
 /** A client repeats what the API server did not answer or refused after this time (SIGNALS.md §2 S15). */
 export const retryMs = 10 * second;

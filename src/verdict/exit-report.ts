@@ -13,8 +13,8 @@ import { controllerOf, isFinished } from '../model/pod.ts';
 import type { ExitReport, GapReport, Instant, MarkReport, Range } from '../model/report.ts';
 import { maxObservedWidthMs } from '../model/span.ts';
 import { printTime } from '../model/stamps.ts';
+import { allNotes } from '../model/trace.ts';
 import type { Report } from './report.ts';
-import { allNotes } from './rule-input.ts';
 import type { TrafficAnswer } from './traffic.ts';
 
 export function exitReportOf({ timeline, verdict, answer, ledger, run }: Report): ExitReport {

@@ -6,7 +6,7 @@ import type { MarkName } from '../model/report.ts';
 import { numberOfSignal } from '../programs/signals.ts';
 import { second } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
-import type { Note, Trace } from '../model/trace.ts';
+import type { Trace } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
 
@@ -24,13 +24,6 @@ export const mainContainers = (timeline: Timeline): ContainerTimeline[] =>
 
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
   marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
-
-/** All notes of a timeline, oldest first. */
-export function allNotes(newest: Note | undefined): Note[] {
-  const notes: Note[] = [];
-  for (let note = newest; note; note = note.earlier) notes.push(note);
-  return notes.reverse();
-}
 
 /** Which probe the kubelet named as it ended the last run of a container: `liveness`, `startup`. Its times are whole seconds. */
 export const probesFailed = ({ events }: Trace, pod: Pod): ReadonlyMap<string, string> =>

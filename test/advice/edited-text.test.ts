@@ -97,12 +97,7 @@ describe('one edit', () => {
   const set = (path: Path, value: unknown): Edit => ({ kind: 'set', path, value, why });
   const move: Edit = { kind: 'move', path: ['list', 'a'], to: ['init'], why };
   it.each<[string, string, Edit, string]>([
-    [
-      'a scalar keeps its quotes',
-      "type: 'Recreate' # c\n",
-      set(['type'], 'RollingUpdate'),
-      "# because\ntype: 'RollingUpdate' # c\n",
-    ],
+    ['a value keeps its comment', "surge: '25%' # c\n", set(['surge'], 1), '# because\nsurge: 1 # c\n'],
     ['an empty value gets lines', 'a: # c\nb: 1\n', set(['a'], { x: [1] }), '# because\na: # c\n  x:\n    - 1\nb: 1\n'],
     ['empty braces get lines', 'a: {} # c\n', set(['a', 'x'], 1), 'a: # c\n  # because\n  x: 1\n'],
     ['braces get a field', '- a: {x: 1} # c\n', set([0, 'a', 'w'], 2), '# because\n- a: {x: 1, w: 2} # c\n'],

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { allNames, recordingFile } from '../helpers/recordings.ts';
+import { parseScenario } from '../../src/demo/scenario.ts';
+import { allNames, recordingFile, scenarioFile } from '../helpers/recordings.ts';
+import { servingScenario } from '../helpers/serving.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -100,6 +102,24 @@ it('a start script that was PID 1 is named, as a longer grace period would not h
   const card = await cardOf(scratchFile('starting.ndjson', text));
   expect(card).toMatch(/SIGTERM came within 10s of the start of app, perhaps while its start script was PID 1/);
   expect(card).not.toMatch(/grace period \d+s \(/);
+});
+
+it('a shell that ends at once and cuts its application off gets its hook from the card and from fix alike', async () => {
+  const waiting = (file: string): string =>
+    readFileSync(file, 'utf8')
+      .replaceAll('httpd -p 8080 -h /www;', 'httpd -f -p 8080 -h /www &')
+      .replaceAll('while :; do sleep 0.2; done', 'wait');
+  const hook = /preStop sleep 10s and grace period \d+s \([^)]*\)/;
+  const card = await cardOf(scratchFile('waiting.ndjson', waiting(recordingFile('graceful-exit'))));
+  const scenario = parseScenario(waiting(scenarioFile('graceful-exit')));
+  const { stdout, stderr } = await servingScenario(scenario, {}, ({ server, flags }) =>
+    runMain(['fix', server.pod, ...flags]),
+  );
+  expect(stderr).toMatch(
+    /by hand: .* app ends at once on SIGTERM, and its application is cut off .*\(shell-as-pid-1\)/,
+  );
+  expect(stderr).toContain(hook.exec(card)?.[0] ?? 'the hook that the card has not');
+  expect(stdout).toContain('preStop:');
 });
 
 describe('fix of a recording', () => {

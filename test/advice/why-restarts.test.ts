@@ -42,14 +42,14 @@ it('names the probe, the time that the container got after its stop, and the gra
   const stopped = event('Killing', 'Container app failed liveness probe, will be restarted', 30);
   const { summary, moments } = explained(pod(), failed, stopped);
   expect(summary).toContain(
-    'app ended with Error 137 ≈10s after the kubelet stopped it for its liveness probe (grace period 10s), restarted 1 time',
+    'app exited 137 (Error) ≈10s after the kubelet stopped it for its liveness probe (grace period 10s), restarted 1 time so far',
   );
   expect(moments.map(({ what }) => what)).toContain('Liveness probe failed: HTTP probe failed with statuscode: 500');
 });
 
 it('blames no probe that failed after the exit', () => {
   const stopped = event('Killing', 'Container app failed liveness probe, will be restarted', 55);
-  expect(explained(pod(), stopped).summary).toContain('app ended with Error 137, restarted');
+  expect(explained(pod(), stopped).summary).toContain('app exited 137 (Error), restarted');
 });
 
 it('names RestartAllContainers, which skips hooks and grace periods (KEP-5532, beta in 1.36)', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { startLoopback, type FaultyOptions } from '../sim/faults/faulty-server.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import { parseScenario, type Scenario } from '../../src/demo/scenario.ts';
 import { scenarioFile } from './recordings.ts';
 
 export interface Serving {
@@ -15,12 +15,17 @@ export interface Serving {
 }
 
 /** Plays a recording during `work`. */
-export async function serving<T>(
+export const serving = <T>(
   name: string,
   options: Partial<FaultyOptions>,
   work: (serving: Serving) => Promise<T>,
+): Promise<T> => servingScenario(parseScenario(readFileSync(scenarioFile(name), 'utf8')), options, work);
+
+export async function servingScenario<T>(
+  scenario: Scenario,
+  options: Partial<FaultyOptions>,
+  work: (serving: Serving) => Promise<T>,
 ): Promise<T> {
-  const scenario = parseScenario(readFileSync(scenarioFile(name), 'utf8'));
   const server = await startLoopback({ scenario, ...options });
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const kubeconfig = join(folder, 'kubeconfig');

@@ -97,38 +97,6 @@ describe('a sibling in a first list after the DELETE', () => {
   });
 });
 
-describe('a list of uids from before the DELETE', () => {
-  /** A sibling in a late list, created in the same second as the deletion. */
-  async function counted(uids: (own: string, sibling: string) => string[], behind: bigint): Promise<RawObservation[]> {
-    const rawObservations = await listedLate(0);
-    const { at, version } = deletionIn(rawObservations);
-    const list = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'siblings');
-    const sibling = list?.kind === 'listed' ? uidOf(list.objects[0]) : '';
-    const kin: RawObservation = {
-      kind: 'kin',
-      at: at - 3,
-      sentAt: at - 6,
-      resourceVersion: String(version - behind),
-      uids: uids(String(markedIn(rawObservations).object.metadata.uid), sibling),
-    };
-    return adding(rawObservations, kin);
-  }
-  const uidOf = (pod: unknown): string => String((pod as { metadata: { uid: string } }).metadata.uid);
-
-  it('excludes its siblings as replacements, and admits a sibling that it does not hold', async () => {
-    const came = judged(await counted((own) => [own], 1n)).replacement;
-    expect(came).toBeDefined();
-    const { at } = deletionIn(await counted((own) => [own], 1n));
-    expect(Date.parse(came?.createdAt.earliest ?? '')).toBeGreaterThanOrEqual(at - 6);
-    expect(judged(await counted((own, sibling) => [own, sibling], 1n)).replacement).toBeUndefined();
-  });
-
-  it('shows nothing if it is from after the deletion or does not hold the pod', async () => {
-    expect(judged(await counted((own) => [own], 0n)).replacement).toBeUndefined();
-    expect(judged(await counted(() => [], 1n)).replacement).toBeUndefined();
-  });
-});
-
 describe('a pod of another name or namespace on the pod’s stream', () => {
   it.each([{ name: 'somebody-else' }, { namespace: 'elsewhere' }])(
     '%j is neither the pod nor its successor',

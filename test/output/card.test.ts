@@ -33,9 +33,10 @@ describe.each(recorded)('the card of %s', (_name, report) => {
     expect(prose.filter((line) => textWidth(line) > 80)).toEqual([]);
   });
 
-  it('ends with the answer, with an icon that fits the exit code', () => {
+  it('ends with the answer and how long the pod took to be gone, with an icon that fits the exit code', () => {
     const last = cardOf(report).at(-1) ?? '';
-    expect(last.slice(2)).toBe(report.answer.summary);
+    expect(last.slice(2).startsWith(report.answer.summary)).toBe(true);
+    expect(/; gone after /.test(last)).toBe(report.timeline.total !== undefined);
     expect(/^[✔▲]/.test(last)).toBe(report.verdict.exitCode === 0);
     expect(cardOf(report)[0]?.slice(0, 1)).toBe(last.slice(0, 1));
   });

@@ -49,7 +49,7 @@ describe.each(everyNth(2, allNames))('%s', async (name) => {
       const icon = isGood ? (toMend.has(name) ? '▲' : '✔') : '✖';
       for (const format of ['card', 'lines', 'text', 'verbose']) {
         const last = outputs[format]?.trimEnd().split('\n').at(-1) ?? '';
-        expect(last).toBe(`${icon} ${pod.report.answer.summary}`);
+        expect(last.startsWith(`${icon} ${pod.report.answer.summary}`)).toBe(true);
       }
       expect(/^### (.)/.exec(outputs['markdown'] ?? '')?.[1]).toBe(icon);
       expect(/<h1><span[^>]*>(.)/.exec(outputs['html'] ?? '')?.[1]).toBe(icon);

@@ -79,7 +79,6 @@ function namedItems(before: readonly unknown[], after: readonly unknown[]): unkn
   return [...changed, ...removed.map((name) => ({ name, $patch: 'delete' }))];
 }
 
-/** Fields that differ, or are in one of the objects only. */
 export const differing = (before: JsonObject, after: JsonObject): string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => !isSame(before[key], after[key]));
 

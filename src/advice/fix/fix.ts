@@ -12,7 +12,7 @@ import { targetText, workloadKinds, type Target, type WorkloadResource } from '.
 import { deploymentOf, ownerOf } from '../../run/streams/watched.ts';
 import { readReports, ownerNameOf, type ReadRecording } from '../history/reports.ts';
 import { isProblem } from '../problem.ts';
-import { problemsOf } from '../check-report.ts';
+import { advised } from '../check-report.ts';
 import { readManifests, type ManifestInput } from '../manifest-input.ts';
 import type { Manifest } from '../manifests.ts';
 import { manifestOf, readNamespace, readPodToDelete, readWithKind } from '../read-cluster.ts';
@@ -20,7 +20,7 @@ import { situationIn } from '../live-pod.ts';
 import { situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
-import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
+import { editsOf, type Consent, type Remedy } from '../remedies.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
 import { commentLine } from './text-changes.ts';
 
@@ -38,10 +38,8 @@ export interface FixOptions {
   readRecording: ReadRecording;
 }
 
-/** One object with the edits proposed for it. */
 interface Fixable {
   object: KubernetesObject;
-  /** Those that the edits apply. */
   remedies: readonly Remedy[];
   edits: readonly Edit[];
   /** Problems that the edited object still has, which need a person: sentences, each with its code. */
@@ -95,16 +93,13 @@ function linesAbout({ object, remedies, edits, byHand }: Fixable): string[] {
 
 /** What a patch of `fix` changes, and why. */
 export function planFor(situation: Situation, { allowed }: Pick<FixOptions, 'allowed'>) {
-  const applied = remediesFor(situation, problemsOf(situation)).filter((one) => editsOf([one], allowed).length > 0);
+  const applied = advised(situation).remedies.filter((one) => editsOf([one], allowed).length > 0);
   return { remedies: applied, edits: editsOf(applied, allowed) };
 }
 
 function byHandIn(situation: Situation): string[] {
-  const problems = problemsOf(situation);
-  const remedies = remediesFor(situation, problems);
-  return problems
-    .filter(isProblem)
-    .map((problem) => `${problem.message}. ${adviceFor(problem, remedies) ?? ''} (${problem.code})`);
+  const { found, adviceOf } = advised(situation);
+  return found.filter(isProblem).map((one) => `${one.message}. ${adviceOf(one) ?? ''} (${one.code})`);
 }
 
 async function fromFiles(input: ManifestInput, options: FixOptions, ports: Ports) {

@@ -1,6 +1,6 @@
 /** The least changes of the text of a YAML document that set a field, or move an item to another list. Pure. */
 import { isDeepStrictEqual } from 'node:util';
-import { isCollection, isMap, isScalar, Scalar, type Node } from 'yaml';
+import { isCollection, isMap, isScalar, type Node } from 'yaml';
 import type { Path } from '../container-spec.ts';
 import { childOf } from './edit.ts';
 import {
@@ -23,7 +23,6 @@ import {
   type YamlStyle,
 } from './yaml-source.ts';
 
-/** Replaces the text from one offset to another. */
 export interface TextChange {
   start: number;
   end: number;
@@ -126,14 +125,12 @@ const isEmpty = ({ node }: Entry): boolean =>
 const indentBelow = ({ text, style }: YamlSource, { start }: Entry, value: unknown): string =>
   ' '.repeat(columnOf(text, start) + (Array.isArray(value) ? style.dashIndent : style.mapIndent));
 
-/** Text keeps the quotes of the text before. */
 function replaceInline({ text, style }: YamlSource, entry: Entry, wanted: unknown): TextChange[] {
   const { node, valueStart } = entry;
   const end = contentEnd(text, entry);
   const isEmpty = end === valueStart;
   const start = isEmpty ? valueStart : (node?.range?.[0] ?? valueStart);
-  const isQuoted = isScalar(node) && typeof wanted === 'string' && node.type === Scalar.QUOTE_SINGLE;
-  const own = isQuoted ? `'${wanted.replaceAll("'", "''")}'` : flowText(wanted, style, indentAt(text, start));
+  const own = flowText(wanted, style, indentAt(text, start));
   return [{ start, end, text: `${isEmpty ? ' ' : ''}${own}${text[end - 1] === '\n' ? style.eol : ''}` }];
 }
 

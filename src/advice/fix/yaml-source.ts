@@ -70,7 +70,6 @@ export function blockEnd(text: string, entry: Entry): number {
   return deeperComments.lastIndex;
 }
 
-/** The blanks at the start of the line. */
 export const indentAt = (text: string, offset: number): string => {
   const start = lineStart(text, offset);
   return text.slice(start, start + text.slice(start).search(/[^ \t]|$/));
@@ -98,7 +97,6 @@ export function yamlStyleOf(text: string) {
   const [, , blanks = '  '] = below('( +)["\']?[\\w-]').exec(text) ?? [];
   const [, key = '', dash = '  '] = below('( *)- ').exec(text) ?? [];
   return {
-    /** The end of a line. */
     eol: text.includes('\r\n') ? '\r\n' : '\n',
     /** Columns that a map is indented below its key, and the dashes of a list. */
     mapIndent: blanks.length,

@@ -5,7 +5,6 @@ import { totalRequests, type ExitSample, type Seconds } from './reports.ts';
 
 export type Comparison = ReturnType<typeof compare>;
 
-/** One set of exits, summed up. */
 export type Side = ReturnType<typeof sideOf>;
 
 /** Claims only differences that the intervals prove and that are hardly chance. */
@@ -28,7 +27,6 @@ export function compare(before: readonly ExitSample[], after: readonly ExitSampl
     return lengthRow(name, allOf(before), allOf(after));
   });
   const rows = [...outcomeRow(before, after), ...lengths, ...lossRow(was, is)];
-  /** What became better and what became worse, each in a few words. */
   const better = [...rows.filter(({ sign }) => sign < 0).map(({ text }) => text), ...listed(findings.fixed, 'fixed')];
   const worse = [...rows.filter(({ sign }) => sign > 0).map(({ text }) => text), ...listed(findings.new, 'new')];
   const change: 'better' | 'worse' | 'same' | 'mixed' =

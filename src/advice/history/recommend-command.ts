@@ -9,7 +9,6 @@ import { publish, wrapped, type OutputOptions } from '../output.ts';
 import { minExits, recommendationsFor, type Bucket, type Recommendation } from './recommend.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
-/** Values of `--fail-on`. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 
 /** Returns 0, or 5 for --fail-on. Throws `recommend.few` if no workload has enough exits. */
@@ -69,7 +68,6 @@ function card(one: Recommendation, pen: Pen, columns: number): string[] {
 
 const figureNames = ['p50', 'p90', 'p99', 'max'] as const;
 
-/** A row for each measured length: its name and its quantiles. */
 const figuresOf = (one: Recommendation): string[][] =>
   (['hook', 'drain', 'used', 'total'] as const).flatMap((name) => {
     const quantiles = one[name];

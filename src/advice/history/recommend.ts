@@ -9,7 +9,6 @@ export const minExits = 10;
 
 export type Recommendation = ReturnType<typeof recommendationOf>;
 
-/** A recommendation for each workload with enough exits, and the workloads with too few. */
 export function recommendationsFor(samples: readonly ExitSample[]) {
   // They had a grace period, and ended.
   const counted = samples.filter(({ outcome }) => /^(graceful|killed|failed|overran|oom)$/.test(outcome));

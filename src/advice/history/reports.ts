@@ -35,9 +35,7 @@ export async function readReports(names: readonly string[], readRecording: ReadR
 
 /** For a folder its reports and recordings, by extension; other files are skipped. */
 async function filesOf(name: string): Promise<string[]> {
-  const info = await stat(name).catch((error: Error) => {
-    throw unreadable(name, whyUnread(error));
-  });
+  const info = await stat(name).catch(refuse(name));
   if (!info.isDirectory()) return [name];
   const files = (await readdir(name)).filter((file) => /\.(nd)?json$/.test(file)).sort();
   if (files.length === 0) throw unreadable(name, 'holds no .json or .ndjson file');
@@ -46,9 +44,7 @@ async function filesOf(name: string): Promise<string[]> {
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
-  const bytes = await readFile(file).catch((error: Error) => {
-    throw unreadable(file, whyUnread(error));
-  });
+  const bytes = await readFile(file).catch(refuse(file));
   const document = parseJson(withoutMark(decodedText(bytes)));
   if (document === undefined) throw unreadable(file, 'is not JSON');
   const exits = exitsIn(asObject(document));
@@ -70,6 +66,10 @@ export function exitsIn(document: JsonObject): JsonObject[] | undefined {
 const unreadable = (file: string, why: string): PodexitError =>
   new PodexitError('report.unreadable', `${file} ${why}`, 'Name reports: kubectl podexit POD -o json > exit.json');
 
+const refuse = (file: string) => (error: Error) => {
+  throw unreadable(file, whyUnread(error));
+};
+
 export function sampleOf(document: JsonObject) {
   const containers = objectsIn(document['containers']);
   const main = containers.filter(({ kind }) => kind === undefined || kind === 'container');
@@ -90,7 +90,6 @@ export function sampleOf(document: JsonObject) {
     /** From the start of the termination by the kubelet to the last exit. */
     used: between(document, 'stopping', 'exited'),
     total: totalOf(document),
-    /** A container was killed. */
     killed: containers.some(({ outcome: end }) => end === 'killed'),
     requests: totalOfAny(
       objectsIn(asObject(document['traffic'])['probes']).map(({ sent, failed }) => {

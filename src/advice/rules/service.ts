@@ -16,7 +16,7 @@ function drainRace(spec: Situation): Problem[] {
     const meanwhile = `while ${clientsText(servicesTo(container, spec))} may still send requests`;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
-    if (seconds === undefined || seconds >= 1 || hook?.kind === 'tcpSocket' || hook?.neverRuns) return [];
+    if (seconds === undefined || seconds >= 1 || hook?.fails) return [];
     if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
     if (!hook?.stopsServer && container.hasOwnDelay) return [];
     const what = hook?.stopsServer
@@ -99,7 +99,6 @@ function lastEndpoint(spec: Situation): Problem[] {
   return [warning('last-endpoint', message, { path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
-/** A rollout that may remove every pod before a new one is ready. */
 function outageByRollout(spec: Situation): Problem[] {
   const { subject, capacity } = spec;
   const { rollout, replicas, inPlace } = capacity;

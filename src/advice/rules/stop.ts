@@ -16,14 +16,10 @@ const minSecondsAfterHook = 2;
 
 const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop');
 
-/** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
 const impossibleHooks = ofContainer((container) => {
-  const { hook } = container;
-  const fails = (how: string) =>
-    warning('prestop-failed', `the preStop hook of ${container.name} ${how}`, atHook(container));
-  if (hook?.kind === 'tcpSocket') return fails('always fails: the kubelet runs no tcpSocket hooks');
-  if (!hook?.neverRuns) return undefined;
-  return fails(`runs \`${hook.command[0]}\`, which a distroless image does not have: it fails at once`);
+  const { name, hook } = container;
+  if (hook?.fails === undefined) return undefined;
+  return warning('prestop-failed', `the preStop hook of ${name} ${hook.fails}`, atHook(container));
 });
 
 const longHooks = ofContainer((container, spec) => {
@@ -42,7 +38,6 @@ const longHooks = ofContainer((container, spec) => {
   return warning(code, `${takes} and leaves it ${left}s${minimum}`, atHook(container));
 });
 
-/** What the application gives itself, after its hook, is more than the kubelet gives it. */
 const slowApplications = ofContainer((container, spec) => {
   const { name, ownTimeout, kind } = container;
   const hookSeconds = hookSecondsOf(container) ?? 0;
@@ -106,30 +101,30 @@ const signals = ofContainer((container, spec) => {
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
-  const place = at(container, command.command.length > 0 ? 'command' : 'args');
   const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
   const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container);
   // What ships the last log lines of the application must not end together with it.
   const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
-  if (handling.kind !== 'ignores') {
-    const { kind, because, advice = `${execRemedy.text}.` } = handling;
-    if (kind === 'depends' && (handling.advice === undefined || isJob(spec))) return undefined;
-    const first = spec.sharesProcesses ? 'the first process' : 'PID 1';
-    const messages = {
-      shell: `${first} of ${name} does not pass ${signal} on (${because}): ${kill}`,
-      cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
-      depends: `it is not visible here whether ${first} of ${name} passes ${signal} on (${because})`,
-    };
-    return (kind === 'shell' ? error : warning)('shell-as-pid-1', messages[kind], { ...place, advice: early + advice });
+  const { kind, because } = handling;
+  if (kind === 'depends' && (handling.advice === undefined || isJob(spec))) return undefined;
+  const { advice = kind === 'ignores' ? handleRemedy : `${execRemedy.text}.` } = handling;
+  const details = { ...at(container, command.command.length > 0 ? 'command' : 'args'), advice: early + advice };
+  if (kind === 'ignores' && inspection?.kind === 'read') {
+    const message = `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${kill}`;
+    return warning('no-signal-handler', message, details);
   }
-  const advice = early + (handling.advice ?? 'Handle the stop signal, or put an init such as tini in front of it.');
-  return inspection?.kind === 'read'
-    ? warning('no-signal-handler', `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${kill}`, {
-        ...place,
-        advice,
-      })
-    : error('no-signal-handling', `${name} ignores ${signal} (${handling.because}): ${kill}`, { ...place, advice });
+  const first = spec.sharesProcesses ? 'the first process' : 'PID 1';
+  const messages = {
+    ignores: `${name} ignores ${signal} (${because}): ${kill}`,
+    shell: `${first} of ${name} does not pass ${signal} on (${because}): ${kill}`,
+    cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
+    depends: `it is not visible here whether ${first} of ${name} passes ${signal} on (${because})`,
+  };
+  const finding = kind === 'ignores' || kind === 'shell' ? error : warning;
+  return finding(kind === 'ignores' ? 'no-signal-handling' : 'shell-as-pid-1', messages[kind], details);
 });
+
+const handleRemedy = 'Handle the stop signal, or put an init such as tini in front of it.';
 
 /** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
 const mismatched = ofContainer((container, spec) => {

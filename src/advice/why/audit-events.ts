@@ -95,7 +95,6 @@ export function ofPodDeletedLast(events: readonly AuditEvent[], name: string): A
 export const podIn = (event: AuditEvent): JsonObject | undefined =>
   isPod(event) && event.object?.['kind'] === 'Pod' ? event.object : undefined;
 
-/** Who sent the request that deleted the pod. */
 export const deleterIn = (request: AuditEvent): PastExit['deletedBy'] => {
   const { user, userAgent, sourceIPs } = request;
   return { user, userAgent, sourceIPs, verb: isEviction(request) ? 'evict' : 'delete' };
@@ -156,7 +155,6 @@ const triggerOfUser: ReadonlyMap<string, TriggerKind> = new Map([
   ['system:serviceaccount:kube-system:pod-garbage-collector', 'pod-gc'],
 ]);
 
-/** What the sender of the request shows about its reason. */
 export const triggerBy = (request: AuditEvent): TriggerKind =>
   isEviction(request) ? 'eviction-api' : (triggerOfUser.get(request.user) ?? 'unknown');
 

@@ -114,7 +114,6 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },
 ];
 
-/** An Event that says something about a shutdown. */
 export type ReadableEvent = NonNullable<ReturnType<typeof readEvent>>;
 
 /** Undefined for a reason that says nothing about a shutdown. */

@@ -114,12 +114,12 @@ export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastEx
   const { phase = 'unknown', reason } = narrowed.status;
   const ended = statusesOf(narrowed).flatMap(({ name, state, lastState, restartCount }) => {
     const last = state.terminated ?? lastState?.terminated;
-    const what = `${name} ended with ${last?.reason ?? 'exit'} ${last?.exitCode}`;
+    const what = `${name} exited ${last?.exitCode}${last?.reason === undefined ? '' : ` (${last.reason})`}`;
     return last ? [{ name, what, isOom: last.reason === 'OOMKilled', at: timeIn(last.finishedAt), restartCount }] : [];
   });
   const texts = ended.map(
     ({ name, what, at, restartCount }) =>
-      `${what}${probeText(pod, name, at, gone)}, restarted ${plural(restartCount, 'time')}`,
+      `${what}${probeText(pod, name, at, gone)}, restarted ${plural(restartCount, 'time')} so far`,
   );
   // The action of restartPolicyRules (KEP-5532, beta in 1.36).
   const allAtOnce = 'the exit of one container restarted all of them at once, without preStop hook and grace period';

@@ -15,7 +15,6 @@ import {
 import { hasWord, objectOf, ownersOf, type NamespaceHistory } from './owners.ts';
 import type { PastGrace, WhyMoment } from './report.ts';
 
-/** What is known of a pod that is gone. */
 export type GonePod = ReturnType<typeof gonePod>;
 
 /** `nodeFacts`: Events about its node. */

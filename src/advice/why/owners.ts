@@ -54,7 +54,6 @@ function parentOf(replicaSet: PastOwner, { workloads }: NamespaceHistory): PastO
   return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
 }
 
-/** The owner's object, if it still exists. */
 export const objectOf = (owner: PastOwner | undefined, workloads: readonly KubernetesObject[]) =>
   workloads.find(
     ({ kind, metadata }) =>
@@ -63,6 +62,5 @@ export const objectOf = (owner: PastOwner | undefined, workloads: readonly Kuber
       (owner?.uid === undefined || metadata?.uid === owner.uid),
   );
 
-/** The Event's message has the name as a separate word. */
 export const hasWord = ({ message }: EventFacts, name: string): boolean =>
   message.includes(name) && message.split(/[\s:]+/).includes(name);

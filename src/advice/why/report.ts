@@ -18,7 +18,6 @@ export interface WhyMoment {
   source: string;
 }
 
-/** What is known of a past exit. */
 export interface PastExit {
   pod: { namespace: string; name: string; uid?: string | undefined; node?: string | undefined };
   basis: 'events' | 'recording' | 'audit-log';
@@ -53,7 +52,6 @@ export interface PastGrace {
   atItsEnd: 'gone' | 'still-there' | 'unknown';
 }
 
-/** What a report says of the exit. */
 export function pastExitOf(exit: Report, basis: PastExit['basis'], heading: string): PastExit {
   const { timeline, verdict, answer } = exit;
   const { metadata, spec } = timeline.pod;

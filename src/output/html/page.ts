@@ -5,7 +5,7 @@ import type { FixReport } from '../../model/report.ts';
 import { imagesOf } from '../../model/pod.ts';
 import { secondsText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
-import { allNotes } from '../../verdict/rule-input.ts';
+import { allNotes } from '../../model/trace.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitText } from '../mark-text.ts';
 import { cardLines, iconOf, type CardOptions, type Icon } from '../text/card.ts';

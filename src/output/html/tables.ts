@@ -1,6 +1,6 @@
 /** Tables folded below the picture: everything that it shows as text, with bounds and evidence. */
 import type { Timeline } from '../../infer/timeline.ts';
-import { allNotes } from '../../verdict/rule-input.ts';
+import { allNotes } from '../../model/trace.ts';
 import type { Cell, ReportTable } from '../report-tables.ts';
 import { join, markup, type Child } from './markup.ts';
 

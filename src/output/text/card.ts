@@ -1,7 +1,7 @@
 /**
  * The card that ends every run and every replay of one pod: the answer, a bar for each container against its grace
- * period, traffic, requests, accuracy, why, and what to change; the last line is the answer again. At most 20
- * lines, 8 if all went well, without the evidence that `-v` adds above it.
+ * period, traffic, requests, accuracy, why, and what to change; the last line is the answer again, with what held the
+ * pod. At most 20 lines, 8 if all went well, without the evidence that `-v` adds above it.
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
 import { warnsOfExit } from '../../verdict/answer.ts';
@@ -36,14 +36,12 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const { pen } = options;
   const exits = exitRows(report);
   const rows = answerRows(report, options);
-  const layout = cardLayout(
-    pen,
-    options.columns,
-    [...exits, ...rows].map(({ label }) => label),
-  );
+  const labels = [...exits, ...rows].map(({ label }) => label);
+  const layout = cardLayout(pen, options.columns, labels);
   const isGood = report.verdict.exitCode === 0;
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
-  const last = lastLine(pen, iconOf(report), report.answer.summary);
+  const end = report.timeline.total ? `; ${deletedText(report)}` : '';
+  const last = lastLine(pen, iconOf(report), report.answer.summary + end);
   const blank = isGood ? [] : [''];
   // What a user asked to measure has two lines of its own.
   const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
@@ -109,9 +107,11 @@ export const lastLine = (pen: Pen, { symbol, ink }: Icon, sentence: string): str
 /** `shop/checkout-6677656c54-258qr · deployment/checkout · gone after 6.9s` */
 function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   const { timeline } = report;
-  const facts = [podText(timeline), ownerText(timeline), deletedText(report)];
-  const text = facts.flatMap((fact) => (fact === undefined ? [] : forTerminal(fact))).join(' · ');
-  return flow(pen, [plain('  '), dim(text)], { width, hang: 2 });
+  const owner = ownerText(timeline);
+  const place = `${forTerminal(podText(timeline))}${owner === undefined ? '' : ` · ${forTerminal(owner)}`}`;
+  const deleted = deletedText(report);
+  const end = plain(deleted === undefined ? '' : ` · ${forTerminal(deleted)}`);
+  return flow(pen, [plain('  '), dim(place), end], { width, hang: 2 });
 }
 
 /** If there is no room, rows of the highest `rank` are left out first. */

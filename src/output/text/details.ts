@@ -1,7 +1,7 @@
 /** What `-v` adds to the card: who held it up, findings with their evidence, phases, accuracy. */
 import { togetherWith } from '../../model/reduce/notes.ts';
 import type { Report } from '../../verdict/report.ts';
-import { allNotes } from '../../verdict/rule-input.ts';
+import { allNotes } from '../../model/trace.ts';
 import type { Pen } from '../palette.ts';
 import { dim, flow, padTo, piece, plain, textWidth } from '../prose.ts';
 import { tablesOf, type Cell, type ReportTable } from '../report-tables.ts';

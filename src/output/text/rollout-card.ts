@@ -89,7 +89,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   ];
 }
 
-/** ` (Eviction API; web-5qlrp refused for 15.1s before by a PodDisruptionBudget)`; empty for what a command of ours did. */
+/** ` (Eviction API; web-5qlrp after 15.1s of refusals by a PodDisruptionBudget)`; empty for what a command of ours did. */
 function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): string {
   const by = ['this-command', 'rollout', 'unknown'].includes(trigger) ? [] : [triggerText[trigger]];
   const waited = held && held.pods > 1 ? [`${held.pods} of ${pods} pods waited`] : [];

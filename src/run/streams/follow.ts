@@ -6,7 +6,7 @@ import { refusedPods } from '../../kube/refused.ts';
 import { watchObjects, type Since } from '../../kube/watch.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { namesStopSignal, narrowerOf } from '../../model/observe.ts';
+import { namesStopSignal, narrowers } from '../../model/observe.ts';
 import type { StreamGate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
 import { groupText, type Group } from '../group/group.ts';
@@ -65,7 +65,7 @@ export async function follow(
   };
   try {
     // Thousands of objects are read at the start: only what a trace needs of them is kept.
-    const keep = group.isEndless ? narrowerOf(target.stream) : undefined;
+    const keep = group.isEndless ? narrowers[target.stream] : undefined;
     await watchObjects(options.cluster, { ...target, keep }, { signal: until, deliver, health, since });
   } catch (error) {
     if (isOfPods && isDeleting(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);

@@ -24,11 +24,9 @@ const repeatedFlags = [
   'asUserExtra',
 ] as const;
 
-type RepeatedFlag = (typeof repeatedFlags)[number];
-
 /** The flags that choose the cluster and the user, named as in kubectl; all are optional. */
 export interface ConnectOptions extends Partial<
-  Record<Exclude<RepeatedFlag, 'asGroup' | 'asUserExtra' | 'insecureSkipTlsVerify'>, string>
+  Record<Exclude<(typeof repeatedFlags)[number], 'asGroup' | 'asUserExtra' | 'insecureSkipTlsVerify'>, string>
 > {
   asGroup?: readonly string[];
   /** Each is KEY=VALUE. */

@@ -18,7 +18,6 @@ export type Since = Readonly<{ resourceVersion: string; at: number }>;
 interface WatchOptions {
   signal: AbortSignal;
   deliver: Deliver;
-  /** Absent: nobody needs to know it. */
   health?: Health;
   since?: Since | undefined;
   /** Ends when the state has come: as a plain list, however long the server is busy. */
@@ -26,7 +25,8 @@ interface WatchOptions {
 }
 
 const never = new AbortController().signal;
-const unwatched: Health = { lost: () => {}, flows: () => {}, sure: () => {}, whole: () => {}, doubted: never };
+/** The health of a stream that nobody needs. */
+export const unwatched: Health = { lost: () => {}, flows: () => {}, sure: () => {}, whole: () => {}, doubted: never };
 
 /**
  * Delivers the state of a collection and its changes, until the signal aborts: `listed` and `synced` once, then

@@ -15,15 +15,10 @@ import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
 const rememberedMs = 10 * 60_000;
 
-interface Ring {
-  readonly seen: Observation[];
-  /** ms until they are forgotten; Infinity: what exists. */
-  forMs: number;
-}
-
 /** The last observations by key, and which keys belong to a namespace. */
 function createRings() {
-  const rings = new Map<string, Ring>();
+  /** `forMs`: until they are forgotten; Infinity: what exists. */
+  const rings = new Map<string, { readonly seen: Observation[]; forMs: number }>();
   const lists = new Map<string, Observation>();
   /** The keys of the slices, Services and namespaces in each namespace. */
   const beside = new Map<string, Set<string>>();

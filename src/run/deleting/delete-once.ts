@@ -14,10 +14,12 @@ import { warnOn } from '../ports.ts';
 import type { Session } from '../session.ts';
 import type { Once, TraceOptions } from '../options.ts';
 
-type DeleteOptions = Once & Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'>;
-
 /** Returns exit code 0. Throws PodexitError if the pod was not deleted, or the user interrupts. */
-export async function deleteOnce(session: Session, found: FoundPod, options: DeleteOptions): Promise<number> {
+export async function deleteOnce(
+  session: Session,
+  found: FoundPod,
+  options: Once & Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'>,
+): Promise<number> {
   const { cluster, deadline, ports } = session;
   const { name } = found;
   const { graceSeconds, mode, retryEvict, dryRun, nameOnly } = options;

@@ -73,8 +73,6 @@ export async function runDeletion(run: Run): Promise<void> {
   await Promise.all(requests);
 }
 
-type Listed = Extract<RawObservation, { kind: 'listed' }>;
-
 /** Whether our DELETE has begun the pod's deletion, as far as is known when it is answered. */
 async function isOurDeletion({ options, group, traceOf }: Run, pod: JsonObject): Promise<boolean> {
   const trace = traceOf(uidOf(pod));
@@ -83,7 +81,11 @@ async function isOurDeletion({ options, group, traceOf }: Run, pod: JsonObject):
 }
 
 /** The first list of the pods; without pods that nobody named, which would stay in memory as long as the run lasts. */
-function firstList(run: Run, gate: StreamGate, observe?: (rawObservation: RawObservation) => void): Promise<Listed> {
+function firstList(
+  run: Run,
+  gate: StreamGate,
+  observe?: (rawObservation: RawObservation) => void,
+): Promise<Extract<RawObservation, { kind: 'listed' }>> {
   return new Promise((resolve) => {
     void follow(run, run.group.pods, {
       gate,

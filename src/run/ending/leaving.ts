@@ -52,10 +52,11 @@ export function deletionProgress(trace: Trace | undefined, requested: boolean): 
   return answers.length > 0 && answers.every((status) => status === 429) ? 'turned-away' : 'asked';
 }
 
-type PodOfCluster = Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: string };
-
 /** One sentence about what happens to the pod after we leave, with a command to look at it. */
-export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodOfCluster): string {
+export function fateOf(
+  progress: DeletionProgress,
+  { namespace, name, connectionFlags }: Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: string },
+): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${connectionFlags} -w`;
   const fate = briefFate(progress, `pod "${name}"`);
   return progress === 'not-asked' || progress === 'gone' ? fate : `${fate}; ${look}`;

@@ -133,9 +133,7 @@ function isStalled(object: JsonObject): boolean {
   return rawConditionOf(object, 'Progressing', 'False')?.['reason'] === 'ProgressDeadlineExceeded';
 }
 
-type Rule = (spec: JsonObject, status: JsonObject) => boolean;
-
-const rules: Record<string, Rule | undefined> = {
+const rules: Record<string, ((spec: JsonObject, status: JsonObject) => boolean) | undefined> = {
   Deployment: (spec, status) => {
     const updated = numberOr(status['updatedReplicas'], 0);
     return (

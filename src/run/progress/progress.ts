@@ -85,7 +85,7 @@ export function createProgress(running: () => number, say = (_sentence: string):
     pending,
     isEndKnown,
     /** Resolves when the rollout is done and has been quiet since, or on abort. */
-    untilOver: (env: Env, signal: AbortSignal) => untilOver({ isOver, isEndKnown, changes }, env, signal),
+    untilOver: (env: Env, signal: AbortSignal) => untilOver({ isOver, isEndKnown }, changes, env, signal),
   };
 }
 
@@ -110,13 +110,12 @@ function createChanges() {
   };
 }
 
-interface Awaited {
-  isOver(): boolean;
-  isEndKnown(): boolean;
-  changes: ReturnType<typeof createChanges>;
-}
-
-async function untilOver({ isOver, isEndKnown, changes }: Awaited, env: Env, signal: AbortSignal): Promise<RolloutEnd> {
+async function untilOver(
+  { isOver, isEndKnown }: Record<'isOver' | 'isEndKnown', () => boolean>,
+  changes: ReturnType<typeof createChanges>,
+  env: Env,
+  signal: AbortSignal,
+): Promise<RolloutEnd> {
   signal.addEventListener('abort', changes.ofOwners, { once: true });
   while (!signal.aborted) {
     if (!isOver()) await changes.next();

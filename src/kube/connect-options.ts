@@ -1,7 +1,6 @@
 /**
- * The flags that are repeated in the commands that podexit suggests. Without them a command would use the current
- * context, which may be another cluster with a pod of the same name. Secrets are never repeated: the user has to give
- * them again.
+ * The flags that are repeated in the commands that podexit suggests: without them a command would use the current context,
+ * which may be another cluster with a pod of the same name. Secrets are never repeated.
  */
 const repeatedFlags = [
   'kubeconfig',

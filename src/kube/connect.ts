@@ -12,10 +12,7 @@ import { loadKubeconfig } from './kubeconfig/load.ts';
 import { createRedactor, showUrl } from './redact.ts';
 import type { Env } from './env.ts';
 
-/**
- * Creates a Cluster from flags and kubeconfig. Sends nothing yet. Throws PodexitError (`kubeconfig.*`,
- * `usage.impersonation`) if the configuration cannot be used.
- */
+/** Creates a Cluster from flags and kubeconfig. Sends nothing yet. Throws `kubeconfig.*` and `usage.impersonation`. */
 export async function connect(options: ConnectOptions, processEnv: Env): Promise<Cluster> {
   const { kuberc } = options;
   const env = kuberc ? { ...processEnv, variables: { ...processEnv.variables, KUBERC: kuberc } } : processEnv;

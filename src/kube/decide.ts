@@ -1,7 +1,4 @@
-/**
- * Decides what a list or watch does next. A pure table: every outcome has one row, and each row says why. watch.ts
- * sends the requests and waits.
- */
+/** Decides what a list or watch does next. A pure table: every outcome has one row, and each row says why. */
 import type { GapCause } from '../model/observation.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';

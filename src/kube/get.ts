@@ -22,10 +22,7 @@ export async function getObject(cluster: Cluster, path: string, options: GetOpti
 
 type Look = { at: number; sentAt: number; object?: JsonObject };
 
-/**
- * The pod that a GET shows, or (without `object`) a proof that it does not exist. A login page, a proxy's own answer or a
- * refusal prove nothing.
- */
+/** The pod that a GET shows, or (without `object`) a proof that there is none. A page or a refusal proves nothing. */
 export function lookOf({ at, sentAt, status, body }: ApiResponse): Look | undefined {
   const object = asObject(body);
   if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };

@@ -46,10 +46,7 @@ export interface WatchTarget {
   keep?: ((this: void, object: unknown) => unknown) | undefined;
 }
 
-/**
- * The object has another name or namespace than requested: the server, or a proxy in front of it, does not respect the
- * selector.
- */
+/** The object has another name or namespace than requested: the server, or a proxy before it, ignores the selector. */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
   const metadata = metadataOf(object);
   const isOther = (received: string | undefined, asked: string | undefined): boolean =>

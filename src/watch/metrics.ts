@@ -107,10 +107,7 @@ function bounded<N extends string>(size: number, names: readonly N[]) {
   };
 }
 
-/**
- * Serves `/metrics`, `/healthz` (the process runs) and `/readyz` (the pods are watched). Throws `metrics.port` if it
- * cannot listen there. Returns how to stop.
- */
+/** Serves `/metrics`, `/healthz` (the process runs) and `/readyz` (the pods are watched). Throws `metrics.port`. */
 export async function serveMetrics(
   { host, port }: MetricsAddress,
   { registry }: ReturnType<typeof createMetrics>,

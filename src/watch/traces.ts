@@ -99,10 +99,7 @@ function ownerIn(memory: Memory, pod: Pod) {
   return owner && controllerOf(owner);
 }
 
-/**
- * Pods that are not traced, or not again: those that are gone, if a server that is behind shows them, and while they exist
- * those that were stuck or dropped.
- */
+/** Pods that are not traced (again): those that are gone, and while they exist those that were stuck or dropped. */
 function createEnded() {
   const [gone, staying] = [new Set<string>(), new Set<string>()];
   const add = (uid: string, isGone: boolean): void => {

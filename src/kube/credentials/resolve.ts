@@ -91,10 +91,7 @@ function escapeKey(key: string): string {
     .replace(/[^!#$&'*+\-.^_`|~0-9A-Za-z]/g, escaped);
 }
 
-/**
- * How the server's certificate is verified, and our client certificate. Throws PodexitError `kubeconfig.bad-file`, and
- * with TLS `kubeconfig.no-authority`.
- */
+/** How certificates are verified, and ours. Throws `kubeconfig.bad-file`, and with TLS `kubeconfig.no-authority`. */
 function readTls(cluster: ServerEntry, user: UserEntry, redactor: Redactor): TlsOptions {
   const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
   const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);

@@ -13,8 +13,8 @@ export interface Body extends AsyncIterable<unknown> {
 export const maxSilenceMs = 65_000;
 
 /**
- * Reads the whole body as JSON; undefined if it is not JSON. Throws TransportFailure if the connection breaks,
- * PodexitError `server.endless-answer` if the body exceeds `maxBytes` (by default more than any page of a list), and the abort error.
+ * Reads the whole body as JSON; undefined if it is not JSON. Throws TransportFailure if the connection breaks, PodexitError
+ * `server.endless-answer` beyond `maxBytes` (by default more than any page of a list has), and the abort error.
  */
 export async function readJson(
   body: Body,

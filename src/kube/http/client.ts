@@ -16,10 +16,7 @@ interface ClientOptions {
   transport: Transport;
   identify: Identify;
   userAgent: string;
-  /**
-   * kubectl's --request-timeout; 0 or absent: no limit. It limits streams only until their headers arrive, and writes
-   * only until they are connected.
-   */
+  /** --request-timeout; 0 or absent: none. Streams are limited until their headers, writes until they are connected. */
   requestTimeoutMs?: number;
   memory: ClusterMemory;
   counts: RequestCounts;

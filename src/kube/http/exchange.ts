@@ -39,10 +39,7 @@ export interface Wire {
   agent: Agent;
 }
 
-/**
- * Sends a request over HTTP/1.1 and waits for the headers. Throws TransportFailure if none come, PodexitError
- * `auth.unusable`, and an AbortError on abort.
- */
+/** Sends a request and waits for the headers. Throws TransportFailure if none come, `auth.unusable`, and on abort. */
 export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let sentAt = options.now();

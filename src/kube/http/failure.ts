@@ -50,10 +50,7 @@ const trustCodes = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/**
- * Describes an OpenSSL error in one sentence; undefined if it is not from OpenSSL. Its alerts are those of RFC 8446
- * §6.2.
- */
+/** An OpenSSL error in one sentence; undefined if it is not from OpenSSL. Its alerts are those of RFC 8446 §6.2. */
 function tlsReason({ code = '', message }: NodeJS.ErrnoException): string | undefined {
   if (!/^(?:ERR_SSL_|EPROTO$)/.test(code) || !message.includes(':SSL routines:')) return undefined;
   const reason = /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1]?.toLowerCase() ?? '';
@@ -92,10 +89,7 @@ export function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
   return Object.assign(new Error(`${what} within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
 }
 
-/**
- * What `use` returns. Throws PodexitError `auth.unusable` if Node refuses the credentials at once: a key that is not
- * PEM, a token with a line break.
- */
+/** Throws `auth.unusable` if Node refuses the credentials at once: a key that is not PEM, a token with a line break. */
 export function withUsable<T>(use: () => T): T {
   try {
     return use();

@@ -14,8 +14,7 @@ import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../s
 
 /**
  * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
- * Throws what readGroup throws, and PodexitError `target.no-pods`, `target.all-ready`, `target.several`,
- * `target.not-chosen`.
+ * Throws what readGroup throws, `target.no-pods`, `target.all-ready`, `target.several`, `target.not-chosen`.
  */
 export async function resolveTarget(
   session: Session,

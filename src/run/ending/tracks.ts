@@ -132,10 +132,7 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
     .catch(run.fail);
 }
 
-/**
- * The end of a trace as far as it is known now. What decides it is loaded while the server handles the first DELETE:
- * earlier, this would delay it.
- */
+/** The end of a trace as far as it is known. What decides it is loaded while the server handles the first DELETE. */
 function createPlan({ streams, group, fail }: Run, onLoaded: () => void) {
   let endOf: typeof EndOf | undefined;
   let loading: Promise<void> | undefined;

@@ -14,7 +14,7 @@ export interface FolderLimits {
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2976, mostFiles: 31, longestChain: 9 },
   run: { targetLines: 5000, mostLines: 5156, mostFiles: 51, longestChain: 10 },
-  kube: { targetLines: 4680, mostLines: 4668, mostFiles: 44, longestChain: 5 },
+  kube: { targetLines: 4680, mostLines: 4670, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3310, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1136, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4617, mostFiles: 28, longestChain: 7 },

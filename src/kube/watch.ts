@@ -24,9 +24,11 @@ interface WatchOptions {
   once?: boolean;
 }
 
-const never = new AbortController().signal;
 /** The health of a stream that nobody needs. */
-export const unwatched: Health = { lost: () => {}, flows: () => {}, sure: () => {}, whole: () => {}, doubted: never };
+export const unwatched = (): Health => {
+  const ignore = (): void => {};
+  return { lost: ignore, flows: ignore, sure: ignore, whole: ignore, doubted: new AbortController().signal };
+};
 
 /**
  * Delivers the state of a collection and its changes, until the signal aborts: `listed` and `synced` once, then
@@ -40,7 +42,7 @@ export const unwatched: Health = { lost: () => {}, flows: () => {}, sure: () => 
 export async function watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, deliver, health = unwatched, since, once = false }: WatchOptions,
+  { signal, deliver, health = unwatched(), since, once = false }: WatchOptions,
 ): Promise<void> {
   const { env, memory } = cluster;
   const position = initialPosition(env.now(), since);

@@ -41,7 +41,7 @@ describe('a server that never gives the pod', () => {
     const reasons: string[] = [];
     const stop = new AbortController();
     const waitingFor = (reason: string): void => void (reasons.push(reason) > 2 && stop.abort());
-    const health: Health = { ...unwatched, waitingFor };
+    const health: Health = { ...unwatched(), waitingFor };
     const cluster = await connected(api, fast());
     expect(kinds(await all(watchObjects(cluster, pods, { signal: stop.signal, health })))).not.toContain('listed');
     expect(reasons[0]).toBe(`the server answers ${code} to the list of pods: not now`);

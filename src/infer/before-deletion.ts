@@ -20,14 +20,11 @@ import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 import { moment } from './pod-network.ts';
 
-/** Whether it ran until the deletion though the first state that we saw has it terminated. 'perhaps': unknown. */
-export function ranUntilEnd(container: ContainerContext): boolean | 'perhaps' {
-  const { deletion, kubelet, status, ended } = container;
-  if (!status?.state.terminated || deletion.isWitnessed) return false;
-  if (endedBeforeDeletion(container)) return false;
-  if (!ended) return 'perhaps';
-  return isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended)) ? true : 'perhaps';
-}
+/** Whether it may have run until the deletion, though the first state that we saw has it terminated. */
+export const mayHaveRunUntilEnd = (container: ContainerContext): boolean =>
+  container.status?.state.terminated !== undefined &&
+  !container.deletion.isWitnessed &&
+  !endedBeforeDeletion(container);
 
 /** The kubelet does not cancel a sync under way (SIGNALS.md §2 S2). What never ran has no startedAt (trap 24). */
 export function wasStartedLate({ status, facts: { startedLate, terminated } }: ContainerContext): boolean {

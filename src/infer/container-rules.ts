@@ -3,7 +3,13 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { containersOf, isRunning, type PodContainer } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { containerContext, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
+import {
+  containerContext,
+  mayBeStopped,
+  mayHaveRestarted,
+  mayHaveRunUntilEnd,
+  wasStartedLate,
+} from './before-deletion.ts';
 import { exitOf, isRemovedAtOnce, knownStopSignal, outcomeOf, outlivedRemoval } from './container-end.ts';
 import {
   stopTimeout,
@@ -53,17 +59,17 @@ export function containerExit(
     (isRunning(status?.state) && deletion.pod.status.phase !== 'Succeeded') ||
     killings.length > 0 ||
     startedLate ||
-    mayHaveRestarted(container) ||
-    ranUntilEnd(container);
-  const base = { spec, facts, ran: ran !== false, killings, assumes: [] };
+    mayHaveRestarted(container);
+  const mayHaveEndedBefore = !ran && mayHaveRunUntilEnd(container);
+  const base = { spec, facts, ran: ran || mayHaveEndedBefore, killings, assumes: [] };
   if (!base.ran) return { ...base, outcome: 'not-running' };
   // It ended before the deletion, but its status still said running.
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const stop: Stop = { ...container, ...constrainStopStart(container, startedLate), turn };
   const stopping = stoppingOf(stop);
-  if (ran === 'perhaps')
-    return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
+  if (mayHaveEndedBefore)
+    return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore };
   if (mayBeStopped(container, noMainRunning)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { decision, exit } = network.withRollback(
@@ -107,10 +113,7 @@ function decide(stop: Stop): Decision {
   const killSince = constrainKill(stop, hasSignal);
   const isLate = ended !== undefined && isAfterGrace(stop, hasSignal);
   const likelyOutcome = outcomeOf(stop, killSince, isDoubtfulKill(stop, killSince, isLate));
-  const wasStopped =
-    signalBasis?.proved === true ||
-    likelyOutcome === 'killed' ||
-    wasCertainlyStopped(stop, found?.failure !== undefined);
+  const wasStopped = signalBasis?.proved === true || likelyOutcome === 'killed' || wasCertainlyStopped(stop);
   // A missing Killing suggests an earlier end, unless Killings may be lost: then the exit code decides.
   const mayHaveEndedBefore = !wasStopped && !killingsMissing(trace, ended);
   const outcome = likelyOutcome === 'signalled' && mayHaveEndedBefore ? 'unknown' : likelyOutcome;
@@ -194,7 +197,7 @@ function signalOf(
   { signalBasis, hook, outcome, graceEnd }: Decision,
   exit: ExitFacts | undefined,
 ): SignalFacts | undefined {
-  if (!signalBasis?.isPossible) return undefined;
+  if (!signalBasis) return undefined;
   const { network, spec } = stop;
   const { proved } = signalBasis;
   const at = moment('stop-signal', spec.name);

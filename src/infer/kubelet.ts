@@ -1,5 +1,5 @@
 /** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
-import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model/clock.ts';
+import { noMoreThan, toClient, upTo, type RemoteClock } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
@@ -36,10 +36,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
 function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): RemoteClock {
   const since = deletion.accepted.client.lo;
   if (!Number.isFinite(since)) return clock;
-  const value = event.time.hi - since;
-  // Arrivals are certain, causes are not: if they contradict, the deletion did not cause this Killing.
-  if (offsetAt(upTo(clock, event.at + 1), since).lo > value) return clock;
-  return noMoreThan(clock, { at: since, value, seq: event.seq });
+  return noMoreThan(clock, { at: since, value: event.time.hi - since, seq: event.seq });
 }
 
 /** What the kubelet knew and when. The Killings must be in the network. */

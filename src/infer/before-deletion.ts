@@ -124,15 +124,15 @@ function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number
 }
 
 /** Whether a "Stopping container" may have another cause than the deletion, although it is not certainly earlier. */
-export function mayBeKubeletsOwn(trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean {
-  if (wasStoppedByKubelet(trace, time.hi)) return true;
+export const mayBeKubeletsOwn = (trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean =>
+  wasStoppedByKubelet(trace, time.hi) || isLeftoverSidecar(trace, deletion, about.container, time.lo);
+
+/** Whether it is a sidecar whose main containers had all ended at `at` (node ms): then the kubelet stops it (§2.2). */
+function isLeftoverSidecar(trace: Trace, deletion: Deletion, name: string | undefined, at: number): boolean {
   const specs = containersOf(deletion.pod);
-  const isSidecar = specs.some(({ name, kind }) => name === about.container && kind === 'sidecar');
-  return (
-    isSidecar &&
-    !restartsAll(deletion) &&
-    specs.every((container) => container.kind !== 'container' || hadEndedForGood(trace, deletion, container, time.lo))
-  );
+  const isSidecar = specs.some((spec) => spec.name === name && spec.kind === 'sidecar');
+  const hasEnded = (spec: PodContainer) => spec.kind !== 'container' || hadEndedForGood(trace, deletion, spec, at);
+  return isSidecar && !restartsAll(deletion) && specs.every(hasEnded);
 }
 
 /** `at`: node ms. */
@@ -155,12 +155,12 @@ export function willStart({ pod }: Deletion, spec: PodContainer): boolean {
 const restartsAll = ({ pod }: Deletion): boolean =>
   pod.spec.containers.every(({ restartPolicy = pod.spec.restartPolicy }) => restartPolicy === 'Always');
 
-/** Whether the kubelet may have stopped it before. `noMainRunning`: then it stops sidecars (SIGNALS.md §2.2). */
-export function mayBeStopped(container: ContainerContext, noMainRunning: boolean): boolean {
-  const { trace, deletion, spec, killings } = container;
+/** Whether the kubelet may have stopped it before. */
+export function mayBeStopped(container: ContainerContext): boolean {
+  const { trace, deletion, network, spec, killings } = container;
   return (
     wasStoppedByKubelet(trace, killings[0]?.time.hi ?? Infinity) ||
-    (spec.kind === 'sidecar' && noMainRunning && !restartsAll(deletion)) ||
+    isLeftoverSidecar(trace, deletion, spec.name, network.read('accepted').node.hi) ||
     eventsAbout(trace, 'Killing', spec.name).some(
       (event) => isOlderKill(container, event) && mayBeOfLastRun(container, event),
     )

@@ -3,7 +3,6 @@ import type { Observation } from '../model/observation.ts';
 import { containersOf } from '../model/pod.ts';
 import { laterOf } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
-import { willStart } from './before-deletion.ts';
 import { containerExit } from './container-rules.ts';
 import { reportedExit, type ContainerExit, type DeletionContext, type InferContext, type PodExit } from './context.ts';
 import { deletionOf } from './deletion.ts';
@@ -47,13 +46,10 @@ function containersIn(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.pod);
   const nonSidecars = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
   const mains = nonSidecars.filter(({ spec }) => spec.kind === 'container');
-  const noMainRunning = mains.every(
-    ({ ran, mayHaveEndedBefore, spec }) => (!ran || mayHaveEndedBefore === true) && !willStart(context.deletion, spec),
-  );
   let turn = mains.reduce<Estimate | undefined>((latest, exit) => turnAfter(context, latest, exit), undefined);
   const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
   const stopped = sidecars.map((spec) => {
-    const exit = containerExit(context, spec, turn, noMainRunning);
+    const exit = containerExit(context, spec, turn);
     turn = turnAfter(context, turn, exit);
     return exit;
   });

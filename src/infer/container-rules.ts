@@ -44,13 +44,8 @@ import {
   type Stop,
 } from './stop.ts';
 
-/** `turn`: when all containers that a sidecar waits for had ended (§2 S7). `noMainRunning`: when the deletion came. */
-export function containerExit(
-  context: InferContext,
-  spec: PodContainer,
-  turn?: Estimate,
-  noMainRunning = false,
-): ContainerExit {
+/** `turn`: when all containers that a sidecar waits for had ended (§2 S7). */
+export function containerExit(context: InferContext, spec: PodContainer, turn?: Estimate): ContainerExit {
   const container = containerContext(context, spec);
   const { deletion, network, facts, killings, status, ended } = container;
   const startedLate = wasStartedLate(container);
@@ -68,9 +63,8 @@ export function containerExit(
     return { ...base, ran: false, outcome: 'not-running' };
   const stop: Stop = { ...container, ...constrainStopStart(container, startedLate), turn };
   const stopping = stoppingOf(stop);
-  if (mayHaveEndedBefore)
-    return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore };
-  if (mayBeStopped(container, noMainRunning)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
+  if (mayHaveEndedBefore) return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown' };
+  if (mayBeStopped(container)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { decision, exit } = network.withRollback(
     () => {

@@ -89,8 +89,6 @@ export interface ContainerExit {
   readonly facts: ContainerFacts;
   /** The container was running when the deletion came, or the kubelet stopped it. True also if that is possible. */
   readonly ran: boolean;
-  /** The container had ended in the first state that was seen, perhaps before the deletion. */
-  readonly mayHaveEndedBefore?: true;
   readonly outcome: ContainerOutcome;
   /** The evidence allows two outcomes; this is the likelier one, and sentences say "probably". */
   readonly probable?: boolean;

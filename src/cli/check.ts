@@ -1,5 +1,4 @@
 /** `check TARGET`, `check -f FILE`, `check --all`: predicts shutdown problems from a spec, without a shutdown. */
-import type { Command } from 'commander';
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
@@ -52,24 +51,15 @@ export const addCheck: AddCommand = (program, ports, setExitCode) => {
     .option('--config <file>', 'read fail-on from this file; default: .podexit.yaml, if it exists')
     .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  hideLimits(check);
+  // Accepted, since a pipeline may pass the limits of an exit to all commands, but a check cannot judge them.
+  const limits = ['--max-duration <duration>', '--max-grace-used <percent>', '--min-drain-lead <duration>'];
+  for (const flag of [...limits, '--no-warn-only']) check.addOption(check.createOption(flag).hideHelp());
   addConnectionFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
     const { check: run } = await import('../advice/check.ts');
     const options = await optionsOf(words, flags, ports);
     setExitCode(await whileWaiting('reading what to check', ports, (quiet) => run(options, quiet)));
   });
 };
-
-/** Accepts the limits of an exit, since a pipeline may pass them to all commands, but a check cannot judge them. */
-function hideLimits(check: Command): void {
-  for (const flag of [
-    '--max-duration <duration>',
-    '--max-grace-used <percent>',
-    '--min-drain-lead <duration>',
-    '--no-warn-only',
-  ])
-    check.addOption(check.createOption(flag).hideHelp());
-}
 
 async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
   const { failOnWords } = await import('../advice/problem.ts');

@@ -5,7 +5,6 @@ import { seeHelp, usageError } from './usage.ts';
 
 /** All that the command line could have named, of which `program` has only what it may use. */
 interface Whole {
-  /** The names of all commands. */
   commands: readonly string[];
   /** Only its flags are read: it parses nothing. */
   wholeProgram: () => Promise<Command>;

@@ -6,7 +6,6 @@ import type { Ports } from '../run/ports.ts';
 /** The whole program: from a command line (without node and script) to an exit code. */
 export type Main = (argv: readonly string[], ports: Ports) => Promise<number>;
 
-/** Traces the pods that the words and flags of a command name. */
 export type TracePods = (command: Command, words: readonly string[], flags: Flags) => Promise<void>;
 
 /** Adds a command to the program. It reports its exit code with `setExitCode`; `main` runs another command line. */

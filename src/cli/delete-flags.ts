@@ -6,7 +6,6 @@ import { flagOf, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Flags } from './command.ts';
 import { parseAnyTarget } from './target.ts';
 
-/** The flags that choose a pod; `check` has them too. */
 export function addTargetFlags(command: Command): Command {
   return command
     .optionsGroup('Which pod:')

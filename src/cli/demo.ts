@@ -55,7 +55,9 @@ export async function runDemo(
   try {
     // Both are played at once: the comparison follows without another wait.
     const isCompared = flags.fixed && flags.output === undefined && !flags.dryRun;
-    const playSilently = (one: DemoCluster) => trace(main, one, [`--report=${files.before}`], folder, silently(ports));
+    const silent = (output: Output): Output => ({ ...output, isTty: false, write: () => {} });
+    const quiet = { ...ports, stdout: silent(ports.stdout), stderr: silent(ports.stderr) };
+    const playSilently = (one: DemoCluster) => trace(main, one, [`--report=${files.before}`], folder, quiet);
     // Without its report nothing is compared, and the user's own run is shown all the same.
     const before = isCompared ? onCluster(problem, {}, playSilently).catch(() => undefined) : undefined;
     const code = await onCluster(shipped, flags, (cluster) => {
@@ -73,7 +75,11 @@ export async function runDemo(
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
       ports.stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
     else if (flags.output === undefined && code !== SIGPIPE)
-      ports.stderr.write(`\n${demoIsOver}${tryNext(shipped, flags, ports)}`);
+      ports.stderr.write(
+        `\n${demoIsOver}Try next:\n${scenariosToTry(shipped, flags.fixed)
+          .map((words) => `  ${demoCommand(ports.env)} ${words}\n`)
+          .join('')}`,
+      );
     return code;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -107,7 +113,6 @@ interface DemoCluster {
   readonly probe: readonly string[];
 }
 
-/** Runs the cluster of a scenario while `use` uses it. */
 async function onCluster(
   shipped: ShippedScenario,
   flags: Flags,
@@ -161,20 +166,8 @@ function trace(
   return main([...words, ...probe, ...given, ...yes, '--kubeconfig', file], ports);
 }
 
-/** Writes nothing but files. */
-function silently(ports: Ports): Ports {
-  const nothing = (output: Output): Output => ({ ...output, isTty: false, write: () => {} });
-  return { ...ports, stdout: nothing(ports.stdout), stderr: nothing(ports.stderr) };
-}
-
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
 const demoIsOver = "This demo's cluster has ended: the commands above no longer reach it.\n";
-
-/** One line for each, so that the report above stays on a small screen. */
-function tryNext(shipped: ShippedScenario, { fixed }: Flags, { env }: Ports): string {
-  const lines = scenariosToTry(shipped, fixed).map((words) => `  ${demoCommand(env)} ${words}\n`);
-  return `Try next:\n${lines.join('')}`;
-}
 
 /** The fixed version, and the following scenario that is not this one's fixed version. */
 export function scenariosToTry(shipped: ShippedScenario, wasFixed = false): string[] {

@@ -1,7 +1,4 @@
-/**
- * Verbs that users of kubectl type first out of habit. Some mean what podexit does, and are read as that. For the others
- * the error names the command that does it. A pod named like a verb is written pod/NAME. Pure.
- */
+/** kubectl's verbs, typed out of habit: read as podexit's own, or refused with the command that does it. Pure. */
 import { PodexitError } from '../errors.ts';
 import { nodeTypes, typeOf } from './target.ts';
 import { usageError } from './usage.ts';

@@ -1,5 +1,4 @@
 /** From argv to an exit code. */
-import { parseFormat, reportsErrorsAsJson } from '../output/formats.ts';
 import type { Ports } from '../run/ports.ts';
 import type { StdoutFormat } from '../run/report-error.ts';
 import { buildProgram, commandNames, runProgram } from './program.ts';
@@ -40,16 +39,8 @@ function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
     const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
     return match === null ? [] : [match[1] || (argv[index + 1] ?? '')];
   });
-  if (!asked.some(isJson)) return undefined;
-  return asked.includes('ndjson') ? 'lines' : 'document';
-}
-
-function isJson(format: string): boolean {
-  try {
-    return reportsErrorsAsJson(parseFormat(format));
-  } catch {
-    return false;
-  }
+  if (asked.includes('ndjson')) return 'lines';
+  return asked.some((format) => /^json(?:path-as-json=.+)?$/s.test(format)) ? 'document' : undefined;
 }
 
 /** Matches misspelled forms too: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */

@@ -13,10 +13,7 @@ import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { shownCommand, splitAtDashes } from './words.ts';
 import type { Command } from 'commander';
 
-/**
- * The options of a command that traces pods. `words`: those that name the target, and after `--` a command to start.
- * Throws PodexitError for invalid or contradictory flags.
- */
+/** `words`: of the target, and after `--` of a command. Throws PodexitError for invalid or contradictory flags. */
 export async function traceOptions(
   command: Command,
   words: readonly string[],
@@ -80,20 +77,21 @@ function startOf({ restart, image }: Flags, argv: readonly string[]): TraceOptio
 
 /** What becomes of the report. A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
 export async function outputOptions(flags: Flags, isTty: boolean) {
-  const { output, report = [], color, ascii = false, plain = false, timestamps = 'utc' } = flags;
-  const look: LookOptions = {
-    color: colorFrom({ color }),
-    ascii: ascii || plain,
-    plain,
-    timestamps: valueOf(timestamps, '--timestamps'),
-    logs: flags.logs === true,
-    verbose: verbosityOf(flags) > 0,
-  };
+  const { output, report = [] } = flags;
+  const look: LookOptions = { ...lookFrom(flags), logs: flags.logs === true, verbose: verbosityOf(flags) > 0 };
   const format: Format =
-    output === undefined ? { kind: isTty && !plain ? 'live' : 'lines' } : await readFormat(output, 'trace');
+    output === undefined ? { kind: isTty && !look.plain ? 'live' : 'lines' } : await readFormat(output, 'trace');
   const reports = report.map((file) => reportFile(file, 'trace'));
   return { format, look, reports, publish: publishFrom(flags), ...(await policyFrom(flags)) };
 }
+
+/** Screen readers get neither boxes nor signs that only look. */
+export const lookFrom = ({ color, ascii = false, plain = false, timestamps = 'utc' }: Flags) => ({
+  color: colorFrom({ color }),
+  ascii: ascii || plain,
+  plain,
+  timestamps: valueOf(timestamps, '--timestamps'),
+});
 
 export const verbosityOf = ({ v }: { v?: string }): number => wholeNumber(v, '-v') ?? 0;
 
@@ -103,7 +101,6 @@ function recordingOf(file: string | undefined): string | undefined {
   throw usageError('record', 'a recording cannot be written to stdout', 'Name a file; one that is called - is ./-');
 }
 
-/** The flags of every command that traces, in groups. */
 export function addTraceFlags(command: Command): Command {
   command
     .optionsGroup('Trace:')
@@ -128,7 +125,7 @@ export function addTraceFlags(command: Command): Command {
 export const addLook = (command: Command): Command =>
   command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
 
-export const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
+const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
 
 /** The help for `--logs` and `--no-logs` of a trace. */
 const logHelp = {
@@ -136,7 +133,6 @@ const logHelp = {
   noLogs: "do not follow the containers' logs at all",
 };
 
-/** `logs`: the help for `--logs` and `--no-logs`. */
 export function addOutputFlags(command: Command, logs = logHelp): Command {
   command
     .optionsGroup('Output:')
@@ -153,7 +149,6 @@ export function addOutputFlags(command: Command, logs = logHelp): Command {
     .option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 
-/** The flags of a command that prints one document (src/advice). */
 export const addDocumentFlags = (command: Command, subject: Printed): Command =>
   addLook(
     command

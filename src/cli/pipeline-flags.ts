@@ -35,10 +35,7 @@ export const publishFrom = ({ github, otlp = 'never' }: Flags): Publish => ({
   otlp: valueOf(otlp, '--otlp'),
 });
 
-/**
- * The gates of the flags and the config file; a flag wins. `confirm`: the file lets podexit ask before a deletion at a
- * terminal. Throws PodexitError for invalid values of either.
- */
+/** A flag wins over the config file. `confirm`: the file lets podexit ask before a deletion. Throws for invalid values. */
 export async function policyFrom({ config, ...flags }: Flags): Promise<{ policy: Policy; confirm: boolean }> {
   const { file, words } = await readConfig(config);
   /** `where`: the flag or the key, for error texts. */

@@ -60,7 +60,6 @@ export async function probesFrom(
   });
 }
 
-/** Refuses these flags without a target. */
 function refuseAlone(flags: Flags): [] {
   const given = Object.entries(flags).find(([name, value]) => /^(probe.|maxLost)/.test(name) && value !== undefined);
   if (given === undefined) return [];

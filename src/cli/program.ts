@@ -9,10 +9,7 @@ import { firstPage, moreFlags } from './help.ts';
 import type { AddCommand, Flags, Main, TracePods } from './command.ts';
 import { commandFirst, wordsForCommander } from './words.ts';
 
-/**
- * Runs a command line (without node and script) and returns its exit code. Throws PodexitError. `main` is for the demo:
- * it runs a command line and also prints errors.
- */
+/** Runs a command line (without node and script). Throws PodexitError. `main`, for the demo, prints errors too. */
 export async function runProgram(argv: readonly string[], ports: Ports, main: Main = runProgram): Promise<number> {
   let code = 0;
   const setExitCode = (result: number): void => void (code = result);

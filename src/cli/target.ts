@@ -22,10 +22,7 @@ const types: Record<WorkloadResource | 'pods', readonly string[]> = {
 
 type SelectorFlags = Pick<Flags, 'selector' | 'fieldSelector'>;
 
-/**
- * Reads words as `kubectl delete` does: pods by name, `TYPE NAME…`, or `TYPE/NAME…`; also a node. Throws usageError
- * `target` for words that name nothing, or several things that are not pods.
- */
+/** Reads words as `kubectl delete` does, and nodes. Throws usageError `target` for nothing, or several other things. */
 export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = {}): AnyTarget {
   const [first = '', ...others] = words;
   const [type = '', name, ...more] = words.length === 1 ? first.split('/') : words;
@@ -90,7 +87,6 @@ function allowedSuffixes(resource: keyof typeof types): string[] {
   return ['', group, `${version}.${group}`];
 }
 
-/** The names that completion offers. */
 export const typeNames = Object.values(types).map(([singular = '']) => singular);
 
 const hasSelector = ({ selector, fieldSelector }: SelectorFlags): boolean =>

@@ -12,7 +12,6 @@ export const usageError = (what: string, message: string, hint = seeHelp): Podex
 /** `--max-duration` for `maxDuration`. */
 export const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** The value of a flag that has a few legal ones. */
 export function oneOf<T extends string>(text: string, values: readonly T[], flag: string): T {
   const found = values.find((value) => value === text);
   if (found === undefined)

@@ -5,10 +5,10 @@ import type { Shard, WatchFormat } from '../watch/options.ts';
 import type { RecordingFolder } from '../watch/recordings.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
 import type { AddCommand, Flags } from './command.ts';
-import { addLook, colorFrom, verbosityOf } from './options.ts';
+import { addLook, lookFrom, verbosityOf } from './options.ts';
 import { publishFrom } from './pipeline-flags.ts';
 import { parseAnyTarget } from './target.ts';
-import { oneOf, usageError, valueOf } from './usage.ts';
+import { oneOf, usageError } from './usage.ts';
 import { shownCommand } from './words.ts';
 
 const examples = `Examples:
@@ -50,7 +50,7 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(addLook(watch)).action(async (words: string[], flags: Flags) => {
     const { watchExits } = await import('../watch/watch.ts');
-    const { plain = false, ascii = false } = flags;
+    const look = { ...lookFrom(flags), logs: false };
     const options = {
       command: shownCommand(watch, words),
       connection: connectionOf(flags, ports.version),
@@ -58,19 +58,13 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
       target: targetOf(words, flags),
       allNamespaces: flags.allNamespaces ?? false,
       followLogs: flags.logs !== false,
-      format: formatOf(flags, ports.stdout.isTty && !plain),
+      format: formatOf(flags, ports.stdout.isTty && !look.plain),
       shard: shardOf(flags.shard),
       metrics: addressOf(flags.metrics),
       recordings: recordingsOf(flags),
       otlp: sendsTraces(publishFrom(flags), ports),
       emitsEvents: flags.emitEvents ?? false,
-      look: {
-        color: colorFrom(flags),
-        ascii: ascii || plain,
-        plain,
-        timestamps: valueOf(flags.timestamps ?? 'utc', '--timestamps'),
-        logs: false,
-      },
+      look,
     };
     setExitCode(await watchExits(options, ports));
   });

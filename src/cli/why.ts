@@ -15,7 +15,6 @@ const examples = `Examples:
   zcat audit-*.gz | kubectl podexit why checkout-0 --audit-log -
 `;
 
-/** Outcomes for which a pipeline may fail. */
 export const failOutcomes: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
 
 export const addWhy: AddCommand = (program, ports, setExitCode) => {

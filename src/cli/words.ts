@@ -37,10 +37,7 @@ export function wordsForCommander(argv: readonly string[], program: Command): st
 const isBareV = (word: string, next: string | undefined): boolean =>
   (word === '-v' || word === '--v') && !/^\d+$/.test(next ?? '');
 
-/**
- * Moves a command's name ahead of the flags before it, which belong to the command, as with kubectl: `-n shop check`.
- * Commander would parse them as the program's own flags, which the command does not read.
- */
+/** Moves a command's name ahead of its flags (`-n shop check`): commander would parse them as the program's own. */
 export function commandFirst(words: readonly string[], program: Command): readonly string[] {
   const named = commandIn(words, program);
   return named ? [named.command.name(), ...words.slice(0, named.at), ...words.slice(named.at + 1)] : words;

@@ -1,19 +1,10 @@
-/**
- * A load balancer on 127.0.0.1 in front of the played pods and another ready pod: what clients of a Service see. Like
- * real ones, it learns of a pod's removal late. A pod refuses connections once it has got its stop signal.
- */
+/** What clients of a Service see: a load balancer before the played pods and another one, late to learn of a removal. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Truth } from './scenario.ts';
+import type { Loopback } from './loopback.ts';
 
-interface BalancerOptions {
-  /** How long the balancer still sends requests to a pod after its deletion, in ms. */
-  lateMs: number;
-  /** What really happens to the played pods. */
-  truth(): Truth[];
-  /** When a pod's deletion was accepted, in ms. */
-  terminatingSince(pod: string): number | undefined;
-}
+/** `lateMs`: how long the balancer still sends requests to a pod after its deletion. */
+type BalancerOptions = Pick<Loopback, 'truth' | 'terminatingSince'> & { lateMs: number };
 
 export async function startBalancer(options: BalancerOptions): Promise<{ url: string; close(): void }> {
   let turn = 0;

@@ -6,7 +6,6 @@ export interface DemoClock {
   setTimeout(run: () => void, ms: number): () => void;
 }
 
-/** The machine's own clock. */
 export const demoClock: DemoClock = {
   now: () => Date.now(),
   setTimeout(run, ms) {

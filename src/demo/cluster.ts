@@ -59,7 +59,6 @@ export class Playback {
     }
   }
 
-  /** What a container has written. */
   logOf(pod: string, container: string): ContainerLog {
     const key = `${pod}/${container}`;
     const log = this.#logs.get(key) ?? new ContainerLog();
@@ -95,7 +94,6 @@ export class Playback {
     this.#changes.emit('change');
   }
 
-  /** The revision that readers see now. */
   get visibleRevision(): number {
     return Math.min(this.log.revision, this.horizon);
   }
@@ -147,7 +145,7 @@ export class Playback {
   #play(step: RecordedStep): void {
     if (step.kind === 'change') return this.#playChange(step);
     const log = this.logOf(step.pod, step.container);
-    if (step.kind === 'log') log.write(this.#mover.line(step.line));
+    if (step.line) log.write(this.#mover.line(step.line));
     else log.end();
   }
 
@@ -173,10 +171,7 @@ function firstObjects({ objects, namespace, revision }: PreparedScenario, mover:
   return [...recorded, ...namespaces];
 }
 
-/**
- * What clients of this run changed in a pod, beyond the recording. It is applied to later recorded changes of the pod,
- * so that playing them does not undo what a client wrote.
- */
+/** What clients changed in a pod. Later recorded changes of the pod get it too, so that they do not undo it. */
 interface Amendment {
   /** A grace period that a client shortened, and the resulting deletionTimestamp. */
   deadline?: { deletionTimestamp: string; deletionGracePeriodSeconds: number };

@@ -74,9 +74,8 @@ export async function startLoopback(options: LoopbackOptions) {
   const { namespace, pod } = cluster.scenario;
   return {
     url,
-    /** The namespace of the traced pod. */
+    /** Of the traced pod. */
     namespace,
-    /** The traced pod's name. */
     pod,
     /** Every request since the start, in order of arrival. */
     requests: requests as readonly RequestLog[],
@@ -86,7 +85,7 @@ export async function startLoopback(options: LoopbackOptions) {
     },
     /** Resolves when everything recorded has happened once. */
     played: cluster.player.played,
-    /** A kubeconfig for this server with its context set, as JSON. */
+    /** A kubeconfig for this server with its context set, as JSON, which is YAML too. */
     kubeconfig: () => kubeconfigText(url, namespace),
     /** What really happened to the traced pod's containers, with times of this run. */
     truth: () => truthsInRunTime(cluster.scenario, cluster.player.moments),
@@ -109,7 +108,6 @@ function logEntry({ method, verb, kind, subresource, body, headers }: KubeReques
   return { method, body, userAgent, verb, resource: kind?.plural, subresource, status: 0, sent: 0, lines: 0 };
 }
 
-/** A kubeconfig for one server, as JSON, which is YAML too. */
 function kubeconfigText(server: string, namespace: string): string {
   const config = {
     apiVersion: 'v1',
@@ -130,7 +128,6 @@ export interface Interference extends Pick<Outbound, 'opened' | 'outgoing'> {
   stop(): void;
 }
 
-/** A server that always answers. */
 const undisturbed: Interference = {
   around: (_, serve) => serve(),
   opened: () => {},

@@ -11,6 +11,7 @@ import type { ExitReport, Finding, Instant, MarkReport, PhaseReport, ProbeReport
 export function recordSpans(tracer: Tracer, report: ExitReport, links: Link[]): void {
   const { verdict, marks, phases, traffic } = report;
   const probes = traffic?.probes ?? [];
+  const failed = failedGates(verdict).map((name) => `gate ${name} failed`);
   const stretches = [...phases, ...probes.flatMap(({ windows }) => windows)];
   const instants = [...marks.map(({ at }) => at), ...stretches.flatMap(({ start, end }) => [start, end])];
   // An exit that never began is a trace at the deadline, the only time that every report has.
@@ -20,7 +21,8 @@ export function recordSpans(tracer: Tracer, report: ExitReport, links: Link[]): 
   const root = tracer.startSpan('pod exit', { startTime, links, attributes: exitAttributes(report) }, ROOT_CONTEXT);
   for (const mark of marks) root.addEvent(mark.name, markAttributes(mark), toHrTime(middle(mark.at)));
   for (const finding of verdict.findings) root.addEvent(`finding ${finding.code}`, findingAttributes(finding), endTime);
-  if (verdict.exitCode !== 0) root.setStatus({ code: SpanStatusCode.ERROR, message: errorOf(report) });
+  if (verdict.exitCode !== 0)
+    root.setStatus({ code: SpanStatusCode.ERROR, message: [verdict.outcome, ...failed].join(', ') });
 
   const below = trace.setSpan(ROOT_CONTEXT, root);
   const recordChild = (name: string, { start, end }: { start: Instant; end: Instant }, own: Attributes): void => {
@@ -123,6 +125,3 @@ const bounds = (prefix: string, { earliest, latest, basis }: Instant): Attribute
 
 const failedGates = ({ gates }: ExitReport['verdict']): string[] =>
   gates.filter(({ passed }) => !passed).map(({ name }) => name);
-
-const errorOf = ({ verdict }: ExitReport): string =>
-  [verdict.outcome, ...failedGates(verdict).map((name) => `gate ${name} failed`)].join(', ');

@@ -1,8 +1,4 @@
-/**
- * Sends an exit to an OpenTelemetry collector over OTLP/HTTP, with the official SDK. Its packages read the process's
- * OTEL_* variables themselves, as specified: endpoint, headers, timeout, compression, certificates, service name,
- * resource attributes, sampler.
- */
+/** Sends an exit over OTLP/HTTP with the official SDK, whose packages read the OTEL_* variables as specified. */
 import { diag, DiagLogLevel, type Link } from '@opentelemetry/api';
 import { ExportResultCode, parseTraceParent, TraceState, type ExportResult } from '@opentelemetry/core';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';

@@ -19,7 +19,6 @@ export const exitViews: Views<Report> = {
   },
 };
 
-/** A run over several pods. */
 export const rolloutViews: Views<RolloutResult> = {
   text: async (rollout, pen, columns) => (await import('./text/rollout-card.ts')).rolloutText(rollout, pen, columns),
   sentence: async ({ numbers }) => (await import('./text/wide.ts')).rolloutSentence(numbers),

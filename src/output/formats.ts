@@ -38,7 +38,6 @@ const templates = ['jsonpath', 'jsonpath-as-json', 'custom-columns'] as const;
 export type Format = { kind: NamedKind } | { kind: (typeof templates)[number]; template: string };
 export type FormatKind = Format['kind'];
 
-/** A file of `--report`. */
 export interface ReportFile {
   file: string;
   format: Format;
@@ -60,29 +59,23 @@ export const formatNames = (subject: Printed, template = ''): string[] => [
 /** Whether a format prints one document at the end. */
 export const isDocument = ({ kind }: Format): boolean => !['live', 'lines', 'ndjson'].includes(kind);
 
-/** Parses the value of `-o FORMAT`, and no template. Throws `usage.output`, worded like kubectl's. */
-export function parseFormat(text: string, subject: Printed = 'trace'): Format {
+/** Throws `usage.output`, worded like kubectl's, and `output.jsonpath` for a template that no report can fill. */
+export async function readFormat(text: string, subject: Printed): Promise<Format> {
   const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const [named] = rowsOf(subject).find(([name, { isUnnamed }]) => name === word && !isUnnamed) ?? [];
   if (named && template === undefined) return { kind: named };
   if (subject !== 'trace' && textNames.includes(text)) return { kind: 'text' };
-  const templated = templates.find((one) => one === word);
-  if (templated && template) return { kind: templated, template };
+  const kind = templates.find((one) => one === word);
+  if (kind && template) {
+    const { readTemplate, readColumns } = await import('./machine/jsonpath.ts');
+    (kind === 'custom-columns' ? readColumns : readTemplate)(template);
+    return { kind, template };
+  }
   throw new PodexitError(
     'usage.output',
     `unable to match a printer suitable for the output format "${text.slice(0, 80)}"`,
     `Allowed formats are: ${formatNames(subject, 'TEMPLATE').join(', ')}`,
   );
-}
-
-/** The same, and `output.jsonpath` for a template that no report can fill. */
-export async function readFormat(text: string, subject: Printed): Promise<Format> {
-  const format = parseFormat(text, subject);
-  if (!('template' in format)) return format;
-  const { readTemplate, readColumns } = await import('./machine/jsonpath.ts');
-  if (format.kind === 'custom-columns') readColumns(format.template);
-  else readTemplate(format.template);
-  return format;
 }
 
 /** File extensions that `--report FILE` accepts. */
@@ -102,7 +95,3 @@ export function reportFile(file: string, subject: Printed): ReportFile {
     `The format follows the file extension: ${reportExtensions(subject).join(' ')}`,
   );
 }
-
-/** Formats for which errors are printed on stdout too, as JSON. */
-export const reportsErrorsAsJson = ({ kind }: Format): boolean =>
-  kind === 'json' || kind === 'ndjson' || kind === 'jsonpath-as-json';

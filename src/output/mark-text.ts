@@ -1,5 +1,6 @@
 /** The text of a mark in kubectl's words, and the name before it. One table for lines, HTML and Markdown. */
 import type { ContainerTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
+import { hookOf } from '../model/pod.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
 import { signalOfExitCode } from '../programs/signals.ts';
 import { containerSpec, signalName, stopSignalName } from '../verdict/rule-input.ts';
@@ -91,10 +92,9 @@ function removedText(slice: string, timeline: Timeline): string {
 
 /** `sleep 4s`, `exec`; undefined if the container has no preStop hook. */
 export function hookText(container: string, { pod }: Timeline): string | undefined {
-  const hook = containerSpec(pod, container)?.lifecycle?.preStop;
-  if (!hook) return undefined;
-  if (hook.sleep) return `sleep ${hook.sleep.seconds}s`;
-  return hook.exec ? 'exec' : hook.httpGet ? 'httpGet' : 'tcpSocket';
+  const spec = containerSpec(pod, container);
+  const { kind, handler } = (spec && hookOf(spec)) ?? {};
+  return kind === 'sleep' ? `sleep ${handler?.sleep?.seconds}s` : kind;
 }
 
 const hookEnds: Record<PreStopExit['outcome'], readonly [text: string, ink?: Ink]> = {

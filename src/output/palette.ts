@@ -1,7 +1,4 @@
-/**
- * Colours and symbols, and whether a terminal gets them. Colour alone never carries meaning: each ink goes with a word or
- * a symbol. Pure: flags and environment are arguments.
- */
+/** Colours and symbols, and whether a terminal gets them. Each ink goes with a word or a symbol, never alone. Pure. */
 import { Chalk } from 'chalk';
 
 /** What a terminal can show. Sixteen colours are enough for every ink. */
@@ -73,9 +70,8 @@ export const symbols = {
   info: ['•', '*'],
   unknown: ['?', '?'],
   none: ['–', '-'],
-  /** Bars: certainly there, perhaps there, the rest of the scale. */
+  /** Bars: what is there, the rest of the scale. */
   full: ['█', '#'],
-  perhaps: ['▒', '~'],
   rest: ['░', '.'],
   bar: ['│', '|'],
   hook: ['▓', '='],
@@ -86,7 +82,6 @@ export const symbols = {
 } as const;
 export type SymbolName = keyof typeof symbols;
 
-/** Formats text in a style. */
 export interface Pen {
   paint(ink: Ink, text: string): string;
   symbol(name: SymbolName): string;
@@ -95,10 +90,7 @@ export interface Pen {
   readonly style: Style;
 }
 
-/**
- * The sixteen colours are what a terminal's owner chose for its background, light or dark, so no finer ones are used.
- * `styleOf` has decided whether to paint at all.
- */
+/** The sixteen colours of the terminal's owner, and no finer ones. `styleOf` has decided whether to paint at all. */
 const ink = new Chalk({ level: 1 });
 
 const paints = {

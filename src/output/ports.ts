@@ -31,6 +31,5 @@ export interface OutputPorts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly platform: string;
-  /** Version of the program. */
   readonly version: string;
 }

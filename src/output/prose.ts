@@ -69,19 +69,22 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { widt
 
 const isBlank = ({ text }: Pick<Piece, 'text'>): boolean => text.trim() === '';
 
-/** Without blanks at the end. Others get the ink of the word after them, and each run of one ink is painted once. */
+/** Without blanks at the end. Others get the ink of the word after them. */
 function painted(pen: Pen, line: readonly Piece[]): string {
+  const whole = line.slice(0, line.findLastIndex((one) => !isBlank(one)) + 1);
+  return paintedRuns(
+    pen,
+    whole.map(({ ink, text }, at) => ({ ink: whole.slice(at).find((one) => !isBlank(one))?.ink ?? ink, text })),
+  );
+}
+
+/** Each run of one ink is painted once. */
+export function paintedRuns(pen: Pen, line: readonly Piece[]): string {
   const runs: { ink: Ink; text: string }[] = [];
-  let blanks = '';
   for (const { ink, text } of line) {
     const last = runs.at(-1);
-    if (isBlank({ text })) {
-      blanks += text;
-      continue;
-    }
-    if (last?.ink === ink) last.text += blanks + text;
-    else runs.push({ ink, text: blanks + text });
-    blanks = '';
+    if (last?.ink === ink) last.text += text;
+    else runs.push({ ink, text });
   }
   return runs.map(({ ink, text }) => pen.paint(ink, text)).join('');
 }

@@ -5,7 +5,6 @@ import type { Report } from '../verdict/report.ts';
 import type { Format } from './formats.ts';
 import type { OutputPorts } from './ports.ts';
 
-/** Where else a report goes. */
 export interface Publish {
   /** Absent: only if GITHUB_ACTIONS is `true`. */
   readonly github?: boolean;
@@ -16,9 +15,7 @@ export interface Publish {
 /** GitHub annotations and summary and an OpenTelemetry trace, if configured. A failure only warns; the exit code stays. */
 export async function publishReport(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
   await publishPod(report, where, format, ports);
-  if (!isForGithub(where, ports)) return;
-  const { markdownSections } = await import('./machine/markdown.ts');
-  await publishSummary(() => markdownSections(report), where, ports);
+  await publishSummary(async () => (await import('./machine/markdown.ts')).markdownSections(report), where, ports);
 }
 
 const isForGithub = ({ github }: Publish, { env }: OutputPorts): boolean => github ?? env['GITHUB_ACTIONS'] === 'true';
@@ -53,7 +50,8 @@ export function annotate(annotations: readonly string[], where: Publish, format:
 }
 
 /** The step's summary. If it cannot be written, that is only a warning, because the step has done its work. */
-export async function publishSummary(sections: () => string[], where: Publish, ports: OutputPorts): Promise<void> {
+type Sections = () => string[] | Promise<string[]>;
+export async function publishSummary(sections: Sections, where: Publish, ports: OutputPorts): Promise<void> {
   const file = ports.env['GITHUB_STEP_SUMMARY'] ?? '';
   if (file === '' || !isForGithub(where, ports)) return;
   const { githubSummary, summaryBytes } = await import('./machine/github.ts');
@@ -61,7 +59,7 @@ export async function publishSummary(sections: () => string[], where: Publish, p
     // Everything that a step writes counts towards the size limit; exceeding it fails the step.
     const { size } = await stat(file).catch(() => ({ size: 0 }));
     const room = summaryBytes - size;
-    if (room > 0) await appendFile(file, githubSummary(sections(), room));
+    if (room > 0) await appendFile(file, githubSummary(await sections(), room));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     ports.stderr.write(`podexit: the step summary ${file} could not be written (${code ?? message})\n`);

@@ -2,7 +2,6 @@
 import type { Format, FormatKind } from './formats.ts';
 import { penFor, plainStyle, type Pen } from './palette.ts';
 
-/** One row a format. */
 export interface Views<R> {
   /** Lines for people, of at most `columns`. */
   text(result: R, pen: Pen, columns: number): string[] | Promise<string[]>;

@@ -145,7 +145,6 @@ function drainText({ phases: all }: Timeline): string {
 
 const offset = (at: Interval, { zero }: Timeline): string => `${offsetText(at, zero)}s`;
 
-/** The names of the phases for people. */
 export const phaseTitles: Record<Phase['name'], string> = {
   accept: 'API accepted',
   notice: 'kubelet reacted',

@@ -1,12 +1,10 @@
 /** A run over several pods for machines: the RolloutReport of `-o json`, and its lines of `-o ndjson`. */
-import type { ExitReport } from '../model/report.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import { summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
 import { jsonText } from './machine/json.ts';
 import { finalLines } from './machine/ndjson.ts';
 
-/** A run over several pods. */
 export interface RolloutResult {
   readonly numbers: RolloutNumbers;
   readonly reports: readonly Report[];
@@ -44,7 +42,4 @@ export const summaryLine = (numbers: RolloutNumbers): string =>
 
 /** The final lines of all pods, then the summary. */
 export const rolloutLines = (numbers: RolloutNumbers, reports: readonly Report[]): string =>
-  reports.map((report) => linesOf(exitReportOf(report))).join('') + summaryLine(numbers);
-
-const linesOf = (exit: ExitReport, { namespace, name, uid } = exit.pod): string =>
-  finalLines(exit, { namespace, name, uid });
+  reports.map((report) => finalLines(exitReportOf(report), true)).join('') + summaryLine(numbers);

@@ -15,9 +15,8 @@ import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
 import { createRolloutFacts } from './text/rollout-facts.ts';
 import { createRolloutLive } from './text/rollout-table.ts';
 import { isRepainted, repainting, viewOptions } from './text/views.ts';
-import type { LookOptions } from './view.ts';
+import type { LookOptions, View } from './view.ts';
 
-/** What is known of a run so far. */
 export interface SoFar {
   /** `deployment/checkout`. */
   readonly target: string;
@@ -29,14 +28,10 @@ export interface SoFar {
   readonly held?: ReadonlyMap<string, string>;
 }
 
-export interface SeveralView {
+export interface SeveralView extends Pick<View, 'say' | 'close'> {
   /** Called with all that arrived together, for output that is kept up to date; then with each trace that it concerns. */
   take?(soFar: SoFar, observations: readonly Observation[]): void;
   step?(this: void, trace: Trace, observation: Observation): void;
-  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
-  say?(text: string): boolean;
-  /** Restores the terminal, whatever happened. */
-  close?(): void;
   ended?(report: Report): Promise<void> | void;
   end(rollout: RolloutResult): Promise<void> | void;
 }

@@ -114,10 +114,7 @@ interface Address {
   tls?: { ca?: string; insecure: boolean; protocols: string[] };
 }
 
-/**
- * Opens a connection, with TLS if the address has it. Calls `connected` or `failed` once, and neither after a cancel.
- * After `connected` the caller handles the errors of the socket.
- */
+/** Calls `connected` or `failed` once, neither after a cancel. Then the caller handles the errors of the socket. */
 export function openConnection(
   { host, port, tls }: Address,
   connected: (socket: Socket, protocol: string | false) => void,

@@ -51,32 +51,12 @@ function judgeHealth({ status, body, grpcStatus }: ProbeAnswer): Result {
   return state === 'SERVING' ? succeeded(state) : failed('not-serving', state, { isAnswer: true });
 }
 
-/**
- * Reads HealthCheckResponse { enum status = 1 }, length-prefixed; a later version may have more fields. Undefined if it
- * cannot be read: podexit does not offer compression, for example.
- */
+/** Reads HealthCheckResponse { enum status = 1 }, length-prefixed; undefined if it is cut off or compressed. */
 function servingState(body: Buffer): string | undefined {
   const [isCompressed, length] = body.length < 5 ? [1, 0] : [body[0], body.readUInt32BE(1)];
   const message = body.subarray(5, 5 + length);
   if (isCompressed !== 0 || message.length < length) return undefined;
-  let [state, at] = [0, 0];
-  const readNumber = (): number => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = message[at++] ?? NaN;
-      value += (byte % 128) * scale;
-      if (!(byte >= 128)) return value;
-    }
-  };
-  while (at < message.length) {
-    const tag = readNumber();
-    const type = tag % 8;
-    const number = type === 0 || type === 2 ? readNumber() : 0;
-    if (tag === 8) state = number;
-    at += type === 2 ? number : (fixedBytes[type] ?? NaN);
-  }
-  return at === message.length ? (servingStates[state] ?? 'UNKNOWN') : undefined;
+  // Fields are written in the order of their numbers, and not at all if they are 0.
+  const [tag, state = 0] = message;
+  return servingStates[tag === 8 ? state : 0] ?? 'UNKNOWN';
 }
-
-/** By wire type of protobuf: the bytes of a field after its tag and its number. */
-const fixedBytes: Readonly<Record<number, number>> = { 0: 0, 1: 8, 5: 4 };

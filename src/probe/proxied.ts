@@ -9,10 +9,7 @@ export interface ProxiedPod {
   uid: string;
 }
 
-/**
- * Sends one request to the API server, without following redirects and without retries. Rejects if the API server
- * itself gives no answer.
- */
+/** Sends one request to the API server, without redirects and retries. Rejects if it gives no answer itself. */
 export type ProxyRequest = (
   request: Pick<OutgoingRequest, 'method' | 'path' | 'headers'> & { signal: AbortSignal },
 ) => Promise<{ status: number; body: AsyncIterable<unknown> }>;

@@ -21,12 +21,15 @@ interface SenderOptions {
 const maxWaiting = 2000;
 
 export function createSender(options: SenderOptions) {
-  const { client, timeoutMs, hasKept, now, tally, onSettled } = options;
+  const { client, timeoutMs, hasKept, now, tally, standstill, onSettled } = options;
   const waiting = new Set<() => void>();
   const idleWaiters: (() => void)[] = [];
   const wake = (): void => idleWaiters.splice(0).forEach((resolve) => resolve());
   let [turn, skipped] = [0, 0];
-  const standstills = createStandstills(options);
+  /** Client ms: the end of the last standstill of each kind. */
+  const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
+  const isOwn = (result: Result, sentAt: number): boolean =>
+    kinds.some((kind) => isDoubtful(result, kind) && (sentAt <= until[kind] || standstill() === kind));
 
   function send(): number | undefined {
     if (client.resent > skipped) {
@@ -44,7 +47,9 @@ export function createSender(options: SenderOptions) {
     const settle = (result: Result, answeredAt = performance.now()): void => {
       if (!waiting.delete(abort)) return;
       stopTimer();
-      const judged = standstills.withoutStandstills(result, sentAt);
+      const judged: Result = isOwn(result, sentAt)
+        ? { kind: 'not-measured', reason: 'standstill', said: result.said }
+        : result;
       const used = connection === 'kept' ? client.lastKept : 'new';
       onSettled({ connection: used, result: judged, sentAt, settledAt: now(), latencyMs: answeredAt - started });
       if (waiting.size === 0) wake();
@@ -68,7 +73,7 @@ export function createSender(options: SenderOptions) {
     send,
     /** This process, or its machine, stood still until now. */
     stoodStill(kind: Standstill, missed: number): void {
-      standstills.ended(kind);
+      until[kind] = now();
       client.forgetKept();
       if (missed > 0) tally.miss('standstill', missed);
     },
@@ -83,29 +88,15 @@ export function createSender(options: SenderOptions) {
   };
 }
 
-/** Knows when this process stood still, and what that means for a result. */
-function createStandstills({ now, standstill }: Pick<SenderOptions, 'now' | 'standstill'>) {
-  /** Client ms: the end of the last standstill of each kind. */
-  const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
-  return {
-    ended: (kind: Standstill): void => void (until[kind] = now()),
-    withoutStandstills(result: Result, sentAt: number): Result {
-      if (result.kind !== 'failed') return result;
-      const current = standstill();
-      const isOwn = (['busy', 'asleep'] as const).some(
-        (kind) => (sentAt <= until[kind] || current === kind) && isDoubtful(result, kind),
-      );
-      return isOwn ? { kind: 'not-measured', reason: 'standstill', said: result.said } : result;
-    },
-  };
-}
+const kinds = ['busy', 'asleep'] as const;
 
 /**
  * Whether a standstill may have caused this failure. It has not if the target itself spoke, no matter who listened: an
  * answer, the API server's statement that it reached no backend, a refused or reset connection. But while a machine
  * sleeps, connections break by themselves; while only the process waits, the system keeps them.
  */
-const isDoubtful = (result: Extract<Result, { kind: 'failed' }>, standstill: Standstill): boolean =>
+const isDoubtful = (result: Result, standstill: Standstill): boolean =>
+  result.kind === 'failed' &&
   !result.isAnswer &&
   result.status === undefined &&
   (standstill === 'asleep' || result.failure === 'timeout' || result.failure === 'dns');

@@ -48,7 +48,8 @@ export const viaOf = ({ kind }: ProbeTarget): ProbeVia =>
 function httpTarget(text: string) {
   const url = asUrl(text);
   url.hash = '';
-  return { kind: 'http' as const, url, shown: shownUrl(url) };
+  const path = url.pathname === '/' || url.pathname.includes('@') ? '' : url.pathname;
+  return { kind: 'http' as const, url, shown: `${url.protocol}//${url.host}${path}` };
 }
 
 function tcpTarget(text: string) {
@@ -94,27 +95,14 @@ function proxyTarget(text: string): ProxyTarget | undefined {
   return kind === undefined || name === undefined ? undefined : behindProxy('service', name, scheme, port, path);
 }
 
-/**
- * Through the API server's proxy; `pod` is the pod whose exit is traced, and has no `name`. `port`: a number or a port's
- * name; without one the API server chooses.
- */
+/** `pod`: the one whose exit is traced, without a `name`. `port`: a number or a name; without one the server chooses. */
 function behindProxy(kind: 'service' | 'pod', name: string, scheme = 'http', port: string | undefined, rest = '/') {
-  const path = asPath(rest);
+  // Normalized by URL: `..` and control characters cannot leave the proxy's path.
+  const { pathname, search } = new URL(rest, 'http://host');
   const object = kind === 'pod' ? 'pod' : `service/${name}`;
-  const shown = `${object}${port === undefined ? '' : `:${port}`}${withoutQuery(path)}`;
-  return { kind, scheme: scheme as 'http' | 'https', name, port, path, shown };
+  const shown = `${object}${port === undefined ? '' : `:${port}`}${pathname === '/' ? '' : pathname}`;
+  return { kind, scheme: scheme as 'http' | 'https', name, port, path: `${pathname}${search}`, shown };
 }
-
-/** Normalized by URL: `..` and control characters cannot leave the proxy's path. */
-function asPath(text: string): string {
-  const { pathname, search } = new URL(text, 'http://host');
-  return `${pathname}${search}`;
-}
-
-const withoutQuery = (path: string): string => {
-  const bare = path.replace(/\?.*$/s, '');
-  return bare === '/' ? '' : bare;
-};
 
 /** `parsed`: the target as it is parsed, if it has a scheme that URL does not know. */
 function asUrl(text: string, parsed = text): URL {
@@ -127,9 +115,6 @@ function asUrl(text: string, parsed = text): URL {
     );
   return url.hostname === '' ? wrong(text) : url;
 }
-
-const shownUrl = (url: URL): string =>
-  `${url.protocol}//${url.host}${url.pathname === '/' || url.pathname.includes('@') ? '' : url.pathname}`;
 
 /** A text that cannot be parsed may contain a password anywhere before an @. */
 const shownText = (text: string): string => (text.includes('@') ? '…' : text.replace(/[?#].*$/s, '…').slice(0, 80));

@@ -47,17 +47,13 @@ export function createTrial(target: ProbeTarget, start: number) {
 
 function notAnswering(target: ProbeTarget, result: Result | undefined): PodexitError {
   const said = result?.said ?? 'no request was answered';
+  const isProxied = target.kind === 'service' || target.kind === 'pod';
   const message = `the probe of ${target.shown} failed before anything was deleted: ${said}`;
-  const code = isForbidden(target, result) ? 'probe.forbidden' : 'probe.not-answering';
+  // The API server refuses the use of its proxy; its Status says so.
+  const isForbidden = isProxied && result?.kind === 'failed' && result.status === 403 && said.includes(' is forbidden');
+  const code = isForbidden ? 'probe.forbidden' : 'probe.not-answering';
   return new PodexitError(code, message, hintOf(target, result));
 }
-
-/** The API server refuses the use of its proxy; its Status says so. */
-const isForbidden = ({ kind }: ProbeTarget, result: Result | undefined): boolean =>
-  (kind === 'service' || kind === 'pod') &&
-  result?.kind === 'failed' &&
-  result.status === 403 &&
-  result.said.includes(' is forbidden');
 
 function hintOf({ kind }: ProbeTarget, result: Result | undefined): string {
   if (result?.kind === 'not-measured') return ownHints[result.reason] ?? again;

@@ -58,10 +58,7 @@ export interface ParsedLine {
   value: unknown;
 }
 
-/**
- * The JSON values of an NDJSON file, one per line. An incomplete last line is tolerated (the recorder was killed) and
- * reported to `onCut`. Any other broken line is an error with its number.
- */
+/** The JSON values of the lines. An incomplete last one (of a killed recorder) goes to `onCut`; others are errors. */
 export async function* readLines(file: string, onCut: (line: number) => void): AsyncGenerator<ParsedLine> {
   for await (const { number, text, last } of splitLines(file)) {
     if (text.trim() === '') continue;
@@ -73,10 +70,7 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
   }
 }
 
-/**
- * A line of our own format: one observation, as untrusted as a server's answer. Throws an error with the line number if
- * it is not one.
- */
+/** A line of our own format: an observation, as untrusted as a server's answer. Throws an error with its number. */
 export function rawObservationOf({ number, value }: ParsedLine, file: string): RawObservation {
   const { seq: _seq, ...observed } = asObject(value);
   if (isRawObservation(observed)) return observed;
@@ -110,10 +104,7 @@ function parse(text: string): unknown {
   }
 }
 
-/**
- * `last`: the file ends here, without a line break. The parts of a line are joined once it is complete: joining at each
- * chunk would copy a long line again and again.
- */
+/** `last`: without a line break. Parts are joined once: at each chunk, a long line would be copied again. */
 async function* splitLines(file: string): AsyncGenerator<{ number: number; text: string; last: boolean }> {
   let number = 1;
   let parts: string[] = [];

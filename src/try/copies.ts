@@ -1,7 +1,4 @@
-/**
- * The manifests of a try: two copies of a pod template, each with a Service of its own, and the ConfigMap that owns them
- * all. The copies have none of the original's labels, so nothing that selects the original selects them. Pure.
- */
+/** The manifests of a try: two copies, their Services, the ConfigMap that owns all. None has the original's labels. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { differing } from '../advice/fix/edit.ts';
 import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
@@ -32,7 +29,6 @@ export interface CopyOptions {
   readonly targetPort: number | string;
 }
 
-/** The port of each copy's Service. */
 export const servicePort = 80;
 
 const nameFor = (id: string, ...more: string[]): string => ['podexit-try', id, ...more].join('-');
@@ -128,6 +124,5 @@ export function targetPortOf({ services, containers }: Situation): number | stri
 export const schemeOf = (port: number | string): 'http' | 'https' =>
   /^https|^(443|6443|8443|9443)$/.test(String(port)) ? 'https' : 'http';
 
-/** The id of the try that an object belongs to. */
 export const tryIdOf = (object: unknown): string | undefined =>
   asString(asObject(metadataOf(object)['labels'])[tryLabel]);

@@ -14,21 +14,14 @@ import { tracesOfLog } from '../run/traces/traces-of-log.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { schemeOf, servicePort, type Copy } from './copies.ts';
 import type { TriedExit } from './outcome.ts';
-import { untilReady } from './ready.ts';
+import { untilReady, type Waiting } from './ready.ts';
 import { startRequests } from './requests.ts';
 
-export interface Measuring {
-  readonly session: Session;
+export interface Measuring extends Waiting {
   /** How the copies are asked; the target is that of each copy. */
   readonly probe: Omit<ProbeSettings, 'target'>;
   readonly path: string;
   readonly targetPort: number | string;
-  readonly timeoutMs: number;
-  /** Aborted, with the name of the signal, when the user leaves. */
-  readonly left: AbortSignal;
-  /** One sentence for stderr. */
-  say(sentence: string): void;
-  /** Follows the exit of a pod to its end. */
   readonly follow: typeof runLive;
 }
 

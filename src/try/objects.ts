@@ -53,10 +53,7 @@ async function mayBePermitted(cluster: Cluster, { verb, group, resource: whole }
   return asObject(asObject(answer.body)['status'])['allowed'] !== false;
 }
 
-/**
- * Creates an object, and returns it as the server has it. Its name is new: if it is taken, the answer to an earlier
- * request was lost, and the object is read. Throws `try.not-created` if the server refuses.
- */
+/** Its name is new: if it is taken, an earlier answer was lost, and it is read. Throws `try.not-created`. */
 export async function create(cluster: Cluster, object: KubernetesObject): Promise<KubernetesObject> {
   const path = pathOf(cluster, object.kind);
   const name = object.metadata?.name ?? '';
@@ -93,10 +90,7 @@ export async function labelled(cluster: Cluster, kind: string, labelSelector: st
 /** ms between two looks at what is left. */
 const lookMs = 500;
 
-/**
- * Deletes everything of these tries, and waits until their pods are gone too, for at most `patienceMs`: most grace
- * periods are shorter. A lost connection is retried. Throws `try.left` with what is left.
- */
+/** Also waits until the pods are gone, for `patienceMs` at most. A lost connection is retried. Throws `try.left`. */
 export async function remove(cluster: Cluster, ids: readonly string[], patienceMs = 180_000): Promise<void> {
   const { env } = cluster;
   const until = env.now() + patienceMs;
@@ -106,14 +100,18 @@ export async function remove(cluster: Cluster, ids: readonly string[], patienceM
       throw error;
     });
     if (left?.length === 0) return;
-    if (env.now() >= until || !(await delay(env, lookMs, cluster.closed))) throw notRemoved(cluster, left);
+    if (env.now() < until && (await delay(env, lookMs, cluster.closed))) continue;
+    throw new PodexitError(
+      'try.left',
+      left === undefined
+        ? 'the API server could not be reached, so the copies were not removed'
+        : `not everything could be removed in time: ${few(left, 8).join(', ')}`,
+      `Remove it with: ${cleanupCommand(cluster)}`,
+    );
   }
 }
 
-/**
- * Asks for the deletion of what is still there, and returns its names. The owner is last: as long as it exists, a later
- * start finds what is left. A refusal is seen at the next look.
- */
+/** Deletes what is still there, and names it. The owner is last: by it a later start finds what is left. */
 async function removeOnce(cluster: Cluster, selector: string): Promise<string[]> {
   const left: JsonObject[] = [];
   // The garbage collector deletes the pods of a Deployment that is gone.
@@ -132,18 +130,8 @@ async function deleteObject(cluster: Cluster, object: JsonObject): Promise<void>
   await cluster.request({ method: 'DELETE', path, body: { ...options, propagationPolicy: 'Background' } });
 }
 
-/** Removes what a try left. */
 export const cleanupCommand = ({ namespace, connectionFlags }: Cluster): string =>
   `kubectl podexit try --cleanup -n ${namespace}${connectionFlags}`;
-
-const notRemoved = (cluster: Cluster, left: readonly string[] | undefined): PodexitError =>
-  new PodexitError(
-    'try.left',
-    left === undefined
-      ? 'the API server could not be reached, so the copies were not removed'
-      : `not everything could be removed in time: ${few(left, 8).join(', ')}`,
-    `Remove it with: ${cleanupCommand(cluster)}`,
-  );
 
 /** One sentence about each try that is left: whose copies they are, and since when. */
 export const leftText = (owner: JsonObject): string => {
@@ -151,5 +139,4 @@ export const leftText = (owner: JsonObject): string => {
   return `${workloadOf(owner) ?? 'an unknown workload'} (id ${tryIdOf(owner)}, started ${asString(startedAt) ?? 'at an unknown time'})`;
 };
 
-/** The workload whose copies an owner has. */
 export const workloadOf = (owner: JsonObject): string | undefined => asString(asObject(owner['data'])['workload']);

@@ -1,14 +1,10 @@
-/**
- * What the exits of the two copies show: lost requests, lengths, and whether the patch helps. Only differences that are
- * hardly chance are claimed. Pure.
- */
+/** What the exits of both copies show, and whether the patch helps: only what is hardly chance is claimed. Pure. */
 import { lengthRow, closeOrRange, median, outcomeRow, shareRow, type ComparedRow } from '../advice/history/compare.ts';
 import { middle, type ExitSample, type Seconds } from '../advice/history/reports.ts';
 import { sumOf } from '../model/probe-numbers.ts';
 import type { ProbeTally } from '../model/probe-observation.ts';
 import { byFrequency, plural } from '../verdict/words.ts';
 
-/** One exit of a copy's pod. */
 export interface TriedExit {
   readonly sample: ExitSample;
   /** From the deletion until the copy was ready and answered for a second without a failure. */
@@ -122,7 +118,6 @@ export const countText = (count: number): string => (count >= 10 ? count.toFixed
 
 type Judged = ReturnType<typeof judgePatch>;
 
-/** The answer in one sentence. */
 export function patchSummary({ change, better, worse, costs }: Judged, after: CopyResult): string {
   const [gains, harms] = [better.join('; '), worse.join('; ')];
   const answers: Readonly<Record<PatchEffect, string>> = {
@@ -134,7 +129,6 @@ export function patchSummary({ change, better, worse, costs }: Judged, after: Co
   return `${answers[change]}${costs.length > 0 ? `; it costs time: ${costs.join('; ')}` : ''}`;
 }
 
-/** Whether to apply the patch, as far as the sample shows it. */
 export function adviceOf({ change, costs }: Judged, before: CopyResult, after: CopyResult): string {
   if (change === 'better') return 'apply it';
   if (change === 'worse') return 'do not apply it';

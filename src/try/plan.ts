@@ -27,7 +27,7 @@ export interface Proposal {
   readonly image?: string;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly target?: Target;
   readonly manifests?: ManifestInput;
   readonly proposal: Proposal;
@@ -88,13 +88,8 @@ export async function planOf(cluster: Cluster, options: PlanOptions, ports: Port
 const refused = (subject: string, because: string): PodexitError =>
   new PodexitError('try.refused', `${subject} cannot be tried: ${because}`, 'Nothing was created.');
 
-interface Subject {
-  readonly workload: KubernetesObject;
-  /** For a manifest, the Services and budgets of its files. */
-  readonly neighbours: Neighbours;
-}
-
-async function readSubject(cluster: Cluster, around: Neighbours, options: PlanOptions, ports: Ports): Promise<Subject> {
+/** The workload and, for a manifest, the Services and budgets of its files. */
+async function readSubject(cluster: Cluster, around: Neighbours, options: PlanOptions, ports: Ports) {
   const { target, manifests } = options;
   if (manifests) return fromManifests(cluster, around, { manifests, target }, ports);
   if (target) return { workload: await objectWithTemplate(cluster, target), neighbours: around };
@@ -106,7 +101,7 @@ async function fromManifests(
   around: Neighbours,
   { manifests: input, target }: { manifests: ManifestInput; target: Target | undefined },
   ports: Ports,
-): Promise<Subject> {
+) {
   const { manifests, broken } = await readManifests(input, ports);
   const [first] = broken;
   if (first) throw new PodexitError('try.manifest', `${first.file}:${first.line}: ${first.message}`, 'Mend the file.');

@@ -9,11 +9,13 @@ import { isFinishedPod, rawConditionOf, isTerminatingPod, uidOf } from '../run/s
 import type { Copy } from './copies.ts';
 import { labelled } from './objects.ts';
 
-interface Waiting {
+export interface Waiting {
   readonly session: Session;
+  /** That the pods have to become ready. */
   readonly timeoutMs: number;
+  /** Aborted, with the name of the signal, when the user leaves. */
   readonly left: AbortSignal;
-  /** Gets what keeps the pods from becoming ready, each once. */
+  /** One sentence for stderr: what keeps the pods from becoming ready, each once. */
   say(sentence: string): void;
 }
 
@@ -34,24 +36,19 @@ export async function untilReady(
       return ready.sort((a, b) => createdAt(a).localeCompare(createdAt(b)));
     pods.forEach((pod) => obstacles.pod(uidOf(pod), pod));
     left.throwIfAborted();
-    if (cluster.env.now() >= until) throw notReady(copy, ready.length, timeoutMs, obstacles.text());
+    if (cluster.env.now() >= until) {
+      const { name, replicas, deployment } = copy;
+      const why = obstacles.text() ?? 'its pods started, and their readiness probes do not succeed';
+      throw new PodexitError(
+        'try.not-ready',
+        `${ready.length} of ${replicas} pods of ${deployment.metadata?.name} (${name}) are ready after ${timeoutMs / 1000}s: ${why}`,
+        name === 'patched'
+          ? 'The copy without the patch became ready, so look at the patch.'
+          : 'A copy has no labels of the original, which a network policy may ask for; or wait longer with --timeout.',
+      );
+    }
     await delay(cluster.env, lookMs, left);
   }
 }
 
 const createdAt = (pod: JsonObject): string => asString(metadataOf(pod)['creationTimestamp']) ?? '';
-
-function notReady(
-  { name, replicas, deployment }: Copy,
-  ready: number,
-  ms: number,
-  why = 'its pods started, and their readiness probes do not succeed',
-): PodexitError {
-  return new PodexitError(
-    'try.not-ready',
-    `${ready} of ${replicas} pods of ${deployment.metadata?.name} (${name}) are ready after ${ms / 1000}s: ${why}`,
-    name === 'patched'
-      ? 'The copy without the patch became ready, so look at the patch.'
-      : 'A copy has no labels of the original, which a network policy may ask for; or wait longer with --timeout.',
-  );
-}

@@ -18,11 +18,6 @@ const kindRefusals: Readonly<Record<string, string>> = {
   Pod: 'would show one exit only: no controller replaces the pod',
 };
 
-function kindRefusal({ subject: { kind } }: Situation): string[] {
-  if (copiedKinds.has(kind)) return [];
-  return [kindRefusals[kind] ?? `would not be made as the controller of a ${kind} makes its pods`];
-}
-
 const singleRefusals: Readonly<Record<SingleReason, string>> = {
   'data volume': 'would use its volume beside it, which keeps data or cannot be shared',
   'store image': 'would be a store without its data',
@@ -33,13 +28,16 @@ const singleRefusals: Readonly<Record<SingleReason, string>> = {
 };
 
 /** The reasons not to copy it. Empty: it can be copied. */
-export const refusalsOf = (workload: KubernetesObject, situation: Situation): string[] => [
-  ...new Set([
-    ...kindRefusal(situation),
+export function refusalsOf(workload: KubernetesObject, situation: Situation): string[] {
+  const { kind } = situation.subject;
+  const ofKind = kindRefusals[kind] ?? `would not be made as the controller of a ${kind} makes its pods`;
+  const reasons = [
+    ...(copiedKinds.has(kind) ? [] : [ofKind]),
     ...situation.capacity.single.map((why) => singleRefusals[why]),
     ...podRefusals.flatMap(([applies, because]) => (applies(podSpecIn(workload), situation) ? [because] : [])),
-  ]),
-];
+  ];
+  return [...new Set(reasons)];
+}
 
 export const podSpecIn = (workload: KubernetesObject): JsonObject =>
   asObject(asObject(asObject(asObject(workload)['spec'])['template'])['spec']);
@@ -87,10 +85,7 @@ const createdObjects: Readonly<Record<string, number>> = {
   'count/configmaps': 1,
 };
 
-/**
- * What of the copies would not fit into the quotas (core/v1 ResourceQuota). `podSpecs`: one for each pod that runs at the same time. A quota with scopes
- * may not count these pods; the API server decides.
- */
+/** What would not fit into the quotas. `podSpecs`: of all pods at a time. A quota with scopes may not count them. */
 export function quotaRefusals(quotas: readonly unknown[], podSpecs: readonly JsonObject[]): string[] {
   return quotas.map(asObject).flatMap(({ metadata, spec, status }) => {
     const { scopes, scopeSelector, hard: wanted } = asObject(spec);

@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import { delay } from '../kube/env.ts';
 import { sumOf } from '../model/probe-numbers.ts';
-import type { ProbeCounts, ProbeFailures } from '../model/probe-observation.ts';
+import type { ProbeCounts } from '../model/probe-observation.ts';
 import type { ProbeSettings } from '../probe/target.ts';
 import { startProbes } from '../probe/start.ts';
 import type { Session } from '../run/session.ts';
@@ -60,14 +60,15 @@ export function startRequests({ cluster, ports }: Session, settings: ProbeSettin
       await probes.stop();
       return {
         requests: sumOf(counts.flatMap((one) => [one.new, one.kept])),
-        failures: counts.flatMap((one) => one.failures).map((one) => [howText(one), one.count] as const),
+        // Of a backend that it does not reach the API server says 503: that is not the application's.
+        failures: counts
+          .flatMap((one) => one.failures)
+          .map(
+            ({ kind, status, count }) => [kind === 'http' ? `HTTP ${status ?? ''}`.trimEnd() : kind, count] as const,
+          ),
         notMeasured: counts.flatMap((one) => one.notMeasured ?? []).reduce((sum, { count }) => sum + count, 0),
       };
     },
     close: (): void => stopped.abort(),
   };
 }
-
-/** The API server answers 503 for a backend that it does not reach: that number says nothing about the application. */
-const howText = ({ kind, status }: ProbeFailures): string =>
-  kind === 'http' ? `HTTP ${status ?? ''}`.trimEnd() : kind;

@@ -1,7 +1,4 @@
-/**
- * The command `try`: proves a patch on two throwaway copies of a workload, with requests counted. It changes nothing of
- * the workload itself, and removes the copies however it ends.
- */
+/** The command `try`: proves a patch on two throwaway copies of a workload, which it removes however it ends. */
 import { publish, type OutputOptions } from '../advice/output.ts';
 import { yamlOf } from '../advice/fix/patches.ts';
 import type { ManifestInput } from '../advice/manifest-input.ts';
@@ -105,10 +102,8 @@ const objectsOf = (copies: readonly Copy[]) => copies.flatMap(({ deployment, ser
 const ownerOf = ({ options, subject, change }: Plan, startedAt = 'when it is created') =>
   ownerManifest(options, { workload: subject, change, startedAt });
 
-const copiesOf = ({ workloads, options }: Plan, ownerUid: string): [Copy, Copy] => [
-  copyOf(workloads.today, 'today', options, ownerUid),
-  copyOf(workloads.patched, 'patched', options, ownerUid),
-];
+const copiesOf = ({ workloads, options }: Plan, ownerUid: string): Copy[] =>
+  copyNames.map((name) => copyOf(workloads[name], name, options, ownerUid));
 
 /** Throws `try.consent` if nobody can be asked. */
 async function isAllowed(plan: Plan, session: Session, { yes, runs }: TryOptions): Promise<boolean> {
@@ -167,11 +162,11 @@ async function measured(session: Session, plan: Plan, options: TryOptions, left:
   const { targetPort } = plan.options;
   const measuring: Measuring = { session, probe, path, targetPort, timeoutMs, left, say, follow: runLive };
   for (const copy of copies) await untilReady(copy, measuring);
-  const turns = [copies, copies.toReversed() as typeof copies];
   const exits: Exits = { today: [], patched: [] };
   for (let run = 1; run <= options.runs; run++)
     // In turns, so that what changes in the cluster meanwhile does not favour one of them.
-    for (const [copy, other] of run % 2 === 1 ? turns : turns.toReversed()) {
+    for (const copy of run % 2 === 1 ? copies : copies.toReversed()) {
+      const other = copies.find((one) => one !== copy) ?? copy;
       const exit = await measureExit(measuring, copy, other);
       exits[copy.name].push(exit);
       const { requests, sample } = exit;

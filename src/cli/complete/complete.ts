@@ -34,34 +34,32 @@ export async function complete(argv: readonly string[], program: Command, ports:
   cancel();
   stop.abort();
   // Words that a shell takes without quotes, as it does all names in Kubernetes.
-  const lines = [...found, ...('also' in wanted ? wanted.also : [])]
+  const lines = [...found, ...(wanted.words ?? [])]
     .filter(({ word }) => word.startsWith(current) && /^[\w./:=@+,-]+$/.test(word))
     .map(({ word, about }) => (about === undefined ? word : `${word}\t${about.replace(/[^\x20-\x7e]+/g, ' ')}`));
-  ports.stdout.write(`${[...lines, wanted.kind === 'files' ? directives.files : directives.nothing].join('\n')}\n`);
+  ports.stdout.write(`${[...lines, wanted.areFiles ? directives.files : directives.nothing].join('\n')}\n`);
   // A credential plugin that is still running would keep the shell waiting.
   if (timedOut) ports.leave(0);
   return 0;
 }
 
 async function candidates(
-  wanted: Wanted,
+  { load, names: what, before = '' }: Wanted,
   words: readonly string[],
   program: Command,
   ports: Ports,
   signal: AbortSignal,
 ): Promise<Candidate[]> {
-  if (wanted.kind === 'words') return wanted.words;
-  if (wanted.kind === 'later') return wanted.load();
-  if (wanted.kind !== 'names' && wanted.kind !== 'kubeconfig') return [];
+  if (what === undefined) return load?.() ?? [];
   const { namesInCluster, namesInKubeconfig } = await import('../../run/choosing/known-names.ts');
   const connection = connectionOf(flagsIn(words, program), ports.version);
   // A completion cannot answer a prompt, so it must not show one.
   const quiet = { ...ports, stdinIsTty: false, stderr: { ...ports.stderr, write: () => {} } };
   const names =
-    wanted.kind === 'kubeconfig'
-      ? await namesInKubeconfig(wanted.what, connection, quiet)
-      : await namesInCluster(wanted.resource, connection, quiet, signal);
-  return names.map(({ name, about }) => ({ word: wanted.before + name, about }));
+    what === 'contexts' || what === 'clusters' || what === 'users'
+      ? await namesInKubeconfig(what, connection, quiet)
+      : await namesInCluster(what, connection, quiet, signal);
+  return names.map(({ name, about }) => ({ word: before + name, about }));
 }
 
 const scenarios = async (): Promise<Candidate[]> =>
@@ -92,17 +90,16 @@ interface Candidate {
   about?: string;
 }
 
-/** What the word under the cursor may be. */
-type Wanted =
-  | { kind: 'words'; words: Candidate[] }
-  /** Names that only the cluster knows; `before` is put in front of each (`deploy/`). */
-  | { kind: 'names'; resource: NamedResource; before: string; also: Candidate[] }
-  /** Names that the kubeconfig has. */
-  | { kind: 'kubeconfig'; what: 'contexts' | 'clusters' | 'users'; before: string }
+/** What the word under the cursor may be; nothing if it is empty. */
+interface Wanted {
+  words?: Candidate[];
   /** Names that this program has. */
-  | { kind: 'later'; load: () => Promise<Candidate[]> }
-  | { kind: 'files' }
-  | { kind: 'nothing' };
+  load?: () => Promise<Candidate[]>;
+  /** Names that only the cluster or the kubeconfig has; `before` is put in front of each (`deploy/`). */
+  names?: NamedResource | 'contexts' | 'clusters' | 'users' | undefined;
+  before?: string;
+  areFiles?: boolean;
+}
 
 /** `words`: those before the word under the cursor, which is `current`. */
 function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
@@ -112,7 +109,7 @@ function wantedAt(words: readonly string[], current: string, program: Command): 
     return wantedForFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
   const before = optionNamed(command, words.at(-1) ?? '');
   if (before?.required && !(`${before.long}` in withoutValue)) return wantedForFlag(command, before, '', current);
-  if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
+  if (current.startsWith('-')) return { words: flagsOf(command) };
   return wantedForArgument(positionals(words, command), current, command, program);
 }
 
@@ -126,43 +123,41 @@ const flagsOf = (command: Command): Candidate[] =>
 
 const documentSubjects: readonly Printed[] = ['check', 'why', 'compare', 'recommend', 'signals', 'try'];
 
-/** Values of flags that have another meaning in these commands. */
-const ownFormats: Record<string, readonly string[]> = {
-  ...Object.fromEntries(documentSubjects.map((name) => [name, formatNames(name)])),
-  fix: fixFormats,
-};
-const ownFailures: Record<string, readonly string[]> = {
-  why: failOutcomes,
-  compare: ['worse'],
-  recommend: recommendFailures,
-  try: tryFailures,
-};
-
-/** Values that are known without a cluster. */
+/** Values that are known without a cluster, by flag, or by command and flag where they differ. */
 const values: Record<string, readonly string[]> = {
+  ...Object.fromEntries(documentSubjects.map((name) => [`${name} --output`, formatNames(name)])),
+  'fix --output': fixFormats,
   '--output': formatNames('trace'),
+  'why --fail-on': failOutcomes,
+  'compare --fail-on': ['worse'],
+  'recommend --fail-on': recommendFailures,
+  'try --fail-on': tryFailures,
+  '--fail-on': gateCodes,
   ...flagValues,
 };
 
-const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;
+const named: Readonly<Record<string, Wanted['names']>> = {
+  '--namespace': 'namespaces',
+  '--context': 'contexts',
+  '--cluster': 'clusters',
+  '--user': 'users',
+};
 
 /** `before`: the part of the word before the value, which must be printed with it; `typed`: the value so far. */
 function wantedForFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
-  if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
-  const known = (name === '--output' ? ownFormats[command.name()] : undefined) ?? values[name];
-  if (known) return { kind: 'words', words: known.map((word) => ({ word: before + word })) };
-  if (name === '--namespace') return { kind: 'names', resource: 'namespaces', before, also: [] };
-  if (name in inKubeconfig)
-    return { kind: 'kubeconfig', what: inKubeconfig[name as keyof typeof inKubeconfig], before };
-  return /<(file|folder)>/.test(option?.flags ?? '') ? { kind: 'files' } : { kind: 'nothing' };
+  const known = values[`${command.name()} ${name}`] ?? values[name];
+  if (known && name === '--fail-on') return codesAfter(known, before, typed);
+  if (known) return { words: known.map((word) => ({ word: before + word })) };
+  if (Object.hasOwn(named, name)) return { names: named[name], before };
+  return /<(file|folder)>/.test(option?.flags ?? '') ? { areFiles: true } : {};
 }
 
 /** Codes are separated by commas; those already typed are not offered again. */
 function codesAfter(all: readonly string[], before: string, typed: string): Wanted {
   const named = typed.split(',').slice(0, -1);
   const codes = all.filter((code) => !named.includes(code));
-  return { kind: 'words', words: codes.map((code) => ({ word: before + [...named, code].join(',') })) };
+  return { words: codes.map((code) => ({ word: before + [...named, code].join(',') })) };
 }
 
 /** The words that are neither flags nor their values, without the command's own name. */
@@ -173,23 +168,23 @@ function positionals(words: readonly string[], command: Command): string[] {
 
 /** The arguments of the commands that take neither pods nor workloads. */
 const commandArguments: Record<string, Wanted> = {
-  replay: { kind: 'files' },
-  recommend: { kind: 'files' },
-  demo: { kind: 'later', load: scenarios },
-  explain: { kind: 'later', load: topics },
-  signals: { kind: 'later', load: programs },
-  completion: { kind: 'words', words: shells.map((word) => ({ word })) },
+  replay: { areFiles: true },
+  recommend: { areFiles: true },
+  demo: { load: scenarios },
+  explain: { load: topics },
+  signals: { load: programs },
+  completion: { words: shells.map((word) => ({ word })) },
 };
 
 const namingPods: readonly string[] = ['check', 'why', 'fix', 'try'];
 
 function wantedForArgument(before: readonly string[], current: string, command: Command, program: Command): Wanted {
-  if (command.name() === 'options' && before.length === 0) return { kind: 'words', words: commandsOf(program) };
-  if (command.name() === 'compare') return before.length < 2 ? { kind: 'files' } : { kind: 'nothing' };
+  if (command.name() === 'options' && before.length === 0) return { words: commandsOf(program) };
+  if (command.name() === 'compare') return before.length < 2 ? { areFiles: true } : {};
   const isTrace = command === program;
   const isRollout = command.name() === 'rollout';
   if (!isTrace && !isRollout && !namingPods.includes(command.name()))
-    return (before.length === 0 ? commandArguments[command.name()] : undefined) ?? { kind: 'nothing' };
+    return (before.length === 0 ? commandArguments[command.name()] : undefined) ?? {};
   // Only a trace takes a node.
   const resourceOf = (type: string): NamedResource | undefined =>
     isTrace && nodeTypes.includes(type) ? 'nodes' : typeOf(type);
@@ -199,19 +194,16 @@ function wantedForArgument(before: readonly string[], current: string, command: 
   const isNextPod = isTrace && before.every((word) => word.startsWith('pod/') || !word.includes('/'));
   if (type !== undefined && slashed !== undefined)
     return first === undefined || (isNextPod && typeOf(type) === 'pods')
-      ? namesOf(resourceOf(type), `${type}/`)
-      : { kind: 'nothing' };
+      ? { names: resourceOf(type), before: `${type}/` }
+      : {};
   const resource = first === undefined ? undefined : resourceOf(first);
-  if (resource !== undefined && more.length === 0) return namesOf(resource, '');
-  if (first !== undefined) return namesOf(isNextPod && (resource ?? 'pods') === 'pods' ? 'pods' : undefined, '');
+  if (resource !== undefined && more.length === 0) return { names: resource };
+  if (first !== undefined) return isNextPod && (resource ?? 'pods') === 'pods' ? { names: 'pods' } : {};
   const kinds = [...typeNames.filter((name) => !isRollout || name !== 'pod'), ...(isTrace ? ['node'] : [])];
   const types = kinds.map((word) => ({ word, about: 'kind of the target' }));
-  if (isRollout) return { kind: 'words', words: types };
-  return { kind: 'names', resource: 'pods', before: '', also: [...(isTrace ? commandsOf(program) : []), ...types] };
+  if (isRollout) return { words: types };
+  return { names: 'pods', words: [...(isTrace ? commandsOf(program) : []), ...types] };
 }
 
 const commandsOf = (program: Command): Candidate[] =>
   program.commands.map((command) => ({ word: command.name(), about: command.description() }));
-
-const namesOf = (resource: NamedResource | undefined, before: string): Wanted =>
-  resource === undefined ? { kind: 'nothing' } : { kind: 'names', resource, before, also: [] };

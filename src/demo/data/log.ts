@@ -8,7 +8,6 @@ import type { ChangeType, KubeObject } from './kube-object.ts';
 export interface ChangeLog {
   /** Changes up to this revision are forgotten; nothing can be resumed from before it. */
   compactedTo: number;
-  /** The revision of the last change. */
   revision: number;
   changes: Change[];
   /** The objects after the last change, by key. */
@@ -34,10 +33,7 @@ export function createLog(revision: number, objects: readonly Stored[]): ChangeL
   return { compactedTo: revision, revision, changes: [], current };
 }
 
-/**
- * Writes one change and returns it. The object's resourceVersion becomes the change's revision. ADDED becomes MODIFIED
- * if the object exists, and the other way round.
- */
+/** Writes a change at a revision of its own, which the object gets. Its type becomes what it really was. */
 export function append(log: ChangeLog, written: Stored & { type: ChangeType; revision?: number }): Change {
   const { resource } = written;
   const revision = Math.max(log.revision + 1, written.revision ?? 0);
@@ -87,7 +83,6 @@ export function select(
   return found.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Forgets the changes up to a revision. */
 export function forget(log: ChangeLog, revision: number): void {
   const upTo = Math.min(revision, log.revision);
   const later = since(log, upTo);
@@ -96,6 +91,5 @@ export function forget(log: ChangeLog, revision: number): void {
   log.compactedTo = upTo;
 }
 
-/** The key of an object in the store. */
 export const storeKey = (resource: string, { namespace = '', name }: { namespace?: string; name: string }): string =>
   `${resource}/${namespace}/${name}`;

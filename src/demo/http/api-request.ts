@@ -1,6 +1,5 @@
 import { kindOf, type Kind } from '../data/kinds.ts';
 import { parseFieldSelector, parseLabelSelector, type Selector } from '../data/selectors.ts';
-import { badRequest } from '../data/status.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -20,7 +19,7 @@ export interface KubeRequest {
 }
 
 const resourcePath =
-  /^\/(?:api\/(?<core>v1)|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[a-z]+))?)?$/;
+  /^\/(?:api\/v1|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[a-z]+))?)?$/;
 
 /** Parses a request line. `kind` is absent if this server knows no resource at the path. */
 export function parseApiRequest(
@@ -37,14 +36,9 @@ export function parseApiRequest(
 }
 
 function targetOf(path: string): Pick<KubeRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
-  const [isNamespaces, namespaceName] = /^\/api\/v1\/namespaces(?:\/([^/]+))?$/.exec(path) ?? [];
-  const groups: Record<string, string | undefined> | undefined =
-    isNamespaces === undefined
-      ? resourcePath.exec(path)?.groups
-      : { core: 'v1', plural: 'namespaces', name: namespaceName };
-  const kind = groups && kindOf(groups.plural ?? '', groups.core === undefined ? groups.group : '');
-  if (groups === undefined || kind === undefined) return {};
-  const { namespace, name, subresource } = groups;
+  const { group = '', plural = '', namespace, name, subresource } = resourcePath.exec(path)?.groups ?? {};
+  const kind = kindOf(plural, group);
+  if (kind === undefined) return {};
   return {
     kind,
     namespace: namespace && decodeURIComponent(namespace),
@@ -82,11 +76,5 @@ export function selectorOf(request: KubeRequest, kind: Kind): Selector {
     labels(object);
 }
 
-/** The requested revision; undefined if it is absent or empty. Throws a 400 if it is not a number. */
-export function revisionIn(request: KubeRequest): number | undefined {
-  const text = request.query.get('resourceVersion') ?? '';
-  if (text === '') return undefined;
-  if (!/^\d+$/.test(text))
-    throw badRequest(`invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
-  return Number(text);
-}
+/** The requested revision; undefined if it is absent or empty. */
+export const revisionIn = ({ query }: KubeRequest): number | undefined => numberIn(query, 'resourceVersion');

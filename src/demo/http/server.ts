@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { failure, HttpError } from '../data/status.ts';
 import { cut } from './exchange.ts';
 
@@ -8,10 +10,6 @@ export type HttpServer = Awaited<ReturnType<typeof listen>>;
 /** `nth` counts the requests of one connection, from 1. */
 export type Handle = (request: IncomingMessage, response: ServerResponse, body: string, nth: number) => Promise<void>;
 
-/** The limit of a real API server. */
-const maxBodyBytes = 3 * 1024 * 1024;
-
-/** Creates a server that passes its requests to `listener`. */
 export type MakeServer = (listener: RequestListener) => Server;
 
 /** Listens on 127.0.0.1. Rejects if the port is taken. */
@@ -23,7 +21,9 @@ export async function listen(handle: Handle, port: number, makeServer: MakeServe
     const { remotePort } = request.socket;
     const nth = (served.get(remotePort) ?? 0) + 1;
     served.set(remotePort, nth);
-    void readThenHandle((...parts) => handle(...parts, nth), request, response);
+    text(request)
+      .then((body) => handle(request, response, body, nth))
+      .catch((error: unknown) => answerError(response, error));
   });
   // Real servers let streams and idle connections live for minutes, and tests play on a fake clock.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 0, requestTimeout: 0 });
@@ -38,7 +38,6 @@ export async function listen(handle: Handle, port: number, makeServer: MakeServe
   const bound = (server.address() as AddressInfo).port;
   return {
     port: bound,
-    /** The connections that are open now. */
     sockets: sockets as ReadonlySet<Socket>,
     /** Stops listening and ends every connection; `resume` uses the same port. */
     suspend: () => stopListening(server, sockets),
@@ -47,43 +46,16 @@ export async function listen(handle: Handle, port: number, makeServer: MakeServe
   };
 }
 
-const startListening = (server: Server, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-
-const stopListening = (server: Server, sockets: ReadonlySet<Socket>): Promise<void> =>
-  new Promise((resolve) => {
-    if (!server.listening) return resolve();
-    server.close(() => resolve());
-    for (const socket of sockets) socket.destroy();
-  });
-
-async function readThenHandle(
-  handle: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  try {
-    await handle(request, response, await readBody(request));
-  } catch (error) {
-    answerError(response, error);
-  }
+async function startListening(server: Server, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBodyBytes) throw new HttpError(failure(413, 'RequestEntityTooLarge', 'limit is 3145728'));
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+async function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  if (!server.listening) return;
+  server.close();
+  for (const socket of sockets) socket.destroy();
+  await once(server, 'close');
 }
 
 /** Last resort for errors before or after an exchange. */

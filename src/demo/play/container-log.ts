@@ -5,7 +5,6 @@ export interface WrittenLine {
   text: string;
 }
 
-/** What a container has written so far in this run. */
 export class ContainerLog {
   /** The status of the recorded response to a request for this log, and its body unless it was 200. */
   status = 200;

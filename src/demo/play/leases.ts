@@ -28,10 +28,7 @@ export function renewLeases(cluster: Playback): void {
   if (nodes.length > 0) renew();
 }
 
-/**
- * When the kubelet was silent, if the node controller declared the node's status Unknown: from just before the pod's
- * deletion (in all recordings with a silence) until the node reports again.
- */
+/** If the controller declared the node Unknown: from just before the deletion until the node reports again. */
 function silenceOf({ steps, trigger }: PreparedScenario): { from: number; to: number } | undefined {
   const reports = steps.filter((step) => step.kind === 'change').filter(({ resource }) => resource === 'nodes');
   const lost = reports.findIndex(({ object }) => readyStatus(object) === 'Unknown');

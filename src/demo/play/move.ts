@@ -85,7 +85,7 @@ function containerWithin(value: Record<string, unknown>, context: Context): Cont
 function endsOf({ truths, steps }: PreparedScenario, { pod, container }: Context): Nanoseconds[] {
   const isOwn = (one: { pod: string; container: string }) => one.pod === pod && one.container === container;
   const exits = truths.filter(isOwn).flatMap((truth) => parseStamp(truth.exited ?? '') ?? []);
-  const lines = steps.flatMap((step) => (step.kind === 'log' && isOwn(step) ? [step.line.stamp] : []));
+  const lines = steps.flatMap((step) => (step.kind === 'log' && isOwn(step) ? (step.line?.stamp ?? []) : []));
   return [...exits.map((stamp) => stamp.at), ...lines.reverse()];
 }
 
@@ -114,10 +114,7 @@ const exitToArrivalNs = 95n * nsPerMs;
 /** From the time in an Event's name to the API server's creationTimestamp. */
 const eventToStoreNs = 5n * nsPerMs;
 
-/**
- * Guesses the time behind a timestamp that was cut to whole seconds. The guess stays within that second, so that it
- * can be moved and cut again. `seenAt`: when the recorder first saw the timestamp, in milliseconds.
- */
+/** The guess stays within its second, so that it can be moved and cut again. `seenAt`: ms, when it was recorded first. */
 function guessFromArrival(stamp: Nanoseconds, seenAt: number): Nanoseconds {
   const arrival = fromMs(seenAt);
   // Of an old timestamp only the second is known. Its start is certainly not after what followed.

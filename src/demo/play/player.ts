@@ -58,7 +58,8 @@ export class Player {
     const { steps, trigger } = this.scenario;
     const hasBegun = this.moments.begunAt !== undefined;
     for (let step = steps[this.#next]; step && (hasBegun || step.at < trigger.at); step = steps[this.#next]) {
-      const wait = isOverdue(step, this.moments) ? 0 : this.untilRecorded(step.at);
+      // Steps before the origin must have happened when a client's request takes effect.
+      const wait = hasBegun && step.at < this.moments.origin ? 0 : this.untilRecorded(step.at);
       if (wait > 0) {
         this.#cancel = this.clock.setTimeout(() => this.catchUp(), wait);
         return;
@@ -74,10 +75,6 @@ export class Player {
     this.#cancelAttach?.();
   }
 }
-
-/** Steps before the origin must have happened when a client's request takes effect. */
-const isOverdue = (step: RecordedStep, { begunAt, origin }: Moments): boolean =>
-  begunAt !== undefined && step.at < origin;
 
 /** When the turning points of the recording come in this run, in milliseconds of the server's clock. */
 export interface Moments {

@@ -33,8 +33,7 @@ export interface FirstRequest {
 }
 
 /** Something that happened in the cluster, and happens again when the recording is played. */
-export type RecordedStep =
-  ChangeStep | (LogStep & { kind: 'log'; line: WrittenLine }) | (LogStep & { kind: 'log-end' });
+export type RecordedStep = ChangeStep | LogStep;
 
 export interface ChangeStep {
   kind: 'change';
@@ -45,10 +44,13 @@ export interface ChangeStep {
   revision: number;
 }
 
+/** A line of a container's log, or without one the log's end. */
 interface LogStep {
+  kind: 'log';
   at: number;
   pod: string;
   container: string;
+  line?: WrittenLine;
 }
 
 /** One container's log when recording began. */
@@ -69,9 +71,10 @@ export function prepareScenario({ rows }: Scenario): PreparedScenario {
   const trigger = triggerOf(rows, readyAt);
   const revision = Math.max(1, ...lists.map((row) => Number(row.list.metadata.resourceVersion ?? 0)));
   const pods = lists.find(({ resource }) => resource === 'pods');
+  const named = trigger.kind === 'other' ? undefined : /\/pods\/([^/]+)/.exec(trigger.path)?.[1];
   return {
     namespace: /\/namespaces\/([^/]+)\//.exec(pods?.path ?? '')?.[1] ?? 'default',
-    pod: podOf(rows, trigger),
+    pod: named ?? rows.find((row) => row.type === 'log-open')?.pod ?? '',
     readyAt,
     trigger,
     revision,
@@ -96,11 +99,6 @@ function triggerKind(method: string, path: string): FirstRequest['kind'] {
   return method === 'POST' && path.endsWith('/eviction') ? 'evict' : 'other';
 }
 
-function podOf(rows: readonly Row[], trigger: FirstRequest): string {
-  const named = trigger.kind === 'other' ? undefined : /\/pods\/([^/]+)/.exec(trigger.path)?.[1];
-  return named ?? rows.find((row) => row.type === 'log-open')?.pod ?? '';
-}
-
 function objectsOf(row: RowOf<'list'>): PreparedScenario['objects'] {
   const { kind, apiVersion, items } = row.list;
   return (items ?? []).map((item) => ({
@@ -115,10 +113,15 @@ const pluralOf = (resource: string): string => (resource === 'node-events' ? 'ev
 
 function stepsOf(rows: readonly Row[], readyAt: number, revision: number, trigger: FirstRequest): RecordedStep[] {
   const steps = rows.flatMap((row) => stepOf(row, readyAt) ?? []).map((step) => beforeResponse(step, trigger));
-  return inRevisionOrder(
-    steps.sort((a, b) => a.at - b.at),
-    revision,
-  );
+  let last = revision;
+  return steps
+    .sort((a, b) => a.at - b.at)
+    .map((step) => {
+      if (step.kind !== 'change') return step;
+      // Watches of different kinds arrive a little out of order, but the revisions of a store only grow.
+      last = Math.max(step.revision, last + 1);
+      return { ...step, revision: last };
+    });
 }
 
 function stepOf(row: Row, readyAt: number): RecordedStep | undefined {
@@ -126,9 +129,9 @@ function stepOf(row: Row, readyAt: number): RecordedStep | undefined {
   if (row.type !== 'log' && row.type !== 'log-end') return undefined;
   const { pod, container } = row;
   const at = ms(row.at);
-  if (row.type === 'log-end') return at - readyAt < endedBeforeMs ? undefined : { kind: 'log-end', at, pod, container };
-  const line = lineOf(row.line);
-  return isNew(line, readyAt) ? { kind: 'log', at, pod, container, line } : undefined;
+  const line = row.type === 'log' ? lineOf(row.line) : undefined;
+  const isPlayed = line ? isNew(line, readyAt) : at - readyAt >= endedBeforeMs;
+  return isPlayed ? { kind: 'log', at, pod, container, line } : undefined;
 }
 
 function changeStep({ at, resource, event: { type, object } }: RowOf<'watch'>): ChangeStep | undefined {
@@ -142,16 +145,6 @@ function beforeResponse(step: RecordedStep, { kind, answer }: FirstRequest): Rec
   if (answer === undefined || kind !== 'delete' || step.kind !== 'change' || step.resource !== 'pods') return step;
   const revision = Number(valueAt(answer.body, 'metadata.resourceVersion') ?? 0);
   return step.revision <= revision ? { ...step, at: Math.min(step.at, answer.at) } : step;
-}
-
-/** Watches of different kinds arrive a little out of order, but the revisions of a store only grow. */
-function inRevisionOrder(steps: RecordedStep[], base: number): RecordedStep[] {
-  let last = base;
-  return steps.map((step) => {
-    if (step.kind !== 'change') return step;
-    last = Math.max(step.revision, last + 1);
-    return { ...step, revision: last };
-  });
 }
 
 function logOf({ pod, container, status }: RowOf<'log-open'>, rows: readonly Row[], readyAt: number): RecordedLog {

@@ -1,9 +1,8 @@
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
-import { badRequest } from '../data/status.ts';
 import type { Call } from '../http/exchange.ts';
-import { parseBody } from './delete-options.ts';
+import { parseBody, jsonIn } from './delete-options.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
 
 /** Serves PATCH of one object. A pod kept only by finalizers goes with the last of them (SIGNALS.md §1). */
@@ -11,8 +10,9 @@ export function serveChange(cluster: Playback, exchange: Call, kind: Kind): void
   const before = cluster.requested(kind, exchange.request);
   const after = changedObject(before, exchange);
   if (exchange.request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
-  if (kind.plural === 'pods') cluster.amend(after, { finalizers: after.metadata.finalizers ?? [] });
-  if (isReleased(after)) {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = after.metadata;
+  if (kind.plural === 'pods') cluster.amend(after, { finalizers });
+  if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
     // The update is never stored: the DELETED object still lists the finalizer.
     cluster.amend(before, { gone: true });
     cluster.write({ type: 'DELETED', resource: 'pods', object: before });
@@ -21,24 +21,15 @@ export function serveChange(cluster: Playback, exchange: Call, kind: Kind): void
   exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
 }
 
-/** The object after a PATCH. */
 export function changedObject(before: KubeObject, exchange: Call): KubeObject {
   return withGeneration(withIdentity(patched(before, exchange), before), before);
 }
 
 function patched(before: KubeObject, { request }: Call): KubeObject {
   const type = String(request.headers['content-type']);
-  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, parsed(request.body)) as KubeObject;
+  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, jsonIn(request.body)) as KubeObject;
   const merge = type.startsWith('application/strategic-merge-patch+json') ? strategicMerge : mergePatch;
   return merge(before, parseBody(request.body)) as KubeObject;
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    throw badRequest('error decoding patch');
-  }
 }
 
 /** Clients cannot change an object's identity. */
@@ -55,9 +46,4 @@ function withGeneration(next: KubeObject, before: KubeObject): KubeObject {
   const { generation } = before.metadata;
   if (generation === undefined || JSON.stringify(next.spec) === JSON.stringify(before.spec)) return next;
   return { ...next, metadata: { ...next.metadata, generation: generation + 1 } };
-}
-
-function isReleased({ metadata }: KubeObject): boolean {
-  const isOver = metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
-  return isOver && (metadata.finalizers ?? []).length === 0;
 }

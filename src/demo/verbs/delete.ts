@@ -94,10 +94,7 @@ async function finishLater(cluster: Playback, pod: KubeObject): Promise<void> {
   applyDeletion(cluster, current, { graceSeconds: 0, isDryRun: false });
 }
 
-/**
- * The pod after a DELETE, as the API server decides it (SIGNALS.md §1); `now` in milliseconds of the API server's
- * clock. The same pod if it was terminating already, and the request shortens nothing.
- */
+/** The pod after a DELETE (SIGNALS.md §1), the same if that shortens nothing. `now`: ms, the API server's clock. */
 const afterDelete = (pod: KubeObject, options: DeleteOptions, now: number): KubeObject =>
   pod.metadata.deletionTimestamp === undefined ? firstDelete(pod, options, now) : repeatDelete(pod, options, now);
 

@@ -1,7 +1,6 @@
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { badRequest } from '../data/status.ts';
 import { isTrue, numberIn, type KubeRequest } from '../http/api-request.ts';
 import type { Call, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog, type WrittenLine } from '../play/container-log.ts';
@@ -11,7 +10,7 @@ import { parseStamp } from '../clock.ts';
 export function serveLog(cluster: Playback, exchange: Call, kind: Kind): void {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
-  const container = containerOf(pod, request);
+  const container = request.query.get('container') ?? textAt(recordsAt(pod, 'spec.containers')[0], 'name');
   const log = cluster.logOf(pod.metadata.name, container);
   const state = stateOf(pod, container);
   if (log.status !== 200 && state !== 'running')
@@ -22,27 +21,11 @@ export function serveLog(cluster: Playback, exchange: Call, kind: Kind): void {
   // A restart of the kubelet ends a stream long before its container ends; the stream may then be opened again.
   const isOver = state === 'terminated' || (log.ended && state !== 'running');
   if (!isTrue(request.query.get('follow')) || isOver) {
-    const text = past.map((line) => `${reads.show(line)}\n`).join('');
-    return exchange.text(200, text.slice(0, reads.bytes));
+    return exchange.text(200, past.map((line) => `${reads.show(line)}\n`).join(''));
   }
   const stream = exchange.stream('text/plain');
   follow(stream, log, past, reads);
   if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
-}
-
-function containerOf(pod: KubeObject, { query }: KubeRequest): string {
-  const name = pod.metadata.name;
-  const names = ['containers', 'initContainers', 'ephemeralContainers'].map((list) =>
-    recordsAt(pod, `spec.${list}`).map((one) => textAt(one, 'name')),
-  );
-  const asked = query.get('container') ?? '';
-  if (asked !== '') {
-    if (names.flat().includes(asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${name}`);
-  }
-  const [only, ...others] = names[0] ?? [];
-  if (only === undefined || others.length === 0) return only ?? '';
-  throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.flat().join(' ')}]`);
 }
 
 /** `waiting`, `running` or `terminated`; undefined if the pod has no status for it. */
@@ -62,18 +45,13 @@ function readingOf({ query }: KubeRequest, now: number) {
     show: isTrue(query.get('timestamps')) ? stamped : ({ text }: WrittenLine) => text,
     from: from ?? (sinceSeconds === undefined ? 0n : BigInt(Math.floor(now - sinceSeconds * 1000)) * 1_000_000n),
     lines: numberIn(query, 'tailLines') ?? Infinity,
-    bytes: numberIn(query, 'limitBytes') ?? Infinity,
   };
 }
 
-/** Sends the lines so far and all that come later, until `bytes` have been sent or the log ends. */
+/** Sends the lines so far and all that come later, until the log ends. */
 function follow(stream: Stream, log: ContainerLog, past: readonly WrittenLine[], reads: Reading): void {
-  let left = reads.bytes;
   const send = (line: WrittenLine): void => {
-    const text = reads.show(line);
-    if (stream.isOpen()) stream.line(text.slice(0, left));
-    left -= text.length + 1;
-    if (left <= 0) stream.end();
+    if (stream.isOpen()) stream.line(reads.show(line));
   };
   const reader = { line: send, end: () => stream.end() };
   past.forEach(send);

@@ -71,15 +71,12 @@ export function strategicMerge(target: unknown, patch: unknown, field = ''): unk
 
 /** The merge keys of lists. A list that is not here is replaced as a whole. */
 const mergeKeys: Record<string, readonly string[]> = {
-  conditions: ['type'],
   containers: ['name'],
-  containerStatuses: ['name'],
   env: ['name'],
   ephemeralContainers: ['name'],
   hostAliases: ['ip'],
   imagePullSecrets: ['name'],
   initContainers: ['name'],
-  initContainerStatuses: ['name'],
   ownerReferences: ['uid'],
   // The key for containers, then for Services.
   ports: ['containerPort', 'port'],

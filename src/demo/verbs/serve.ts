@@ -17,7 +17,7 @@ export async function serve(cluster: Playback, exchange: Call): Promise<void> {
   if (subresource !== undefined && kind.plural !== 'pods') throw noSuchPath();
   const serveRequest = handlers[[verb, subresource].filter(Boolean).join(' ')];
   if (serveRequest !== undefined) return serveRequest(cluster, exchange, kind);
-  throw subresource === undefined || subresource === 'status' ? methodNotAllowed() : noSuchPath();
+  throw subresource === undefined ? methodNotAllowed() : noSuchPath();
 }
 
 /** By the verb, with the subresource of a pod. */
@@ -29,8 +29,6 @@ const handlers: Record<string, (cluster: Playback, exchange: Call, kind: Kind) =
   patch: serveChange,
   'get log': serveLog,
   'create eviction': serveEviction,
-  'get status': serveGet,
-  'patch status': serveChange,
 };
 
 /** Whether this is the recorded request that made a controller delete the pod. Sending it begins the pod's end. */
@@ -85,12 +83,6 @@ const version = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.2',
-  gitCommit: '',
-  gitTreeState: 'clean',
-  buildDate: '1970-01-01T00:00:00Z',
-  goVersion: 'go1.26',
-  compiler: 'gc',
-  platform: 'linux/amd64',
 };
 
 const groups = [...new Set(servedKinds.map((kind) => kind.group))].filter((group) => group !== '');
@@ -119,5 +111,4 @@ function resourceInfo({ plural, kind, namespaced, shortNames }: Kind): object {
 const podSubresources = [
   { name: 'pods/log', kind: 'Pod', verbs: ['get'] },
   { name: 'pods/eviction', group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
-  { name: 'pods/status', kind: 'Pod', verbs: ['get', 'patch'] },
 ].map((info) => ({ singularName: '', namespaced: true, ...info }));

@@ -42,7 +42,11 @@ const otherColumns: Column[] = [nameColumn, ageColumn];
 const columnsOf: Record<string, Column[]> = {
   pods: [
     nameColumn,
-    { name: 'Ready', cell: readyOf },
+    {
+      name: 'Ready',
+      cell: (pod) =>
+        `${statusesOf(pod).filter((one) => one.ready === true).length}/${recordsAt(pod, 'spec.containers').length}`,
+    },
     { name: 'Status', cell: podStatus },
     { name: 'Restarts', cell: (pod) => statusesOf(pod).reduce((sum, one) => sum + Number(one.restartCount ?? 0), 0) },
     ageColumn,
@@ -69,11 +73,6 @@ const involvedObject = (event: KubeObject): string =>
   `${textAt(event, 'involvedObject.kind').toLowerCase()}/${textAt(event, 'involvedObject.name')}`;
 
 const statusesOf = (pod: KubeObject) => recordsAt(pod, 'status.containerStatuses');
-
-function readyOf(pod: KubeObject): string {
-  const ready = statusesOf(pod).filter((one) => one.ready === true);
-  return `${ready.length}/${recordsAt(pod, 'spec.containers').length}`;
-}
 
 /** The column STATUS: a deletion goes before a container's reason, which goes before the phase. */
 function podStatus(pod: KubeObject): string {

@@ -12,14 +12,11 @@ interface Path {
   readonly source: string;
   readonly from: 'root' | 'here';
   readonly path: string;
+  /** Of a range: what is filled in for each result. */
+  readonly body?: readonly TemplatePart[];
 }
 
-type TemplatePart =
-  | { readonly kind: 'text'; readonly text: string }
-  | ({ readonly kind: 'path' } & Path)
-  | ({ readonly kind: 'range'; readonly body: JsonPathTemplate } & Path);
-
-type JsonPathTemplate = readonly TemplatePart[];
+type TemplatePart = { readonly text: string } | Path;
 
 /**
  * The filled-in template: strings as they are, objects as JSON, several results of one path separated by spaces, nothing
@@ -43,44 +40,45 @@ export function renderColumns(rows: readonly object[], template: string): string
 }
 
 /** Throws like `readTemplate`. A path may have braces, and needs no dot at its start. */
-export function readColumns(template: string): { header: string; path: Extract<TemplatePart, { kind: 'path' }> }[] {
+export function readColumns(template: string): { header: string; path: Path }[] {
   return template.split(',').map((column) => {
     const [, header, path] = /^([^:]+):(.+)$/s.exec(column) ?? [];
     if (header === undefined || path === undefined)
       throw badTemplate(column, 'a column is HEADER:PATH, such as POD:.pod.name');
     const bare = path.replace(/^\{(.*)\}$/s, '$1');
-    return { header, path: { kind: 'path', ...parsePath(column, /^[.[$@]/.test(bare) ? bare : `.${bare}`) } };
+    return { header, path: parsePath(column, /^[.[$@]/.test(bare) ? bare : `.${bare}`) };
   });
 }
 
 function fill(parts: readonly TemplatePart[], root: unknown, here: unknown): string {
   const texts = parts.map((part) => {
-    if (part.kind === 'text') return part.text;
+    if ('text' in part) return part.text;
+    const { body } = part;
     const results = evaluate(part, root, here);
-    if (part.kind === 'path') return results.map(print).join(' ');
-    return results.map((item) => fill(part.body, root, item)).join('');
+    return body ? results.map((item) => fill(body, root, item)).join('') : results.map(print).join(' ');
   });
   return texts.join('');
 }
 
 function collect(parts: readonly TemplatePart[], root: unknown, here: unknown): unknown[] {
   return parts.flatMap((part) => {
-    if (part.kind === 'text') return [];
+    if ('text' in part) return [];
+    const { body } = part;
     const results = evaluate(part, root, here);
-    return part.kind === 'path' ? results : results.flatMap((item) => collect(part.body, root, item));
+    return body ? results.flatMap((item) => collect(body, root, item)) : results;
   });
 }
 
-function evaluate(part: Exclude<TemplatePart, { kind: 'text' }>, root: unknown, here: unknown): unknown[] {
-  const json = part.from === 'root' ? root : here;
-  if (typeof json !== 'object' || json === null) return part.path === '$' ? [json] : [];
+function evaluate({ source, from, path }: Path, root: unknown, here: unknown): unknown[] {
+  const json = from === 'root' ? root : here;
+  if (typeof json !== 'object' || json === null) return path === '$' ? [json] : [];
   try {
     // `safe` interprets filters: no part of a template is ever compiled to code. As in kubectl, an item without the field
     // that a filter asks for does not match.
     const options = { wrap: true, eval: 'safe', ignoreEvalErrors: true } as const;
-    return JSONPath<unknown[]>({ path: part.path, json, ...options }) ?? [];
+    return JSONPath<unknown[]>({ path, json, ...options }) ?? [];
   } catch (error) {
-    throw badTemplate(part.source, error instanceof Error ? error.message : 'it cannot be evaluated');
+    throw badTemplate(source, error instanceof Error ? error.message : 'it cannot be evaluated');
   }
 }
 
@@ -89,25 +87,10 @@ function print(value: unknown): string {
   return forJson(JSON.stringify(value));
 }
 
-/**
- * Parses a template and checks its filters, before anything is deleted. Throws a PodexitError (`output.jsonpath`) that
- * names the bad part.
- */
-export function readTemplate(template: string): JsonPathTemplate {
+/** Parses a template and checks its filters, before anything is deleted. Throws `output.jsonpath`, naming the bad part. */
+export function readTemplate(template: string): readonly TemplatePart[] {
   if (template === '') throw badTemplate(template, 'the template is empty');
-  const tokens = Array.from(template.matchAll(textOrAction), ([source, body]) => ({ source, body: body?.trim() }));
-  const last = tokens.at(-1);
-  if (last?.body === undefined && last?.source.startsWith('{'))
-    throw badTemplate(last.source, 'the brace is never closed');
-  const parts = takeParts(tokens);
-  if (tokens.length > 0) throw badTemplate('{end}', 'there is no {range} that it could end');
-  return parts;
-}
-
-/** `body`: what is in the braces of an action; undefined for text. */
-interface Token {
-  readonly source: string;
-  readonly body: string | undefined;
+  return takeParts([...template.matchAll(textOrAction)]);
 }
 
 /** Text, an action in braces (a brace inside quotes closes nothing), or at the end an action that is never closed. */
@@ -121,29 +104,22 @@ function badTemplate(part: string, why: string): PodexitError {
   );
 }
 
-/** Takes the parts before the next `{end}` from the front of `tokens`. */
-function takeParts(tokens: Token[]): TemplatePart[] {
+/** Takes all parts from the front of `tokens`, or those of the range that `opener` begins. */
+function takeParts(tokens: RegExpExecArray[], opener?: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
-  for (let token = tokens[0]; token && token.body !== 'end'; token = tokens[0]) {
-    tokens.shift();
-    const { source, body } = token;
-    if (body === undefined) parts.push({ kind: 'text', text: source });
-    else if (/^range\s/.test(body)) parts.push(takeRange(source, body, tokens));
-    else parts.push(parseAction(source, body));
+  for (let token = tokens.shift(); token; token = tokens.shift()) {
+    const [source, action] = token;
+    const body = action?.trim();
+    if (body === 'end' && opener !== undefined) return parts;
+    if (body === 'end') throw badTemplate(source, 'there is no {range} that it could end');
+    if (body === undefined && source.startsWith('{')) throw badTemplate(source, 'the brace is never closed');
+    if (body === undefined) parts.push({ text: source });
+    else if (/^["']/.test(body)) parts.push({ text: unquote(source, body) });
+    else if (!/^range\s/.test(body)) parts.push(parsePath(source, body));
+    else parts.push({ ...parsePath(source, body.slice(5).trim()), body: takeParts(tokens, source) });
   }
+  if (opener !== undefined) throw badTemplate(opener, 'the range has no {end}');
   return parts;
-}
-
-function takeRange(source: string, body: string, tokens: Token[]): TemplatePart {
-  const parts = takeParts(tokens);
-  if (!tokens.shift()) throw badTemplate(source, 'the range has no {end}');
-  return { kind: 'range', ...parsePath(source, body.slice(5).trim()), body: parts };
-}
-
-function parseAction(source: string, body: string): TemplatePart {
-  if (body === '') throw badTemplate(source, 'there is nothing in it');
-  if (/^["']/.test(body)) return { kind: 'text', text: unquote(source, body) };
-  return { kind: 'path', ...parsePath(source, body) };
 }
 
 /** `{.a}` starts at the current item, `{$.a}` at the report; `{@}` is the current item itself. */
@@ -154,12 +130,12 @@ function parsePath(source: string, body: string): Path {
   const steps = body.replace(/^[$@]/, '');
   if (steps !== '.' && /[^.]\.$|\.\.\./.test(steps)) throw badTemplate(source, 'a dot leads nowhere');
   // The library has no negative indexes, but slices; a single dot is the object itself.
-  const path = `$${steps === '.' ? '' : steps}`.replace(/\[-(\d+)\]/g, (_all, index: string) => fromEnd(Number(index)));
+  const path = `$${steps === '.' ? '' : steps}`.replace(/\[-(\d+)\]/g, (_all, index: string) =>
+    Number(index) > 1 ? `[-${index}:-${Number(index) - 1}]` : '[-1:]',
+  );
   for (const step of JSONPath.toPathArray(path)) assertStep(step, source);
   return { source, from, path };
 }
-
-const fromEnd = (index: number): string => (index <= 1 ? '[-1:]' : `[-${index}:-${index - 1}]`);
 
 function balanced(body: string): boolean {
   const opened: string[] = [];
@@ -225,7 +201,7 @@ class FilterCheck {
 /** Throws for what the evaluator rejects on every item, whatever its fields. */
 function assertNode(node: Node): void {
   const { type, name = '', computed, property, ...rest } = node;
-  if (!evaluated.has(type)) throw new Error('its filter is not one comparison');
+  if (!evaluated.test(type)) throw new Error('its filter is not one comparison');
   if (type === 'Identifier' && !name.startsWith('_$_'))
     throw new Error(`"${name}" in it is neither a field nor quoted text`);
   if (blocked.has(property?.name ?? '')) throw new Error(`"${property?.name}" in it is not a field`);
@@ -235,16 +211,6 @@ function assertNode(node: Node): void {
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
 
-const evaluated = new Set([
-  'BinaryExpression',
-  'LogicalExpression',
-  'ConditionalExpression',
-  'Identifier',
-  'Literal',
-  'MemberExpression',
-  'UnaryExpression',
-  'ArrayExpression',
-  'CallExpression',
-]);
+const evaluated = /^(?:Identifier|Literal|(?:Binary|Logical|Conditional|Member|Unary|Array|Call)Expression)$/;
 
 const blocked = new Set(['constructor', '__proto__']);

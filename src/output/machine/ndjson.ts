@@ -17,13 +17,6 @@ type Gap = ExitReport['gaps'][number];
 /** Which pod a line is about, in a run over several. */
 export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
 
-type LineContext = { at: Time; pod?: PodOfLine | undefined };
-
-type Line =
-  | (LineContext & Omit<MarkState, 'withdrawn'> & { type: 'mark'; id: string; revision: number; withdrawn?: true })
-  | (LineContext & { type: 'gap'; gap: Gap })
-  | { type: 'report'; report: ExitReport };
-
 /** A mark as it was printed last. */
 interface MarkState {
   readonly mark: MarkReport;
@@ -31,21 +24,18 @@ interface MarkState {
   readonly withdrawn: boolean;
 }
 
-/**
- * `write` gets whole lines with their newlines: all lines of one call at once, since a write costs both ends of a pipe more
- * than a line does. Callers may pass unchanged marks: only changes are printed.
- */
+/** `write` gets all lines of a call at once: a write costs a pipe more than a line does. Only changes are printed. */
 export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
   const printed = new Map<string, { readonly state: MarkState; readonly text: string; readonly revision: number }>();
   const printedGaps = new Map<string, string>();
   let isOver = false;
   let lastAt: Time | undefined;
 
-  const writeLines = (lines: readonly Line[]): void => {
+  const writeLines = (lines: readonly object[]): void => {
     if (lines.length > 0 && !isOver) write(lines.map((line) => `${jsonText(line)}\n`).join(''));
   };
 
-  const changedMark = (at: Time, state: MarkState, isLast: boolean): Line[] => {
+  const changedMark = (at: Time, state: MarkState, isLast: boolean): object[] => {
     const { mark, provisional, withdrawn } = state;
     const before = printed.get(mark.id);
     // Compared before it is formatted: escaping all marks each time would cost more than inferring them.
@@ -57,7 +47,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
     return [{ type: 'mark', at, pod, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark }];
   };
 
-  const changedMarks = (at: Time, marks: readonly ProvisionalMark[], isLast: boolean): Line[] => {
+  const changedMarks = (at: Time, marks: readonly ProvisionalMark[], isLast: boolean): object[] => {
     const present = new Set(marks.map(({ id }) => id));
     const gone = [...printed.values()].filter(({ state }) => !present.has(state.mark.id) && !state.withdrawn);
     const states = [
@@ -67,7 +57,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
     return states.flatMap((state) => changedMark(at, state, isLast));
   };
 
-  const changedGaps = (at: Time, gaps: readonly Gap[]): Line[] =>
+  const changedGaps = (at: Time, gaps: readonly Gap[]): object[] =>
     gaps.flatMap((gap) => {
       const key = JSON.stringify([gap.resource, gap.from, gap.cause]);
       const to = gap.to ?? '';
@@ -94,10 +84,11 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
   };
 }
 
-/** The same of a run that is over. */
-export function finalLines(report: ExitReport, pod?: PodOfLine): string {
+/** The same of a run that is over; `namesPod`: it was about several. */
+export function finalLines(report: ExitReport, namesPod = false): string {
+  const { namespace, name, uid } = report.pod;
   let text = '';
-  createNdjson((lines) => (text += lines), pod).end(report);
+  createNdjson((lines) => (text += lines), namesPod ? { namespace, name, uid } : undefined).end(report);
   return text;
 }
 
@@ -126,12 +117,9 @@ const later = (a: Time, b: Time | undefined): Time => (b !== undefined && b > a 
 export type LinesOfPod = ReturnType<typeof linesOfPod>;
 
 /**
- * The lines of a pod while it is traced.
- *
- * Marks are printed again only after an observation about the pod, which adds to the trace's notes. A `Date` header
- * alone prints nothing: what it narrows is printed with the next observation, or with the report. At its end a run asks
- * each of its streams; ten answers would come between the last watch lines and their marks. `pod`: only in a run over
- * several pods.
+ * The lines of a pod while it is traced; `pod`: only in a run over several. Marks are printed again only after an
+ * observation that adds to the trace's notes. What a `Date` header narrows is printed with the next one: at its end a run
+ * asks each stream, and ten answers would come between the last watch lines and their marks.
  */
 export function linesOfPod({ stdout }: Pick<OutputPorts, 'stdout'>, pod?: PodOfLine) {
   const ndjson = createNdjson((lines) => stdout.write(lines), pod);

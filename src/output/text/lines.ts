@@ -6,7 +6,6 @@ import { cardLines, type CardFlags } from './card.ts';
 import { detailLines } from './details.ts';
 import { createChangeLines, sortedLines, lineLayout, type HistoryOptions, type LoggedLine } from './history.ts';
 import { penFor, plainStyle, type Pen, type Style } from '../palette.ts';
-import type { Timestamps } from '../time-text.ts';
 
 export interface LinesOptions extends CardFlags, Omit<HistoryOptions, 'columns'> {
   /** Called with whole lines, line feeds included. */
@@ -48,9 +47,7 @@ export function endLines(pen: Pen, report: Report, columns: number, { verbose = 
   return verbose ? [...detailLines(pen, report, columns), '', ...card] : card;
 }
 
-interface TextOptions extends CardFlags {
-  readonly style?: Style;
-  readonly timestamps?: Timestamps;
+interface TextOptions extends CardFlags, Partial<Pick<LinesOptions, 'style' | 'timestamps'>> {
   /** Columns of a line; absent: only the card is wrapped. */
   readonly columns?: number | undefined;
   readonly log?: readonly LoggedLine[];

@@ -1,11 +1,11 @@
 /** The lanes of the live view: what each bar is filled with, and the words beside it. Pure; `now`: ms, client's clock. */
-import type { ContainerTimeline, EndpointTimeline, Interval, Mark, Timeline } from '../../infer/timeline.ts';
+import type { ContainerTimeline, EndpointTimeline, Interval, Timeline } from '../../infer/timeline.ts';
 import { byService } from '../../verdict/drain-lead.ts';
 import { graceMs, markOf, signalName } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk } from '../mark-text.ts';
 import type { Ink, SymbolName } from '../palette.ts';
 import { offsetText } from '../time-text.ts';
-import { countedGrace, durationText, usedText } from './status.ts';
+import { countedGrace, durationText, stoppingOf, usedText } from './status.ts';
 
 export interface LiveLane {
   readonly name: string;
@@ -46,9 +46,6 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
   };
 }
 
-const stoppingOf = ({ name }: ContainerTimeline, { marks }: Timeline): Mark | undefined =>
-  marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
-
 function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
   const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;
   const { zero } = timeline;
@@ -82,10 +79,7 @@ function usedOf(container: ContainerTimeline, timeline: Timeline, now: number): 
 /** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */
 const maxSignalDelayMs = 1000;
 
-/**
- * ms by which the stop signal has certainly been sent, although nothing has been observed since. Undefined if something
- * else still comes first. The Timeline itself has no moment after its newest observation.
- */
+/** ms by which the signal has certainly been sent, though nothing shows it yet; undefined if something comes before it. */
 function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
   const { name, kind, preStop } = container;
   const stopping = stoppingOf(container, timeline);

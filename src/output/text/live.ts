@@ -6,6 +6,7 @@ import { frame } from './frame.ts';
 import { createChangeLines } from './history.ts';
 import { endLines, type LinesOptions } from './lines.ts';
 import { penFor, type Pen } from '../palette.ts';
+import type { Clock } from '../ports.ts';
 import { clipPieces, flow, piece, plain } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import { createScreen, type Line } from './screen.ts';
@@ -14,8 +15,8 @@ import { createScreen, type Line } from './screen.ts';
 export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 'timestamps' | 'flags'> {
   readonly columns: () => number;
   readonly rows: () => number;
-  /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
-  readonly clock: { now(): number; setTimeout(callback: () => void, ms: number): () => void };
+  /** That of the observations. */
+  readonly clock: Clock;
 }
 
 export type LiveView = ReturnType<typeof createLive>;
@@ -44,7 +45,6 @@ export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions,
       const wasInterrupted = report.verdict.exitCode > 128 && !options.verbose;
       leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline), '', ...card]);
     },
-    /** Restores the terminal, whatever happened; may be called more than once. */
     close: () => leave([]),
   };
 }
@@ -89,7 +89,6 @@ export function createPainting({ write, columns, clock }: TerminalOptions, pen: 
   paint();
   return {
     add,
-    /** The window was resized. */
     resize: () => {
       if (closed) return;
       screen.forget();

@@ -28,14 +28,12 @@ export function endedPodLines(pen: Pen, report: Report, timestamps: Timestamps, 
   return flow(pen, pieces, { width, hang: 2 });
 }
 
-/** A line for each pod, then the card. */
 export const rolloutText = ({ numbers, reports }: RolloutResult, pen: Pen, columns: number): string[] => [
   ...reports.flatMap((report) => endedPodLines(pen, report, 'utc')),
   '',
   ...rolloutCardLines(numbers, { pen, columns }),
 ];
 
-/** The icon of the whole run. */
 export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
   const outcome = outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown';
   return iconOf({ verdict: { exitCode, outcome } });

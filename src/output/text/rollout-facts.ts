@@ -1,9 +1,6 @@
-/**
- * What the table of several pods shows beside those that terminate: how many there were, the pods that take their place, and
- * the ready endpoints of each Service. It is read from all observations of the run. Times are ms, client's clock.
- */
+/** What the table of several pods shows beside those that terminate, from all observations. Times: ms, client's clock. */
 import type { EndpointSlice, ObservedObject, Owner, Pod } from '../../model/kube.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { Observation, StreamName } from '../../model/observation.ts';
 import type { Event } from '../../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished, isMirror, isReady, statusesOf } from '../../model/pod.ts';
 import type { Ink } from '../palette.ts';
@@ -35,130 +32,109 @@ export interface RolloutFacts {
   readonly services: readonly ServiceCounts[];
 }
 
-interface KnownPod {
-  readonly pod: Pod;
+/** An object as it was seen last. */
+interface Known<T extends ObservedObject = Pod | EndpointSlice | Owner> {
+  readonly object: T;
+  /** When it was seen first. */
   readonly seenAt: number;
-  readonly isOld: boolean;
-  /** The newest Event that says why it is not ready, and what the pod was doing then. */
+  /** Of a pod: the newest Event that says why it is not ready, and what the pod was doing then. */
   readonly event?: { readonly step: Step; readonly reason: string; readonly count: number };
 }
 
+/** What is gone if a list of this stream does not have it. */
+const listedKinds: Partial<Record<StreamName, ObservedObject['kind']>> = {
+  pods: 'Pod',
+  endpointslices: 'EndpointSlice',
+};
+
 export function createRolloutFacts() {
-  const pods = createPods();
-  const endpoints = createEndpoints();
-  const take = (o: Observation): void => {
-    pods.take(o);
-    endpoints.take(o);
+  /** By uid. */
+  const known = new Map<string, Known>();
+  const fewest = new Map<string, number>();
+  /** The workloads of the old pods, and the pods by uid; undefined until the pods are listed. */
+  let old: { readonly workloads: Set<string>; readonly pods: Set<string> } | undefined;
+  let target = '';
+
+  const takeEvent = ({ type, reason, count, involvedObject: { uid = '' } }: Event): void => {
+    const pod = known.get(uid);
+    if (pod && hasPod(pod) && (type === 'Warning' || reason === 'Pulling'))
+      known.set(uid, { ...pod, event: { step: stepOf(pod.object), reason, count } });
   };
+  const takeObject = (object: ObservedObject, at: number): void => {
+    const { uid } = object.metadata;
+    if (isKnown(object)) known.set(uid, { seenAt: at, ...known.get(uid), object });
+  };
+  const takeList = (objects: readonly ObservedObject[], stream: StreamName, at: number): void => {
+    const uids = new Set(objects.map(({ metadata }) => metadata.uid));
+    for (const [uid, { object }] of known) if (object.kind === listedKinds[stream] && !uids.has(uid)) known.delete(uid);
+    objects.forEach((object) => takeObject(object, at));
+    if (stream !== 'pods' || old) return;
+    const pods = objects.filter(isPod);
+    const first = pods.filter((pod) => isReplaced(pod, pods, target));
+    old = { workloads: new Set(first.map(familyOf)), pods: new Set(first.map(({ metadata }) => metadata.uid)) };
+  };
+  const take = (o: Observation): void => {
+    if (o.kind === 'began') target = o.target ?? '';
+    if (o.kind === 'listed') takeList(o.objects, o.stream, o.at);
+    if (o.kind !== 'changed') return;
+    if (o.object.kind === 'Event') takeEvent(o.object);
+    else if (o.change === 'DELETED') known.delete(o.object.metadata.uid);
+    else takeObject(o.object, o.at);
+  };
+  /** Pods of a node are replaced on other nodes, which are not watched. */
+  const isNew = ({ object: pod }: Known<Pod>): boolean =>
+    pod.metadata.deletionTimestamp === undefined &&
+    !isFinished(pod) &&
+    !target.startsWith('node/') &&
+    old?.pods.has(pod.metadata.uid) === false &&
+    old.workloads.has(familyOf(pod));
+  const objects = (): Known['object'][] => [...known.values()].map(({ object }) => object);
   return {
     /** Takes what arrived together: between two changes of one moment, a Service may seem to lose endpoints. */
     take(observations: readonly Observation[]): void {
       observations.forEach(take);
-      endpoints.count();
+      for (const [service, { size }] of readyByService(objects()))
+        fewest.set(service, Math.min(size, fewest.get(service) ?? Infinity));
     },
-    facts: (): RolloutFacts => ({ ...pods.facts(), services: endpoints.services(pods.has) }),
-  };
-}
-
-function createPods() {
-  const pods = new Map<string, KnownPod>();
-  /** Those of the old pods. */
-  const workloads = new Set<string>();
-  let target = '';
-  let oldPods: number | undefined;
-
-  const takePod = (pod: Pod, seenAt: number, isOld = false): void => {
-    const { uid } = pod.metadata;
-    pods.set(uid, { seenAt, isOld, ...pods.get(uid), pod });
-  };
-  const takeList = (listed: readonly Pod[], at: number): void => {
-    const uids = new Set(listed.map(({ metadata }) => metadata.uid));
-    for (const uid of pods.keys()) if (!uids.has(uid)) pods.delete(uid);
-    const isFirst = oldPods === undefined;
-    for (const pod of listed) {
-      const isOld = isFirst && isReplaced(pod, listed, target);
-      takePod(pod, at, isOld);
-      if (isOld) workloads.add(familyOf(pod));
-    }
-    oldPods ??= [...pods.values()].filter(({ isOld }) => isOld).length;
-  };
-  const takeEvent = ({ type, reason, count, involvedObject }: Event): void => {
-    const known = pods.get(involvedObject.uid ?? '');
-    if (!known || (type !== 'Warning' && reason !== 'Pulling')) return;
-    pods.set(known.pod.metadata.uid, { ...known, event: { step: stepOf(known.pod), reason, count } });
-  };
-  /** Pods of a node are replaced on other nodes, which are not watched. */
-  const isNew = ({ pod, isOld }: KnownPod): boolean =>
-    !isOld &&
-    pod.metadata.deletionTimestamp === undefined &&
-    !isFinished(pod) &&
-    !target.startsWith('node/') &&
-    workloads.has(familyOf(pod));
-  return {
-    take(o: Observation): void {
-      if (o.kind === 'began') target = o.target ?? '';
-      if (o.kind === 'listed' && o.stream === 'pods') takeList(o.objects.filter(isPod), o.at);
-      if (o.kind !== 'changed') return;
-      if (o.object.kind === 'Event') takeEvent(o.object);
-      if (!isPod(o.object)) return;
-      if (o.change === 'DELETED') pods.delete(o.object.metadata.uid);
-      else takePod(o.object, o.at);
+    facts(): RolloutFacts {
+      const wanted = replicasOf(objects().filter(isTopOwner));
+      return {
+        oldPods: old?.pods.size,
+        newPods: [...known.values()].filter(hasPod).filter(isNew).map(newPodOf),
+        services: [...readyByService(objects())].map(([name, ready]) => ({
+          name,
+          now: ready.size,
+          fewest: fewest.get(name) ?? ready.size,
+          wanted: [...ready].every((uid) => known.has(uid)) ? wanted : undefined,
+        })),
+      };
     },
-    has: (uid: string): boolean => pods.has(uid),
-    facts: () => ({ oldPods, newPods: [...pods.values()].filter(isNew).map(newPodOf) }),
   };
 }
 
 const isPod = (object: ObservedObject): object is Pod => object.kind === 'Pod';
+const hasPod = (one: Known): one is Known<Pod> => isPod(one.object);
 
-function createEndpoints() {
-  const owners = new Map<string, Owner>();
-  const slices = new Map<string, EndpointSlice>();
-  const fewest = new Map<string, number>();
-  const takeObject = (object: ObservedObject, isDeleted = false): void => {
-    const { uid } = object.metadata;
-    if (object.kind === 'EndpointSlice') return void (isDeleted ? slices.delete(uid) : slices.set(uid, object));
-    if (isTopOwner(object)) return void (isDeleted ? owners.delete(uid) : owners.set(uid, object));
-  };
-  /** The uids of the ready endpoints of each Service. */
-  const readyByService = (): Map<string, Set<string>> => {
-    const ready = new Map<string, Set<string>>();
-    for (const { metadata, endpoints } of slices.values()) {
-      const service = metadata.labels?.['kubernetes.io/service-name'];
-      if (service === undefined) continue;
-      const own = ready.get(service) ?? new Set();
-      for (const { targetRef, conditions = {} } of endpoints)
-        if (conditions.ready ?? true) own.add(targetRef?.uid ?? '');
-      ready.set(service, own);
-    }
-    return ready;
-  };
-  /** The replicas of the only workload; undefined if there are several. */
-  const wanted = (): number | undefined => {
-    const [owner, another] = [...owners.values()];
-    return another ? undefined : (owner?.spec.replicas ?? owner?.status.desiredNumberScheduled);
-  };
-  return {
-    take(o: Observation): void {
-      if (o.kind === 'changed') takeObject(o.object, o.change === 'DELETED');
-      if (o.kind !== 'listed') return;
-      if (o.stream === 'endpointslices') slices.clear();
-      o.objects.forEach((object) => takeObject(object));
-    },
-    count(): void {
-      for (const [service, { size }] of readyByService())
-        fewest.set(service, Math.min(size, fewest.get(service) ?? Infinity));
-    },
-    /** `isOfRun`: whether a pod of this uid belongs to the run. */
-    services: (isOfRun: (uid: string) => boolean): ServiceCounts[] =>
-      [...readyByService()].map(([name, ready]) => ({
-        name,
-        now: ready.size,
-        fewest: fewest.get(name) ?? ready.size,
-        wanted: [...ready].every(isOfRun) ? wanted() : undefined,
-      })),
-  };
+const isKnown = (object: ObservedObject): object is Known['object'] =>
+  isPod(object) || object.kind === 'EndpointSlice' || isTopOwner(object);
+
+/** The uids of the ready endpoints of each Service. */
+function readyByService(objects: readonly ObservedObject[]): Map<string, Set<string>> {
+  const ready = new Map<string, Set<string>>();
+  for (const slice of objects) {
+    const service = slice.metadata.labels?.['kubernetes.io/service-name'];
+    if (slice.kind !== 'EndpointSlice' || service === undefined) continue;
+    const own = ready.get(service) ?? new Set();
+    for (const { targetRef, conditions = {} } of slice.endpoints)
+      if (conditions.ready ?? true) own.add(targetRef?.uid ?? '');
+    ready.set(service, own);
+  }
+  return ready;
 }
+
+/** The replicas of the only workload; undefined if there are several. */
+const replicasOf = ([owner, another]: readonly Owner[]): number | undefined =>
+  another ? undefined : (owner?.spec.replicas ?? owner?.status.desiredNumberScheduled);
 
 const isTopOwner = (object: ObservedObject): object is Owner =>
   ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].includes(object.kind) && !controllerOf(object);
@@ -199,7 +175,7 @@ const inks: Record<Step, Ink> = {
 /** Waiting reasons of containers that start as they should. */
 const usualReasons: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-function newPodOf({ pod, seenAt, event }: KnownPod): NewPod {
+function newPodOf({ object: pod, seenAt, event }: Known<Pod>): NewPod {
   const step = stepOf(pod);
   const waiting = statusesOf(pod).flatMap(({ name, state }) => {
     const reason = state?.waiting?.reason;

@@ -187,7 +187,6 @@ export function createRolloutLive(options: TerminalOptions) {
     },
     /** Replaces the table by the card. */
     end: (numbers: RolloutNumbers) => leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
-    /** Restores the terminal, whatever happened; may be called more than once. */
     close: () => leave([]),
   };
 }

@@ -5,7 +5,7 @@
  * Terminals that rewrap lines on a resize keep it there, so the new width tells how far up the region begins.
  */
 import type { Pen } from '../palette.ts';
-import { piecesWidth, type Piece } from '../prose.ts';
+import { paintedRuns, piecesWidth, type Piece } from '../prose.ts';
 
 /** One line of the region, narrower than the window. */
 export type Line = readonly Piece[];
@@ -37,7 +37,7 @@ export function createScreen(write: (text: string) => void, columns: () => numbe
   return {
     /** Returns whether it wrote anything. `lines`, the new region, must be fewer than those of the window. */
     paint: (above: readonly string[], lines: readonly Line[]): boolean => {
-      const next = lines.map((line) => ({ text: paintedLine(pen, line), width: piecesWidth(line) }));
+      const next = lines.map((line) => ({ text: paintedRuns(pen, line), width: piecesWidth(line) }));
       const isSame = (at: number): boolean =>
         isKnown && above.length === 0 && region[at] !== undefined && region[at].text === next[at]?.text;
       if (isKnown && above.length === 0 && next.length === region.length && next.every((_, at) => isSame(at)))
@@ -67,15 +67,4 @@ export function createScreen(write: (text: string) => void, columns: () => numbe
       if (text + cursor !== '') write(text + cursor);
     },
   };
-}
-
-/** Each run of one ink is painted once. */
-function paintedLine(pen: Pen, line: Line): string {
-  const runs: { ink: Piece['ink']; text: string }[] = [];
-  for (const { ink, text } of line) {
-    const last = runs.at(-1);
-    if (last?.ink === ink) last.text += text;
-    else runs.push({ ink, text });
-  }
-  return runs.map(({ ink, text }) => pen.paint(ink, text)).join('');
 }

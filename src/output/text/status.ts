@@ -1,5 +1,5 @@
 /** The progress of a deletion at a given time, in a word and a few facts, and a warning if the node is silent. Pure. */
-import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
+import type { ContainerTimeline, Mark, Timeline } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
 import { serviceNames } from '../../verdict/drain-lead.ts';
 import { markOf } from '../../verdict/rule-input.ts';
@@ -62,10 +62,12 @@ export interface CountedGrace {
 /** Undefined until the kubelet is known to count. Every bar, share and countdown is read from this. */
 export function countedGrace({ name, graceEnd }: ContainerTimeline, timeline: Timeline): CountedGrace | undefined {
   if (!graceEnd || !Number.isFinite(graceEnd.shown)) return undefined;
-  const stopping = timeline.marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
-  const start = (stopping ?? markOf(timeline, 'acknowledged'))?.at.shown ?? timeline.zero;
+  const start = (stoppingOf({ name }, timeline) ?? markOf(timeline, 'acknowledged'))?.at.shown ?? timeline.zero;
   return { start: Math.min(start, graceEnd.shown - 1), end: graceEnd.shown };
 }
+
+export const stoppingOf = ({ name }: Pick<ContainerTimeline, 'name'>, { marks }: Timeline): Mark | undefined =>
+  marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
 
 /** The grace period that ends first of those that still count. */
 const graceOfNext = (timeline: Timeline): CountedGrace | undefined =>

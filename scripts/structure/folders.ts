@@ -15,7 +15,7 @@ export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2976, mostFiles: 31, longestChain: 9 },
   run: { targetLines: 5000, mostLines: 5390, mostFiles: 51, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4931, mostFiles: 44, longestChain: 5 },
-  model: { targetLines: 3000, mostLines: 3296, mostFiles: 30, longestChain: 6 },
+  model: { targetLines: 3000, mostLines: 3294, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1136, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4551, mostFiles: 28, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3502, mostFiles: 27, longestChain: 5 },

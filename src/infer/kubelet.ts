@@ -9,18 +9,11 @@ import { unusableClock } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
 import { belongs, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
-import { moment, type PodNetwork } from './pod-network.ts';
+import { moment } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
 
-/** The Killings of this deletion, and the node's clock. */
-export interface Stops {
-  readonly killings: Kubelet['killings'];
-  /** As arrivals and causes bound it. */
-  readonly clock: RemoteClock;
-  readonly unusable: PodNetwork['unusable']['node'];
-}
-
-export function stopsOf(trace: Trace, deletion: Deletion): Stops {
+/** The Killings of this deletion, and whether the node's clock was set, as arrivals and causes bound it. */
+export function stopsOf(trace: Trace, deletion: Deletion) {
   const arrivals = trace.clocks.node;
   const killings = trace.events.filter(isStopKilling);
   // By what had arrived until then, as the clock may have been set since.
@@ -29,7 +22,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  return { killings: byContainer(all), clock: caused, unusable: unusableClock(caused) };
+  return { killings: byContainer(all), unusable: unusableClock(caused) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */

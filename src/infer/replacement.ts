@@ -25,12 +25,12 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   const free = siblings.filter(([uid]) => !trace.taken.has(uid));
   // Stops at the first match: a scale-up can bring thousands of pods.
   for (const isCandidate of candidatesFor(own)) {
-    const [uid, facts] = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
+    const found = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one));
     // A pod created in the same second as the deletion may be the replacement: then it is not known.
     const isDoubtful = (sibling: Sibling): boolean =>
       isCandidate(sibling[1].pod) && isOf('unknown', sibling) && !isBefore(sibling);
     if (free.some(isDoubtful)) return undefined;
-    if (uid !== undefined && facts) return replacement(context, uid, facts);
+    if (found) return replacement(context, ...found);
   }
   // A pod of the new template from before the deletion: only if it is the only one, and no other can come any more.
   if (trigger !== 'rollout' || !trace.gone) return undefined;

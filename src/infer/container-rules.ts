@@ -150,8 +150,7 @@ function readExit(
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
   const { network, trace, spec, facts } = stop;
   const { outcome, hook, graceStart, graceEnd, kill, signalBasis } = decision;
-  const mayHaveWaited = hook !== undefined || spec.kind === 'sidecar';
-  const exit = exitOf(stop, { hasSignal: signalBasis !== undefined, mayHaveWaited });
+  const exit = exitOf(stop, signalBasis && !isSignalledAtOnce(spec, hook));
   const signal = signalOf(stop, decision, exit);
   const hookEnd = moment('hook-end', spec.name);
   // A sleep goes on after its container has ended by itself: then no signal bounds its end.
@@ -166,7 +165,7 @@ function readExit(
     exit,
     graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
     graceEnd: stopping && graceEnd,
-    mayHaveOverrun: mayHaveOverrun(trace, hook, exit, graceEnd),
+    mayHaveOverrun: mayHaveOverrun(trace, decision, exit),
     assumes: [
       ...(signal ? [stop.lag] : []),
       ...(signal && signalBasis?.isDatedByAcknowledgement ? (['kill-at-once'] as const) : []),
@@ -207,12 +206,7 @@ function signalOf(
 }
 
 /** A hook that may not have run counts only if its Events may be missing. */
-const mayHaveOverrun = (
-  trace: Trace,
-  hook: HookFacts | undefined,
-  exit: ExitFacts | undefined,
-  graceEnd: Estimate,
-): boolean =>
+const mayHaveOverrun = (trace: Trace, { hook, graceEnd }: Decision, exit?: ExitFacts): boolean =>
   hook?.outcome === 'unknown' &&
   !(hook.mayNotHaveRun && !killingsMissing(trace, exit?.at)) &&
   !isBefore(hook.end, graceEnd) &&
@@ -241,7 +235,7 @@ function exitWithoutSignal(
   if (seenRunning !== undefined)
     network.follows(seenRunning, moment('exit', spec.name), { min: -millisecondsOf('relist') }, { because: 'relist' });
   return {
-    exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
+    exit: exitOf(stop),
     assumes: seenRunning === undefined ? assumes : [...assumes, 'relist'],
   };
 }
@@ -253,7 +247,7 @@ function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'probabl
   return {
     outcome,
     probable: outcome === 'abandoned' && !outlivedRemoval(stop),
-    exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
+    exit: exitOf(stop),
   };
 }
 

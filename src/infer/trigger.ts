@@ -1,5 +1,5 @@
 /** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
-import type { Condition, Pod } from '../model/kube.ts';
+import type { Pod } from '../model/kube.ts';
 import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
@@ -95,7 +95,10 @@ const byCondition: Rule = (trace, deletion) => {
   const condition = conditionOf(pod, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
   const { kind, event } = conditionKinds.get(reason) ?? {};
-  if (!kind || (condition && isAddedLater(trace, deletion, condition, kind))) return undefined;
+  // If we did not see the deletion, by the condition's own timestamp. Only an eviction's is of the same clock.
+  const since = deletion.isWitnessed ? undefined : parseTime(condition?.lastTransitionTime);
+  const latest = deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
+  if (!kind || (since !== undefined && since > latest)) return undefined;
   const events = trace.events.filter(
     (one) => one.about.kind === 'Pod' && one.reason === event && !one.message.startsWith('Cancelling'),
   );
@@ -112,18 +115,6 @@ const byCondition: Rule = (trace, deletion) => {
     ...refusedBefore(trace, deletion),
   };
 };
-
-/** If we did not see the deletion, by the condition's own timestamp. Only an eviction's is of the same clock. */
-function isAddedLater(
-  trace: Trace,
-  { isWitnessed }: Deletion,
-  { lastTransitionTime }: Condition,
-  kind: TriggerKind,
-): boolean {
-  const since = parseTime(lastTransitionTime);
-  if (since === undefined || isWitnessed) return false;
-  return since > deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
-}
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
 const byPodGc: Rule = (_trace, { facts, pod }) => {

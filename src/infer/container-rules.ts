@@ -185,11 +185,8 @@ const mayHaveEndedBeforeRemoval = (stop: Stop): boolean =>
   !outlivedRemoval(stop) && !(isRemovedAtOnce(stop) && (stop.status?.restartCount ?? 0) === 0);
 
 /** The stop signal. Undefined if the container may have ended before it was sent. */
-function signalOf(
-  stop: Stop,
-  { signalBasis, hook, outcome, graceEnd }: Decision,
-  exit: ExitFacts | undefined,
-): SignalFacts | undefined {
+function signalOf(stop: Stop, decision: Decision, exit?: ExitFacts): SignalFacts | undefined {
+  const { signalBasis, hook, outcome, graceEnd } = decision;
   if (!signalBasis) return undefined;
   const { network, spec } = stop;
   const { proved } = signalBasis;
@@ -198,11 +195,7 @@ function signalOf(
   const currentHook = hook && { ...hook, end: network.read(moment('hook-end', spec.name)) };
   if (!proved && mayHaveEndedUnsignalled({ ...stop, hook: currentHook, exit, outcome, graceEnd })) return undefined;
   if (exit && !(exit.code === undefined && proved)) network.notAfter(at, exit.at);
-  return {
-    ...network.read(at),
-    proved,
-    name: knownStopSignal(stop),
-  };
+  return { ...network.read(at), proved, name: knownStopSignal(stop) };
 }
 
 /** A hook that may not have run counts only if its Events may be missing. */
@@ -260,15 +253,12 @@ const isSignalledAtOnce = (spec: PodContainer, hook: HookFacts | undefined): boo
  * Only if nobody else can have answered: another container, a pod on the node's network or, if its name is used again,
  * the successor. Nor once the exit is known.
  */
-function servedOf(
-  { trace, deletion: { pod } }: InferContext,
-  container: string,
-  exit: ExitFacts | undefined,
-): Estimate | undefined {
+function servedOf({ trace, deletion }: InferContext, name: string, exit?: ExitFacts): Estimate | undefined {
+  const { pod } = deletion;
   const { uid, ownerReferences = [] } = pod.metadata;
   const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
   if (containersOf(pod).length > 1 || !isOwnName || pod.spec.hostNetwork === true) return undefined;
-  const endKnownAt = trace.containers.get(container)?.terminated?.at ?? Infinity;
+  const endKnownAt = trace.containers.get(name)?.terminated?.at ?? Infinity;
   const [served] = probeResultsOf(trace.probes, {}).flatMap(({ pod: probed, answered, refusedBy }) => {
     if (probed !== uid || !answered || answered.last >= endKnownAt) return [];
     const hi = Math.min((refusedBy?.at ?? Infinity) + 1, exit?.at.client.hi ?? Infinity);

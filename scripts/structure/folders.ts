@@ -12,21 +12,21 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2976, mostFiles: 31, longestChain: 9 },
-  run: { targetLines: 5000, mostLines: 5390, mostFiles: 51, longestChain: 10 },
-  kube: { targetLines: 4680, mostLines: 4931, mostFiles: 44, longestChain: 5 },
+  cli: { targetLines: 2250, mostLines: 2962, mostFiles: 31, longestChain: 9 },
+  run: { targetLines: 5000, mostLines: 5156, mostFiles: 51, longestChain: 10 },
+  kube: { targetLines: 4680, mostLines: 4670, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3294, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1136, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4491, mostFiles: 28, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3474, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5587, mostFiles: 53, longestChain: 9 },
+  output: { targetLines: 4550, mostLines: 5580, mostFiles: 53, longestChain: 9 },
   recording: { targetLines: 340, mostLines: 327, mostFiles: 3, longestChain: 2 },
-  export: { targetLines: 250, mostLines: 239, mostFiles: 2, longestChain: 2 },
+  export: { targetLines: 250, mostLines: 236, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1453, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 4500, mostLines: 6770, mostFiles: 53, longestChain: 9 },
-  watch: { targetLines: 1500, mostLines: 1655, mostFiles: 16, longestChain: 6 },
-  try: { targetLines: 750, mostLines: 1412, mostFiles: 11, longestChain: 5 },
-  demo: { targetLines: 2460, mostLines: 2625, mostFiles: 27, longestChain: 6 },
+  advice: { targetLines: 4500, mostLines: 6747, mostFiles: 53, longestChain: 9 },
+  watch: { targetLines: 1500, mostLines: 1599, mostFiles: 16, longestChain: 5 },
+  try: { targetLines: 750, mostLines: 1408, mostFiles: 11, longestChain: 5 },
+  demo: { targetLines: 2460, mostLines: 2620, mostFiles: 27, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

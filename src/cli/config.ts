@@ -15,11 +15,7 @@ type ConfigWords = GateFlags & { confirm?: boolean };
 /** Read from the working directory if it exists. */
 const configFile = '.podexit.yaml';
 
-/**
- * Reads the file that --config names, or the working directory's own; `false` reads none. Throws PodexitError
- * `config.missing` if a named file does not exist, `config.unreadable` if a file exists but cannot be read, and
- * `config.invalid` for unknown keys or values.
- */
+/** --config's file, or the working directory's own; `false`: none. Throws `config.missing`, `.unreadable` and `.invalid`. */
 export async function readConfig(named: string | boolean | undefined): Promise<Config> {
   const file = typeof named === 'string' ? named : configFile;
   const text = named === false ? undefined : read(file, typeof named === 'string');

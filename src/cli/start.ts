@@ -1,7 +1,4 @@
-/**
- * The entry of every bundle. Only this file reaches the process: its arguments, streams, environment, signals and exit
- * code. No top-level await: CommonJS has none.
- */
+/** The entry of every bundle; only this file reaches the process. No top-level await: CommonJS has none. */
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';
 import { systemClock } from '../run/clock.ts';

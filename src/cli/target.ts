@@ -56,7 +56,15 @@ export function parseTarget(
   flags: SelectorFlags = {},
   otherTypes: readonly string[] = [],
 ): Target {
-  if (hasSelector(flags)) return parseSelector(words, flags);
+  if (hasSelector(flags)) {
+    const onlyPods = words.length === 0 || (words.length === 1 && typeOf(words[0] ?? '') === 'pods');
+    if (onlyPods) return { kind: 'selector', ...selectorIn(flags) };
+    throw usageError(
+      'target',
+      'a name and a selector cannot be given together',
+      'Write: kubectl podexit -l SELECTOR, or kubectl podexit POD',
+    );
+  }
   const [first = '', second, ...more] = words.flatMap((text) => (text.includes('/') ? text.split('/') : [text]));
   if (more.length > 0 || first === '') throw notOne(words);
   if (second === undefined && isType(first)) throw noName(first);
@@ -91,17 +99,6 @@ export const typeNames = Object.values(types).map(([singular = '']) => singular)
 
 const hasSelector = ({ selector, fieldSelector }: SelectorFlags): boolean =>
   selector !== undefined || fieldSelector !== undefined;
-
-function parseSelector(words: readonly string[], flags: SelectorFlags): Target {
-  const onlyPods = words.length === 0 || (words.length === 1 && typeOf(words[0] ?? '') === 'pods');
-  if (!onlyPods)
-    throw usageError(
-      'target',
-      'a name and a selector cannot be given together',
-      'Write: kubectl podexit -l SELECTOR, or kubectl podexit POD',
-    );
-  return { kind: 'selector', ...selectorIn(flags) };
-}
 
 function selectorIn(flags: SelectorFlags): PodSelector {
   const { selector: labels = '', fieldSelector: fields = '' } = flags;

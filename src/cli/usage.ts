@@ -49,11 +49,7 @@ const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s:
 /** 24 days. A timer of Node waits at most 2^31 - 1 ms, and fires at once for more. */
 const maxDurationMs = 576 * 3_600_000;
 
-/**
- * Parses a Go duration (`90s`, `1h30m`, `1.5s`, `0`) to milliseconds, rounded up to whole ones, since Node's timers
- * take no others. Errors name `flag`. Throws PodexitError `usage.duration` if Go refuses it too, and for more than 24
- * days.
- */
+/** A Go duration (`90s`, `1h30m`, `0`) in ms, rounded up for Node's timers. Throws `usage.duration`, also above 24 days. */
 export function parseDuration(text: string, flag: string): number {
   if (/^[+-]?0$/.test(text)) return 0;
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h)/g)];

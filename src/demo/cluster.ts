@@ -164,11 +164,9 @@ export class Playback {
 function firstObjects({ objects, namespace, revision }: PreparedScenario, mover: Mover): Stored[] {
   const recorded = objects.map(({ resource, object, seenAt }) => ({ resource, object: mover.object(object, seenAt) }));
   const oldest = recorded.map(({ object }) => object.metadata.creationTimestamp ?? '').sort()[0];
-  const namespaces = [...new Set(['default', 'kube-node-lease', namespace])].map((name) => ({
-    resource: 'namespaces',
-    object: namespaceObject(name, oldest, revision),
-  }));
-  return [...recorded, ...namespaces];
+  const names = [...new Set(['default', 'kube-node-lease', namespace])];
+  const namespaces = names.map((name) => namespaceObject(name, oldest, revision));
+  return [...recorded, ...namespaces.map((object) => ({ resource: 'namespaces', object }))];
 }
 
 /** What clients changed in a pod. Later recorded changes of the pod get it too, so that they do not undo it. */

@@ -75,10 +75,7 @@ function spansOf(report: ExitReport, env: Env, version: string): ReadableSpan[] 
   return ended;
 }
 
-/**
- * The span that TRACEPARENT names (W3C Trace Context in the environment, as CI systems hand it down), as a link: the
- * exit is a separate trace, since it often outlives the step that caused it. A malformed value is ignored.
- */
+/** TRACEPARENT (W3C, as CI systems hand it down) as a link: an exit often outlives its step. A malformed one is ignored. */
 function parentLinks(env: Env): Link[] {
   const context = parseTraceParent(env['TRACEPARENT'] ?? '');
   if (!context) return [];

@@ -75,7 +75,7 @@ function refusedBefore({ requests }: Trace, { ours, facts }: Deletion): Pick<Tri
     refused.verb === 'evict'
       ? `a PodDisruptionBudget${ours && !refused.answer?.value.isByBudget ? ' or throttling' : ''}`
       : 'throttling';
-  return { heldMs, note: `after ${secondsOf(heldMs)} of refusals by ${by}` };
+  return { heldMs, note: `first refused for ${secondsOf(heldMs)} by ${by}` };
 }
 
 const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
@@ -251,12 +251,7 @@ const countNamed = (trace: Trace, owner: string): number =>
   ).size;
 
 /** A stuck rollout deletes no pod: pods of its template must start. Of it and a scale-down, the later is the cause. */
-function byReplicaSet(
-  trace: Trace,
-  pod: Pod,
-  deployment: OwnerFacts | undefined,
-  scaled: Seen | undefined,
-): Trigger | undefined {
+function byReplicaSet(trace: Trace, pod: Pod, deployment?: OwnerFacts, scaled?: Seen): Trigger | undefined {
   const rollout = rolloutEvidence(trace, pod);
   if (!scaled) {
     const evidence = rollout?.seqs ?? (deployment && otherTemplate(trace, pod));
@@ -278,7 +273,10 @@ function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | und
 function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Seen | undefined {
   const { kind, metadata } = owner.last.value;
   if (kind === 'ReplicaSet' && metadata.ownerReferences?.length) {
-    return lastOf(loweredNear(parentOf(trace, owner), trace));
+    const parent = parentOf(trace, owner);
+    // First seen after it was lowered, and it wants no more than this ReplicaSet keeps: no other one took pods over.
+    const isAllThatIsWanted = parent?.wanted[0]?.value === owner.wanted.at(-1)?.value;
+    return lastOf(loweredNear(parent, trace) ?? (isAllThatIsWanted ? loweredNear(owner, trace) : undefined));
   }
   const isSurplus = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
   // A ReplicaSet without a Deployment deletes a pod only if it has too many.

@@ -43,6 +43,10 @@ export function deletedText({ timeline, answer, ledger, probesFailed }: Report):
   return `${gone}${by}${replacedText(timeline)}${restartsText(timeline, probesFailed)}${late ?? ''}`;
 }
 
+/** The answer in one sentence, with how long the pod took to be gone, and what held it. */
+export const closingText = (report: Report): string =>
+  report.answer.summary + (report.timeline.total ? `; ${deletedText(report)}` : '');
+
 /** ` · app had restarted 2 times, last after exit 137 (OOMKilled)`; empty without a restart in the ten minutes before. */
 function restartsText(
   { pod, grace: { deadline, effectiveSeconds } }: Timeline,

@@ -45,10 +45,6 @@ export function signed(ms: number, decimals: number): string {
 export const boundsText = ({ earliest, latest, open }: Interval, zero: number): string =>
   open ? `until ${signed(latest - zero, 2)}` : `${signed(earliest - zero, 2)} to ${signed(latest - zero, 2)}`;
 
-/** `23:04:29.90` and a blank; empty for `relative`. */
-export const clockColumn = (moment: Interval, timestamps: Timestamps): string =>
-  timestamps === 'relative' ? '' : `${clockText(printedAt(moment), 2, timestamps)} `;
-
 /** `23:04:29.60`; `relative` prints UTC, for places that need a time of day. */
 export function clockText(time: number, decimals: number, timestamps: Timestamps): string {
   const unit = 10 ** (3 - decimals);

@@ -25,11 +25,7 @@ export interface Measuring extends Waiting {
   readonly follow: typeof runLive;
 }
 
-/**
- * Deletes the oldest pod of a copy that is ready and answers, and waits until it is again: what is lost until then counts.
- * `other`: the copy that shows what is lost without an exit. Throws what waiting and tracing throw, and the reason of
- * `left`.
- */
+/** Deletes a copy's oldest pod: what is lost until it is ready and answers again counts. `other`: what is lost anyway. */
 export async function measureExit(measuring: Measuring, copy: Copy, other: Copy): Promise<TriedExit> {
   const { left, session } = measuring;
   const [pod = {}] = await untilReady(copy, measuring);

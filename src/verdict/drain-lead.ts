@@ -30,12 +30,12 @@ export interface DrainLead {
 /** Load balancers and proxies learn of a removal later than the API: a shorter lead gives them no time to react. */
 export const minLeadMs = second;
 
-/** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come before the removal. */
+/** `0.02s after`, `within 0.02s of`, `0.4s before`; `within`: the signal may also have come before the removal. */
 export function leadText({ min, max, shown }: Length): string {
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
   if (!Number.isFinite(max)) return 'at an unknown time after';
   const text = min < 0 ? `≤${outwards(max, Math.ceil)}` : lengthText({ min, max, shown });
-  return `${text.replace('≤', 'at most ')} after`;
+  return text.startsWith('≤') ? `within ${text.slice(1)} of` : `${text} after`;
 }
 
 const serviceOf = ({ service, slice }: RoutedEndpoint): string => service ?? slice;

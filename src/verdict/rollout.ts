@@ -106,10 +106,9 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
 }
 
 function slowestOf(reports: readonly Report[]) {
-  const gone = reports.flatMap(({ timeline, ledger }) => {
-    const { total } = timeline;
-    return total ? [{ timeline, ledger, total, drain: greatest(timeline, drainOf) }] : [];
-  });
+  const gone = reports.flatMap(({ timeline, ledger }) =>
+    timeline.total ? [{ timeline, ledger, total: timeline.total }] : [],
+  );
   return gone.sort((a, b) => b.total.shown - a.total.shown)[0];
 }
 

@@ -149,7 +149,7 @@ describe.concurrent('--evict', () => {
       const report = JSON.parse(ran.stdout) as { mode: string; marks: { name: string }[]; trigger: { note?: string } };
       expect(report.mode).toBe('evict');
       expect(report.marks.filter((mark) => mark.name === 'requested')).toHaveLength(1);
-      expect(report.trigger.note).toMatch(/^after \d+\.\ds of refusals by a PodDisruptionBudget$/);
+      expect(report.trigger.note).toMatch(/^first refused for \d+\.\ds by a PodDisruptionBudget$/);
       expect(ran.code).toBe(0);
       expect(server.deletesAccepted).toBe(1);
     }));

@@ -43,7 +43,7 @@ it.concurrent(
       expect(printed.workload).toEqual({ kind: 'Node', name: 'node1' });
       expect(printed.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
       expect(printed.exits.map(({ trigger }) => trigger.kind)).toEqual(['eviction-api', 'eviction-api']);
-      expect(printed.exits[1]?.trigger.note).toMatch(/^after \d\.\ds of refusals by a PodDisruptionBudget$/);
+      expect(printed.exits[1]?.trigger.note).toMatch(/^first refused for \d\.\ds by a PodDisruptionBudget$/);
       expect(printed.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
       for (const report of printed.exits) {
         const truths = server.truth().filter(({ pod }) => pod === report.pod.name);

@@ -131,7 +131,7 @@ describe('the details of single recordings', () => {
   it('force-delete: the container ran on for about 2 s, and its log ended within a second of that', async () => {
     const { verdict } = await reportOfRecording('force-delete');
     expect(verdict.findings.find((finding) => finding.code === 'force-deleted')?.message).toContain(
-      'kept running for at most 3.0s (until its log ended)',
+      'kept running for at most 3.0s after that (until its log ended)',
     );
   });
 

@@ -4,6 +4,7 @@ import { cardLines } from '../../src/output/text/card.ts';
 import type { ProbeResult } from '../../src/infer/timeline.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
+import { endOf, endsAt } from './helpers/card-end.ts';
 import { headlineOf } from '../../src/verdict/headline.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
@@ -16,7 +17,9 @@ const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
 /** The fix is the last part before the closing line, and is never dropped for the limit. */
 function withoutFix(lines: readonly string[]): readonly string[] {
   const fix = lines.findIndex((line) => /^ {2}fix /.test(line));
-  return fix < 0 ? lines : [...lines.slice(0, fix), ...lines.slice(-1)];
+  return fix < 0
+    ? lines.slice(0, endsAt(lines) + 1)
+    : [...lines.slice(0, fix), ...lines.slice(endsAt(lines), endsAt(lines) + 1)];
 }
 
 describe.each(recorded)('the card of %s', (_name, report) => {
@@ -26,15 +29,13 @@ describe.each(recorded)('the card of %s', (_name, report) => {
     expect(rest.length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
   });
 
-  it('is wrapped at 80 columns, except the last line and commands', () => {
-    const prose = cardOf(report)
-      .slice(0, -1)
-      .filter((line) => !isCommand(line));
+  it('is wrapped at 80 columns, except commands', () => {
+    const prose = cardOf(report).filter((line) => !isCommand(line));
     expect(prose.filter((line) => textWidth(line) > 80)).toEqual([]);
   });
 
   it('ends with the answer and how long the pod took to be gone, with an icon that fits the exit code', () => {
-    const last = cardOf(report).at(-1) ?? '';
+    const last = endOf(cardOf(report));
     expect(last.slice(2).startsWith(report.answer.summary)).toBe(true);
     expect(/; gone after /.test(last)).toBe(report.timeline.total !== undefined);
     expect(/^[✔▲]/.test(last)).toBe(report.verdict.exitCode === 0);
@@ -51,9 +52,8 @@ describe.each(recorded)('the card of %s', (_name, report) => {
   });
 
   it('repeats no line', () => {
-    const lines = cardOf(report)
-      .slice(1, -1)
-      .filter((line) => line.trim() !== '');
+    const card = cardOf(report);
+    const lines = card.slice(1, endsAt(card)).filter((line) => line.trim() !== '');
     expect(new Set(lines).size).toBe(lines.length);
   });
 

@@ -8,6 +8,7 @@ import { allNames } from '../helpers/recordings.ts';
 import { manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.ts';
 import { everyNth } from '../helpers/sweep.ts';
 import { formerWords } from './helpers/former-words.ts';
+import { endOf, endsAt } from './helpers/card-end.ts';
 
 /** Graceful exits in which a hook, a node or a finalizer is to be looked at. */
 const toMend = new Set(['finalizer', 'kubelet-restart', 'node-down', 'oom-child', 'prestop-fails', 'poststart-hang']);
@@ -48,7 +49,7 @@ describe.each(everyNth(2, allNames))('%s', async (name) => {
       const isGood = pod.report.verdict.exitCode === 0;
       const icon = isGood ? (toMend.has(name) ? '▲' : '✔') : '✖';
       for (const format of ['card', 'lines', 'text', 'verbose']) {
-        const last = outputs[format]?.trimEnd().split('\n').at(-1) ?? '';
+        const last = endOf(outputs[format]?.split('\n') ?? []);
         expect(last.startsWith(`${icon} ${pod.report.answer.summary}`)).toBe(true);
       }
       expect(/^### (.)/.exec(outputs['markdown'] ?? '')?.[1]).toBe(icon);
@@ -62,9 +63,9 @@ describe.each(everyNth(2, allNames))('%s', async (name) => {
       const lines = cardLines(report, { pen, columns: 80 });
       const fix = lines.findIndex((line) => /^ {2}fix /.test(line));
       // The fix is the last part before the closing line, and is never dropped for the limit.
-      const rest = fix < 0 ? lines.length : fix + 1;
+      const rest = (fix < 0 ? endsAt(lines) : fix) + 1;
       expect(rest).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
-      expect(lines.slice(0, -1).filter((line) => textWidth(line) > 80 && !isCommand(line))).toEqual([]);
+      expect(lines.filter((line) => textWidth(line) > 80 && !isCommand(line))).toEqual([]);
     }
   });
 
@@ -115,7 +116,7 @@ describe.each(everyNth(2, allNames))('%s', async (name) => {
     const card = many?.slice(many.indexOf('\n\n') + 2).split('\n') ?? [];
     expect(card.length).toBeLessThanOrEqual(20);
     expect(card.slice(0, -1).filter((line) => textWidth(line) > 80 && !isCommand(line))).toEqual([]);
-    expect(card[0]?.slice(0, 1)).toBe(card.at(-1)?.slice(0, 1));
+    expect(card[0]?.slice(0, 1)).toBe(endOf(card).slice(0, 1));
   });
 });
 

@@ -10,6 +10,7 @@ import type { Node } from './helpers/strict-xml.ts';
 import { parseXml } from './helpers/strict-xml.ts';
 import { unseenIn } from './helpers/unseen.ts';
 import { xsdFaults } from './helpers/xsd.ts';
+import { endOf } from './helpers/card-end.ts';
 
 const xsd = new URL('jenkins-junit.xsd', import.meta.url);
 const schema = parseXml(readFileSync(xsd, 'utf8'));
@@ -56,7 +57,7 @@ describe('JUnit XML', () => {
     const [fault] = casesOf(killed)[0]!.children;
     expect(fault?.attributes['message']).toBe(killed.answer.summary);
     expect(fault?.text).toContain('traffic');
-    expect(fault?.text.trim().split('\n').at(-1)).toContain(killed.answer.summary);
+    expect(endOf(fault?.text.split('\n') ?? [])).toContain(killed.answer.summary);
   });
 
   it('has one test case for each of several pods, including one that was not observed', () => {

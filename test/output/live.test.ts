@@ -8,6 +8,7 @@ import type { Happening } from './helpers/screen.ts';
 import { allLines, screenOf } from './helpers/screen.ts';
 import type { Play } from './helpers/theatre.ts';
 import { play } from './helpers/theatre.ts';
+import { endOf } from './helpers/card-end.ts';
 
 const window: Play = { columns: 80, rows: 24, style: { color: true, unicode: true } };
 const playOf = async (name: string, options: Partial<Play> = {}) =>
@@ -33,7 +34,7 @@ describe('at the end', () => {
       const { answer } = await reportToRender(name);
       expect(screen.cursorHidden).toBe(false);
       expect(lines.join('\n')).toContain(`${answer.word}  `);
-      expect(screen.written.at(-1)?.slice(2)).toContain(answer.summary);
+      expect(endOf(screen.written)).toContain(answer.summary);
       // Nothing is left of an earlier frame.
       expect(allLines(screen).filter((line) => / Terminating · \d/.test(line))).toEqual([]);
     },

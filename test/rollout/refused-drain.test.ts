@@ -8,7 +8,7 @@ import { manyPodsOutput, podsOf } from '../output/helpers/every-output.ts';
 const pods = await podsOf('drain-with-pdb');
 const reports = pods.map(({ report }) => report);
 const [first, second] = reports.map(({ timeline }) => timeline);
-const note = 'after 5.0s of refusals by a PodDisruptionBudget';
+const note = 'first refused for 5.0s by a PodDisruptionBudget';
 
 it('the card names the pod that waited, how long, and for whom', () => {
   const [title] = manyPodsOutput(pods)?.split('\n\n').slice(1) ?? [];

@@ -32,7 +32,7 @@ function contradictions(report: Report, trace: Trace): string[] {
     [
       ...text
         .replace(/kept running for [^(]*/g, '')
-        .matchAll(/(?<![\d.–≥])(\d+\.\d)s(?! grace| for | before | of refusals| after its node|s)/g),
+        .matchAll(/(?<![\d.–≥])(\d+\.\d)s(?! grace| for | before | by a PodDis| by throttling| after its node|s)/g),
     ].map(([, seconds]) => Number(seconds) * 1000),
   );
   const longer = printed.filter((ms) => ms > total + slackMs).map((ms) => `${ms} ms is longer than the total`);

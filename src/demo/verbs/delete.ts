@@ -17,10 +17,7 @@ import { formatStamp, fromMs } from '../clock.ts';
 /** How long the simulated node takes to end a pod whose end was not recorded. */
 const unrecordedEndMs = 300;
 
-/**
- * Serves DELETE of one object; the response for a pod is the Pod. The traced pod ends as recorded, whatever grace
- * period is requested, with one exception: grace 0 removes the object at once.
- */
+/** A pod is its own response. The traced one ends as recorded, whatever grace is asked; with 0 it is removed at once. */
 export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind) {
   const object = cluster.requested(kind, exchange.request);
   const options = readDeleteOptions(exchange.request);

@@ -12,7 +12,7 @@ import type { Report } from '../../verdict/report.ts';
 import type { TrafficGrade } from '../../verdict/traffic.ts';
 import { barLines, cardLayout, exitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
-import { deletedText, ownerText, podText } from '../pod-facts.ts';
+import { closingText, deletedText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, piece, plain, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 
@@ -40,8 +40,7 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const layout = cardLayout(pen, options.columns, labels);
   const isGood = report.verdict.exitCode === 0;
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
-  const end = report.timeline.total ? `; ${deletedText(report)}` : '';
-  const last = lastLine(pen, iconOf(report), report.answer.summary + end);
+  const last = lastLines(options, iconOf(report), closingText(report));
   const blank = isGood ? [] : [''];
   // What a user asked to measure has two lines of its own.
   const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
@@ -49,7 +48,7 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const room = lineLimit - head.length - 1 - 2 * blank.length;
   const bars = barLines(exits, layout, options.verbose ? Infinity : isGood ? 2 : 6, room - 2);
   const body = [...bars, ...fitRows(rows, layout, room - bars.length)];
-  return options.rowsOnly ? body : [...head, ...blank, ...body, ...blank, last];
+  return options.rowsOnly ? body : [...head, ...blank, ...body, ...blank, ...last];
 }
 
 /** Rows to which the limit of lines yields. */
@@ -100,18 +99,17 @@ function answerLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, pieces, { width, hang: 2 });
 }
 
-/** The answer again on a single line, whatever its length: `| tail -1` prints all of it. */
-export const lastLine = (pen: Pen, { symbol, ink }: Icon, sentence: string): string =>
-  `${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(sentence, 1000))}`;
+/** The answer again. Without a window it is a single line, whatever its length: `| tail -1` prints all of it. */
+export const lastLines = ({ pen, columns }: CardOptions, { symbol, ink }: Icon, sentence: string): string[] =>
+  flow(pen, [piece(ink, pen.symbol(symbol)), plain(` ${forTerminal(sentence, 1000)}`)], { width: columns, hang: 2 });
 
 /** `shop/checkout-6677656c54-258qr · deployment/checkout · gone after 6.9s` */
 function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   const { timeline } = report;
-  const owner = ownerText(timeline);
-  const place = `${forTerminal(podText(timeline))}${owner === undefined ? '' : ` · ${forTerminal(owner)}`}`;
+  const place = [podText(timeline), ownerText(timeline)].flatMap((fact) => (fact ? forTerminal(fact) : []));
   const deleted = deletedText(report);
   const end = plain(deleted === undefined ? '' : ` · ${forTerminal(deleted)}`);
-  return flow(pen, [plain('  '), dim(place), end], { width, hang: 2 });
+  return flow(pen, [plain('  '), dim(place.join(' · ')), end], { width, hang: 2 });
 }
 
 /** If there is no room, rows of the highest `rank` are left out first. */

@@ -9,7 +9,7 @@ import type { Pen } from '../palette.ts';
 import { podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
-import { clockColumn, dayText, exactly, offsetText, type Timestamps } from '../time-text.ts';
+import { clockText, dayText, exactly, offsetText, printedAt, type Timestamps } from '../time-text.ts';
 
 export interface HistoryOptions {
   readonly timestamps: Timestamps;
@@ -186,7 +186,8 @@ function line(
   who: string,
   words: readonly Piece[],
 ): string[] {
-  const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetText(at, zero).padStart(9));
+  const clock = timestamps === 'relative' ? '' : `${clockText(printedAt(at), 2, timestamps)} `;
+  const time = clock + (zero === undefined ? ' '.repeat(9) : offsetText(at, zero).padStart(9));
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);
   const head = [dim(`${width < 60 ? '' : '  '}${time}`), plain('  '), piece('accent', name), plain('  ')];
   const hang = piecesWidth(head);

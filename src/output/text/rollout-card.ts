@@ -5,7 +5,7 @@ import type { Report } from '../../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
 import type { RolloutResult } from '../rollout-report.ts';
-import { iconOf, lastLine, trafficSign, type CardOptions, type Icon } from './card.ts';
+import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import { triggerText } from '../mark-text.ts';
 import type { Pen } from '../palette.ts';
@@ -44,17 +44,12 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
   const layout = cardLayout(pen, columns, []);
   const rows = rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row));
   if (rowsOnly) return rows;
-  const { symbol, ink } = rolloutIcon(numbers);
+  const icon = rolloutIcon(numbers);
   const { target, sentence } = numbers;
   const text = `  ${sentence}${forTerminal(deletedByText(numbers), 1000)}`;
-  const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(text)];
-  return [
-    ...flow(pen, title, { width: layout.width, hang: 2 }),
-    '',
-    ...rows,
-    '',
-    lastLine(pen, { symbol, ink }, sentence),
-  ];
+  const title = [piece(icon.ink, `${pen.symbol(icon.symbol)} `), piece('strong', forTerminal(target)), plain(text)];
+  const head = flow(pen, title, { width: layout.width, hang: 2 });
+  return [...head, '', ...rows, '', ...lastLines(options, icon, sentence)];
 }
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
@@ -87,7 +82,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   ];
 }
 
-/** ` (Eviction API; web-5qlrp after 15.1s of refusals by a PodDisruptionBudget)`; empty for what a command of ours did. */
+/** ` (Eviction API; web-5qlrp first refused for 15.1s by a PodDisruptionBudget)`; empty for what a command of ours did. */
 function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): string {
   const by = ['this-command', 'rollout', 'unknown'].includes(trigger) ? [] : [triggerText[trigger]];
   const waited = held && held.pods > 1 ? [`${held.pods} of ${pods} pods waited`] : [];
@@ -95,10 +90,9 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1; 2.0s from SIGTERM to exit` */
-const slowestText = ({ slowest: pod, signal }: RolloutNumbers): string | undefined =>
-  pod &&
-  `${pod.timeline.pod.metadata.name} gone after ${lengthText(pod.total)}${heldText(pod.ledger)}${pod.drain ? `; ${lengthText(pod.drain)} from ${signal} to exit` : ''}`;
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1` */
+const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>
+  pod && `${pod.timeline.pod.metadata.name} gone after ${lengthText(pod.total)}${heldText(pod.ledger)}`;
 
 /** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>

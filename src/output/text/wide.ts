@@ -5,7 +5,7 @@ import { graceMs, shareOfGrace } from '../../verdict/rule-input.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { iconOf } from './card.ts';
 import { penFor, plainStyle } from '../palette.ts';
-import { ownerText, podText } from '../pod-facts.ts';
+import { closingText, ownerText, podText } from '../pod-facts.ts';
 import { columnsOf } from '../prose.ts';
 import { rolloutIcon } from './rollout-card.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -52,7 +52,7 @@ const pen = penFor(plainStyle);
 export function exitSentence(report: Report): string {
   const owner = ownerText(report.timeline);
   const place = `${podText(report.timeline)}${owner === undefined ? '' : ` (${owner})`}`;
-  return `${pen.symbol(iconOf(report).symbol)} ${place}: ${report.answer.summary}`;
+  return `${pen.symbol(iconOf(report).symbol)} ${place}: ${closingText(report)}`;
 }
 
 export const rolloutSentence = (numbers: RolloutNumbers): string =>

@@ -76,7 +76,7 @@ export const removalRules: Rules = {
       const length = { min: Math.min(between(removed.estimate, bounds.exit).lo, max), max, shown: max };
       return [`${name} kept running for ${lengthText(length).replace('≤', 'at most ')}`];
     });
-    const ranOn = ran.length > 0 ? `${list(few(ran))} (until its log ended)` : undefined;
+    const ranOn = ran.length > 0 ? `${list(few(ran))} after that (until its log ended)` : undefined;
     const clause = `the pod was removed while ${stillRan(abandoned)}`;
     return {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,

@@ -49,7 +49,7 @@ export const trafficRules: Rules = {
       container: container.name,
       message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to it: ${stopText(race)}${lost === undefined ? '' : `; ${lost}`}`,
       clause: ignoresSignal
-        ? `SIGKILL cut off any open request, as ${container.name} did not react to ${signalName(container)}`
+        ? `SIGKILL cut off requests that were still open, as ${container.name} did not react to ${signalName(container)}`
         : `${container.preStop ? '' : 'no preStop, and '}${stopText(race)}`,
       evidence,
     };

@@ -206,6 +206,17 @@ const scaledToOne = (prefix: string, count: number): Edit =>
     return changed(deletion.at + 9, 'owner-events', scaling(message, deletion.at - 1, count), 'ADDED');
   });
 const wantsOne = each('owner', (owner) => ({ ...owner, spec: { ...owner.spec, replicas: 1 } }));
+/** podexit sees its ReplicaSet go from 2 to 1, and the Deployment only afterwards, when it wants this many. */
+const setLowered =
+  (wanted: number): Edit =>
+  (all) => {
+    const replicasOf = (owner: Raw, count: number): Raw => ({ ...owner, spec: { ...owner.spec, replicas: count } });
+    const set = ownersIn(all).find((owner) => !owner.spec['strategy']);
+    const seen = each('owner', (owner, { kind }) =>
+      replicasOf(owner, owner.spec['strategy'] ? wanted : kind === 'listed' ? 2 : 1),
+    )(all);
+    return set ? also(({ at }) => changed(at - 100, 'owner', replicasOf(set, 1)))(seen) : seen;
+  };
 const older = 'Scaled up replica set checkout-older from 0 to 2';
 const merged = '(combined from similar events): Scaled down replica set checkout-older from 1 to 0';
 /**
@@ -257,6 +268,15 @@ const owners: Case[] = [
     edit: [attach, wantsOne, deletedBySet],
     expect: { trigger: 'unknown' },
   },
+  ...[
+    ['as many as it keeps', 1, 'scale-down'] as const,
+    ['one more, which another ReplicaSet may have', 2, 'unknown'] as const,
+  ].map(([what, wanted, trigger]): Case => ({
+    sentence: `the trigger is ${trigger} if a ReplicaSet was lowered, and its Deployment is seen later and wants ${what}`,
+    of: 'graceful-exit',
+    edit: [attach, setLowered(wanted), deletedBySet],
+    expect: { trigger },
+  })),
   // From the tenth within ten minutes on, a Deployment's Events are combined. A rollout of six pods makes that many.
   ...[
     ['in an Event of its own', '', 1] as const,

@@ -18,10 +18,9 @@ import {
   type Removal,
   type Subject,
 } from './subject.ts';
-import { matches } from '../../src/run/streams/selectors.ts';
+import { parseLabelSelector } from '../../src/demo/data/selectors.ts';
 import {
   candidateServices,
-  labelsOf,
   nameOf,
   nodeTargets,
   ownerKinds,
@@ -251,11 +250,11 @@ const takes = (target: RawTarget, object: JsonObject): boolean =>
 
 /** Whether a target selects an object. For a live run the server decides this. */
 function selects(target: Watched, object: JsonObject): boolean {
-  const fields = Object.entries(target.fieldSelector ?? {});
+  const fields = (target.fieldSelector?.split(',') ?? []).map((one) => one.split('='));
   return (
     (target.name === undefined || nameOf(object) === target.name) &&
-    fields.every(([path, value]) => fieldOf(object, path) === value) &&
-    matches(target.labelSelector, labelsOf(object))
+    fields.every(([path = '', value]) => fieldOf(object, path) === value) &&
+    parseLabelSelector(target.labelSelector ?? '')(object as never)
   );
 }
 

@@ -166,11 +166,12 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
   return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', modes: [] }))];
 }
 
-/** By the last part of the repository of its image, or a port of such a store. */
-const keepsData = ({ image, ports }: ContainerSpec): boolean =>
-  new RegExp(known.stores).test(imageName(image)) ||
-  image.includes('/mssql/server') ||
-  ports.some(({ port }) => known.storePorts.includes(port));
+/** By the last part of the repository of its image, or a port of such a store; not if it only passes requests on. */
+const keepsData = ({ image, ports, command: { command, args } }: ContainerSpec): boolean =>
+  !new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' ')) &&
+  (new RegExp(known.stores).test(imageName(image)) ||
+    image.includes('/mssql/server') ||
+    ports.some(({ port }) => known.storePorts.includes(port)));
 
 /** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */
 const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>

@@ -83,7 +83,6 @@ export function problemsOf(spec: Situation): Problem[] {
 
 const rules = [...stopRules, ...serviceRules, ...surroundingRules];
 
-/** The problems of a spec, and what to do about them. */
 export function advised(situation: Situation) {
   const found = problemsOf(situation);
   const remedies = remediesFor(situation, found);
@@ -107,7 +106,6 @@ export function judge({ situation, manifest }: CheckedSpec) {
     };
   });
   const unknowns = unknownsOf(situation);
-  /** What the spec cannot show. */
   const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }) => unknown);
   return { ...situation.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
 }

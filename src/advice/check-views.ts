@@ -46,7 +46,6 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
 /** Never green: a check runs nothing, so it proves nothing. */
 const inks = { problems: 'bad', 'cannot-tell': 'warning', 'no-problem-found': 'info' } as const;
 
-/** Of the worst of the checks, which is the first. */
 function mark({ checks: [worst], errors }: CheckReport, pen: Pen): string {
   const ink = errors.length > 0 ? 'bad' : inks[worst?.judgement ?? 'cannot-tell'];
   return pen.paint(ink, pen.symbol(ink === 'warning' ? 'unknown' : ink));
@@ -71,7 +70,6 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   return [head, ...findings, ...unknowns, ...details];
 }
 
-/** What cannot be told of a workload without a problem, which has no card. */
 function openLines(checked: CheckedObject, columns: number): string[] {
   const open = checked.cannotTell.map(({ what }) => what).join('; ');
   return open === '' ? [] : wrapped('cannot tell ', forTerminal(`${objectName(checked)}: ${open}`), columns);

@@ -21,10 +21,7 @@ import { readNamespace, readNode, readPodToDelete, readWithKind, readWorkloads }
 import { situationOf, situationsOf, type Situation } from './situation.ts';
 
 export type CheckSource =
-  | { kind: 'files'; input: ManifestInput }
-  | { kind: 'target'; target: Target; pick?: Pick }
-  /** Every workload of the namespace. */
-  | { kind: 'all' };
+  { kind: 'files'; input: ManifestInput } | { kind: 'target'; target: Target; pick?: Pick } | { kind: 'all' };
 
 export interface CheckOptions extends OutputOptions {
   source: CheckSource;
@@ -34,7 +31,6 @@ export interface CheckOptions extends OutputOptions {
   graceSeconds?: number;
   timeoutMs: number | null;
   evict: boolean;
-  /** Read PID 1 of each container, by running `cat` in it. */
   inspect: boolean;
   failOn: readonly FailOn[];
   /** Names of the gates that need a real exit. */

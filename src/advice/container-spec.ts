@@ -22,7 +22,6 @@ import type { SignalHandling } from './signal-handling.ts';
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
 
-/** What `check --inspect` read from PID 1. */
 export type Inspection =
   { kind: 'read'; command: string; handling: SignalHandling } | { kind: 'unreadable'; because: string };
 
@@ -76,7 +75,6 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     /** Of a native sidecar the API waits for these before it starts the next container. */
     delaysStart: isPresent(postStart) || isPresent(startupProbe),
     env: variablesIn(container['env']),
-    /** Names of the volumes that it may write to. */
     mounts: asArray(container['volumeMounts'], 256)
       .map(asObject)
       .flatMap(({ name, readOnly }) => (readOnly === true ? [] : asText(name))),
@@ -116,36 +114,38 @@ function hookOf(handler: JsonObject, image: string) {
   const command = asStrings(words);
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
-  const neverRuns = isDistroless && !/:[^/]*debug/.test(image) && programsOfDistributions.test(command[0] ?? '');
+  const lacks = isDistroless && !/:[^/]*debug/.test(image) && programsOfDistributions.test(command[0] ?? '');
+  const missing = lacks
+    ? `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`
+    : undefined;
+  const fails = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : missing;
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
     kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (asNumber(seconds) ?? plainSleep(command));
+  const planned = plain ?? sumOfSleeps(command);
   return {
     kind,
     command,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
-    minSeconds: neverRuns ? undefined : (plain ?? sumOfSleeps(command)),
+    minSeconds: fails ? undefined : planned,
+    plannedSeconds: planned,
     isPlainSleep: kind === 'sleep' || plain !== undefined,
-    /** It stops the server before it has slept, so that nothing serves during the hook. */
-    stopsServer: stopsServer(command),
+    ...stopIn(command),
     /** It always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
-    fails:
-      kind === 'tcpSocket'
-        ? 'always fails: the kubelet runs no tcpSocket hooks'
-        : neverRuns
-          ? `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`
-          : undefined,
+    fails,
   };
 }
 
 const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
 
-/** `nginx -s quit`, `kill -TERM 1`, also in a shell, unless a sleep comes before. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
-function stopsServer(command: readonly string[]): boolean {
+/** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
+function stopIn(command: readonly string[]) {
   const line = lineOfShell(command);
   const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
   const stop = commands.findIndex((one) => stopCommand.test(one));
-  return stop >= 0 && !commands.slice(0, stop).some((one) => /\bsleep\s+[\d$]|\bsleep\b/.test(one));
+  const isFirst = !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one));
+  /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. */
+  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst };
 }
 
 const stopCommand =

@@ -56,7 +56,7 @@ function secureAddress(address: string, verb: 'is' | 'redirects to', base?: URL)
 /** The content, or the address to which the server redirects. */
 async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal): Promise<Uint8Array | URL> {
   const redactor = createRedactor();
-  const wire = await createWire(url, chooseProxy({ base: url, variables, redactor }));
+  const wire = await createWire(url, chooseProxy(url, { variables, redactor }));
   try {
     const reply = await exchange(wire, {
       method: 'GET',

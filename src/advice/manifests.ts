@@ -9,7 +9,6 @@ import type { Path } from './container-spec.ts';
 export interface Manifest {
   object: KubernetesObject;
   file: string;
-  /** The whole file. */
   text: string;
   /** The line at which the object begins, from 1. */
   line: number;

@@ -29,7 +29,6 @@ export interface ServiceSpec extends ReturnType<typeof serviceOf> {
   deregistrationSeconds?: number;
   /** Containers of all the workloads in the input that it selects, which may be one for each environment. */
   selected?: readonly ContainerSpec[];
-  /** It also selects pods of other workloads. */
   isShared?: boolean;
   /** Other endpoints that are ready now; only for a live pod. */
   otherReady?: number;
@@ -59,7 +58,6 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
       }),
     publishNotReadyAddresses: spec['publishNotReadyAddresses'] === true,
     clients: clientsOf(asText(metadata?.name), spec),
-    /** Clients reach only the pods of their own node. */
     isNodeLocal: spec['internalTrafficPolicy'] === 'Local' || spec['externalTrafficPolicy'] === 'Local',
   };
 }
@@ -134,7 +132,6 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     services,
     budgets: ofKind('PodDisruptionBudget').map(budgetOf),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
-    /** The access modes of PersistentVolumeClaims, by name. */
     claims: new Map(claims),
     limits: limitsIn(objects),
     /** Metadata of namespaces, by name, as far as they may be read: they may ask for a mesh's proxy. */

@@ -20,7 +20,6 @@ interface Frame {
   run: { command: string; version: string; context?: string };
 }
 
-/** Fields that every document of these commands has. */
 export interface Envelope extends Content, Frame {}
 
 export interface OutputOptions {

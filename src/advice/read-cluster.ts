@@ -35,7 +35,6 @@ export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
   return { ...neighbours, slices: read, unread, mayHaveOtherServices: false };
 }
 
-/** The objects of a collection, or the HTTP status of the refusal. */
 export async function listAll(
   cluster: Cluster,
   root: string,

@@ -8,7 +8,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
+import { endsPid1, handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -205,7 +205,9 @@ function hooksFor(plan: Plan) {
   const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
   const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
   // The API takes whole seconds; a measured hook has others.
-  const longest = Math.ceil(Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0)));
+  const planned = raced.map(({ hook }) => (hook?.fails && hook.plannedSeconds) || 0);
+  const hooks = [...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0);
+  const longest = Math.ceil(Math.max(wanted, ...planned, ...hooks));
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
@@ -229,25 +231,27 @@ const deregistrationIn = (situation: Situation): number | undefined =>
     .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
     .sort((a, b) => b - a)[0];
 
-/** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
-const canSetSleep = ({ hook }: ContainerSpec): boolean => !hook || hook.kind === 'sleep' || hook.fails !== undefined;
+/** A hook of another kind stays: its work must not be dropped. A sleep that can never run is no loss. */
+const canSetSleep = ({ hook }: ContainerSpec): boolean =>
+  !hook || ['sleep', 'tcpSocket'].includes(hook.kind) || (hook.fails !== undefined && hook.isPlainSleep);
 
-/** Of one container; undefined if it can have it. */
 function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: number): string | undefined {
   const { name, hook, liveness: { graceSeconds: restart = Infinity } = {} } = container;
   if (isHeavyHook(seconds, restart))
     return `a preStop sleep of ${seconds}s needs a longer ${graceField} of the liveness probe of ${name}: a restart by it has ${restart}s, hook included`;
   if (canSetSleep(container)) return undefined;
+  if (hook?.fails)
+    return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
   const command = { ...container.command, sharesProcesses: situation.sharesProcesses };
   const { drains } = stopBehaviour(command, stopSignalOf(container), situation.graceSeconds);
   const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, `; ${waitLoop(situation)}`] : ['', ''];
+  const loop = endsPid1(container) ? `; ${waitLoop(situation)}` : '';
+  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, loop] : ['', ''];
   const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …${then}'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 
-/** Undefined if a sleep helps. */
 function whyNoHook(plan: Plan): string | undefined {
   const { situation } = plan;
   const { answer, because } = othersServe(situation);
@@ -333,7 +337,6 @@ function second(plan: Plan): Remedy[] {
   ];
 }
 
-/** What it takes where more replicas alone would not serve meanwhile. */
 function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string | undefined {
   if (accessMode === 'ReadWriteOncePod') return 'a volume that is ReadWriteMany';
   return rollout?.isRecreate ? 'two replicas with another strategy than Recreate' : undefined;

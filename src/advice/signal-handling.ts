@@ -21,15 +21,17 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (script !== undefined && trapOf(script, signal) === 'ignored')
     return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: `${traps.ignores.advice}.` };
   const found = stopBehaviour(line, signal, graceSeconds);
-  const { because, handles, reachesApp, drains, decidedBy = because, chain } = found;
+  const { because, handles, reachesApp, drains, decidedBy = because, chain, remedy } = found;
   const quoted = `\`${typed.length > 60 ? `${typed.slice(0, 59)}…` : typed}\`: ${because}`;
-  const advice = found.remedy && `${found.remedy.text}.`;
+  // A limit of the application is a finding of its own.
+  const advice = remedy && !/^(setting|longer-grace)$/.test(remedy.kind) ? `${remedy.text}.` : undefined;
   if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
   if (handles === 'no') return { kind: 'ignores', because: quoted, advice };
   // A trap that signals the application, and does not wait for it.
   const isLeft = /^shell/.test(chain[0]?.kind ?? '') && chain[0]?.does === 'leaves';
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
-  if (chain[0]?.kind === 'shell-with-trap') return { kind: 'handles', how: `it has a trap for SIG${signal}` };
+  if (chain[0]?.kind === 'shell-with-trap')
+    return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };

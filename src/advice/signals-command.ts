@@ -64,7 +64,6 @@ const answerRows = ({ signals: all }: KnownStop): string[][] =>
     `${probably ? 'probably: ' : ''}${because}`,
   ]);
 
-/** What the table has no column for, with its labels. */
 function below({ chain, signals: all, stopSignal }: KnownStop): [string, string][] {
   const [first] = all;
   const rows: [string, string | undefined][] = [

@@ -97,7 +97,13 @@ export function situationOf(
   const isFromFiles = neighbours.mayHaveOtherServices;
   const scriptsOf = (container: JsonObject) =>
     mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace });
-  const containers = containerSpecsOf(pod, podPath, scriptsOf).map((one): ContainerSpec =>
+  const specs = containerSpecsOf(pod, podPath, scriptsOf);
+  const proxy = proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, specs);
+  // Its injector merges such a container into what it adds, which it finds only in its place.
+  const isMerged = ({ name, image }: ContainerSpec): boolean =>
+    image === 'auto' || (kind !== 'Pod' && name === proxy?.name);
+  const own = specs.filter((one) => !isMerged(one));
+  const containers = own.map((one): ContainerSpec =>
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );
@@ -129,7 +135,8 @@ export function situationOf(
       .map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
     budgets: neighbours.budgets.filter(selectsPod) as readonly BudgetSpec[],
     /** The proxy that will be among its containers, and what stops it: a clause. */
-    injected: proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, containers),
+    injected:
+      proxy && !containers.some(({ name }) => name === proxy.name) ? `${proxy.name} stops ${proxy.stops}` : undefined,
     /** Conditions that a load balancer's controller sets. */
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
     /** What ends the pod earlier than its grace period, the earliest first. */
@@ -142,8 +149,8 @@ export function situationOf(
   };
 }
 
-/** By labels and annotations, of which those of the pod outrank. One that is among the containers is judged there. */
-function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly ContainerSpec[]): string | undefined {
+/** By labels and annotations, of which those of the pod outrank, or by settings of it among the containers. */
+function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly ContainerSpec[]) {
   const all = [namespace, pod].flatMap(({ labels, annotations }) => [asObject(labels), asObject(annotations)]);
   const asked = Object.assign({}, ...all) as JsonObject;
   // It stops after the application.
@@ -152,8 +159,9 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
     !/^(false|no|off|disabled|ambient|)$/i.test(
       asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '',
     );
-  const found = proxies.find((one) => isAsked(one) && !containers.some(({ name }) => name === one.name));
-  return found && `${found.name} stops ${found.stops}`;
+  return proxies.find(
+    (one) => isAsked(one) || containers.some(({ name, image }) => name === one.name && image === 'auto'),
+  );
 }
 
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */

@@ -165,7 +165,6 @@ function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: Contain
   return reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
 }
 
-/** Of a program that is known to ignore its stop signal. */
 const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | undefined =>
   knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
 

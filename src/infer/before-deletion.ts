@@ -20,14 +20,11 @@ import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 import { moment } from './pod-network.ts';
 
-/** Whether it ran until the deletion though the first state that we saw has it terminated. 'perhaps': unknown. */
-export function ranUntilEnd(container: ContainerContext): boolean | 'perhaps' {
-  const { deletion, kubelet, status, ended } = container;
-  if (!status?.state.terminated || deletion.isWitnessed) return false;
-  if (endedBeforeDeletion(container)) return false;
-  if (!ended) return 'perhaps';
-  return isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended)) ? true : 'perhaps';
-}
+/** Whether it may have run until the deletion, though the first state that we saw has it terminated. */
+export const mayHaveRunUntilEnd = (container: ContainerContext): boolean =>
+  container.status?.state.terminated !== undefined &&
+  !container.deletion.isWitnessed &&
+  !endedBeforeDeletion(container);
 
 /** The kubelet does not cancel a sync under way (SIGNALS.md §2 S2). What never ran has no startedAt (trap 24). */
 export function wasStartedLate({ status, facts: { startedLate, terminated } }: ContainerContext): boolean {
@@ -127,15 +124,15 @@ function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number
 }
 
 /** Whether a "Stopping container" may have another cause than the deletion, although it is not certainly earlier. */
-export function mayBeKubeletsOwn(trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean {
-  if (wasStoppedByKubelet(trace, time.hi)) return true;
+export const mayBeKubeletsOwn = (trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean =>
+  wasStoppedByKubelet(trace, time.hi) || isLeftoverSidecar(trace, deletion, about.container, time.lo);
+
+/** Whether it is a sidecar whose main containers had all ended at `at` (node ms): then the kubelet stops it (§2.2). */
+function isLeftoverSidecar(trace: Trace, deletion: Deletion, name: string | undefined, at: number): boolean {
   const specs = containersOf(deletion.pod);
-  const isSidecar = specs.some(({ name, kind }) => name === about.container && kind === 'sidecar');
-  return (
-    isSidecar &&
-    !restartsAll(deletion) &&
-    specs.every((container) => container.kind !== 'container' || hadEndedForGood(trace, deletion, container, time.lo))
-  );
+  const isSidecar = specs.some((spec) => spec.name === name && spec.kind === 'sidecar');
+  const hasEnded = (spec: PodContainer) => spec.kind !== 'container' || hadEndedForGood(trace, deletion, spec, at);
+  return isSidecar && !restartsAll(deletion) && specs.every(hasEnded);
 }
 
 /** `at`: node ms. */
@@ -158,12 +155,12 @@ export function willStart({ pod }: Deletion, spec: PodContainer): boolean {
 const restartsAll = ({ pod }: Deletion): boolean =>
   pod.spec.containers.every(({ restartPolicy = pod.spec.restartPolicy }) => restartPolicy === 'Always');
 
-/** Whether the kubelet may have stopped it before. `noMainRunning`: then it stops sidecars (SIGNALS.md §2.2). */
-export function mayBeStopped(container: ContainerContext, noMainRunning: boolean): boolean {
-  const { trace, deletion, spec, killings } = container;
+/** Whether the kubelet may have stopped it before. */
+export function mayBeStopped(container: ContainerContext): boolean {
+  const { trace, deletion, network, spec, killings } = container;
   return (
     wasStoppedByKubelet(trace, killings[0]?.time.hi ?? Infinity) ||
-    (spec.kind === 'sidecar' && noMainRunning && !restartsAll(deletion)) ||
+    isLeftoverSidecar(trace, deletion, spec.name, network.read('accepted').node.hi) ||
     eventsAbout(trace, 'Killing', spec.name).some(
       (event) => isOlderKill(container, event) && mayBeOfLastRun(container, event),
     )

@@ -3,7 +3,6 @@ import type { Observation } from '../model/observation.ts';
 import { containersOf } from '../model/pod.ts';
 import { laterOf } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
-import { willStart } from './before-deletion.ts';
 import { containerExit } from './container-rules.ts';
 import { reportedExit, type ContainerExit, type DeletionContext, type InferContext, type PodExit } from './context.ts';
 import { deletionOf } from './deletion.ts';
@@ -47,32 +46,21 @@ function containersIn(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.pod);
   const nonSidecars = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
   const mains = nonSidecars.filter(({ spec }) => spec.kind === 'container');
-  const noMainRunning = mains.every(
-    ({ ran, mayHaveEndedBefore, spec }) => (!ran || mayHaveEndedBefore === true) && !willStart(context.deletion, spec),
-  );
-  let turn = mains.reduce<Estimate | undefined>((latest, exit) => turnAfter(context, latest, exit), undefined);
-  const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
-  const stopped = sidecars.map((spec) => {
-    const exit = containerExit(context, spec, turn, noMainRunning);
-    turn = turnAfter(context, turn, exit);
-    return exit;
-  });
+  const stopped = [...mains];
+  for (const spec of specs.filter(({ kind }) => kind === 'sidecar').reverse())
+    stopped.push(containerExit(context, spec, turnAfter(context, stopped)));
   // A sidecar's exit does not prove that its turn had come: it may have died of another signal.
-  return order.flatMap((kind) => [...nonSidecars, ...stopped].filter(({ spec }) => spec.kind === kind));
+  const all = new Set([...nonSidecars, ...stopped]);
+  return order.flatMap((kind) => [...all].filter(({ spec }) => spec.kind === kind));
 }
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 
-/** The turn of the next sidecar: after `latest`, the turn of the one before it, and after this container. */
-function turnAfter(
-  context: InferContext,
-  latest: Estimate | undefined,
-  container: ContainerExit,
-): Estimate | undefined {
-  if (!container.ran) return latest;
-  const end = doneWith(context, container);
-  return latest ? later(latest, end) : end;
-}
+/** The turn of a sidecar: after these containers, as far as they ran. */
+const turnAfter = (context: InferContext, containers: readonly ContainerExit[]): Estimate | undefined =>
+  containers
+    .flatMap((container) => (container.ran ? doneWith(context, container) : []))
+    .reduce<Estimate | undefined>((latest, end) => (latest ? later(latest, end) : end), undefined);
 
 /**
  * After its exit and its hook; at any time if the exit is not known. A kill that is only assumed dates no other's turn.

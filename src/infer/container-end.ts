@@ -40,11 +40,8 @@ function constrainByLastLine(network: PodNetwork, container: string, { lastLine 
   network.stamp('node', moment('exit', container), atLeast(stamp - lag), proof);
 }
 
-/** `mayHaveWaited`: a hook or a sidecar turn may have used up grace before the signal. */
-export function exitOf(
-  stop: Stop,
-  { hasSignal, mayHaveWaited }: { hasSignal: boolean; mayHaveWaited: boolean },
-): ExitFacts | undefined {
+/** `mayHaveWaited`: a hook or a sidecar turn may have used up grace before the signal. Undefined: without a signal. */
+export function exitOf(stop: Stop, mayHaveWaited?: boolean): ExitFacts | undefined {
   const { network, spec, ended } = stop;
   const { terminated } = stop.facts;
   const at = moment('exit', spec.name);
@@ -53,7 +50,7 @@ export function exitOf(
     return { at: network.read(at), code, reason };
   }
   const end = exitLogEnd(stop);
-  const signal = hasSignal ? network.read(moment('stop-signal', spec.name)) : undefined;
+  const signal = mayHaveWaited === undefined ? undefined : network.read(moment('stop-signal', spec.name));
   if (!end || !signal || end.at + 1 < signal.client.lo || terminated) return undefined;
   constrainByLogEnd(stop, end, mayHaveWaited ? signal : undefined);
   const exit = network.read(at);

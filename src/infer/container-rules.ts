@@ -3,7 +3,13 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { containersOf, isRunning, type PodContainer } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { containerContext, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
+import {
+  containerContext,
+  mayBeStopped,
+  mayHaveRestarted,
+  mayHaveRunUntilEnd,
+  wasStartedLate,
+} from './before-deletion.ts';
 import { exitOf, isRemovedAtOnce, knownStopSignal, outcomeOf, outlivedRemoval } from './container-end.ts';
 import {
   stopTimeout,
@@ -38,13 +44,8 @@ import {
   type Stop,
 } from './stop.ts';
 
-/** `turn`: when all containers that a sidecar waits for had ended (§2 S7). `noMainRunning`: when the deletion came. */
-export function containerExit(
-  context: InferContext,
-  spec: PodContainer,
-  turn?: Estimate,
-  noMainRunning = false,
-): ContainerExit {
+/** `turn`: when all containers that a sidecar waits for had ended (§2 S7). */
+export function containerExit(context: InferContext, spec: PodContainer, turn?: Estimate): ContainerExit {
   const container = containerContext(context, spec);
   const { deletion, network, facts, killings, status, ended } = container;
   const startedLate = wasStartedLate(container);
@@ -53,18 +54,17 @@ export function containerExit(
     (isRunning(status?.state) && deletion.pod.status.phase !== 'Succeeded') ||
     killings.length > 0 ||
     startedLate ||
-    mayHaveRestarted(container) ||
-    ranUntilEnd(container);
-  const base = { spec, facts, ran: ran !== false, killings, assumes: [] };
+    mayHaveRestarted(container);
+  const mayHaveEndedBefore = !ran && mayHaveRunUntilEnd(container);
+  const base = { spec, facts, ran: ran || mayHaveEndedBefore, killings, assumes: [] };
   if (!base.ran) return { ...base, outcome: 'not-running' };
   // It ended before the deletion, but its status still said running.
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const stop: Stop = { ...container, ...constrainStopStart(container, startedLate), turn };
   const stopping = stoppingOf(stop);
-  if (ran === 'perhaps')
-    return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
-  if (mayBeStopped(container, noMainRunning)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
+  if (mayHaveEndedBefore) return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown' };
+  if (mayBeStopped(container)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { decision, exit } = network.withRollback(
     () => {
@@ -107,10 +107,7 @@ function decide(stop: Stop): Decision {
   const killSince = constrainKill(stop, hasSignal);
   const isLate = ended !== undefined && isAfterGrace(stop, hasSignal);
   const likelyOutcome = outcomeOf(stop, killSince, isDoubtfulKill(stop, killSince, isLate));
-  const wasStopped =
-    signalBasis?.proved === true ||
-    likelyOutcome === 'killed' ||
-    wasCertainlyStopped(stop, found?.failure !== undefined);
+  const wasStopped = signalBasis?.proved === true || likelyOutcome === 'killed' || wasCertainlyStopped(stop);
   // A missing Killing suggests an earlier end, unless Killings may be lost: then the exit code decides.
   const mayHaveEndedBefore = !wasStopped && !killingsMissing(trace, ended);
   const outcome = likelyOutcome === 'signalled' && mayHaveEndedBefore ? 'unknown' : likelyOutcome;
@@ -153,8 +150,7 @@ function readExit(
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
   const { network, trace, spec, facts } = stop;
   const { outcome, hook, graceStart, graceEnd, kill, signalBasis } = decision;
-  const mayHaveWaited = hook !== undefined || spec.kind === 'sidecar';
-  const exit = exitOf(stop, { hasSignal: signalBasis !== undefined, mayHaveWaited });
+  const exit = exitOf(stop, signalBasis && !isSignalledAtOnce(spec, hook));
   const signal = signalOf(stop, decision, exit);
   const hookEnd = moment('hook-end', spec.name);
   // A sleep goes on after its container has ended by itself: then no signal bounds its end.
@@ -169,7 +165,7 @@ function readExit(
     exit,
     graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
     graceEnd: stopping && graceEnd,
-    mayHaveOverrun: mayHaveOverrun(trace, hook, exit, graceEnd),
+    mayHaveOverrun: mayHaveOverrun(trace, decision, exit),
     assumes: [
       ...(signal ? [stop.lag] : []),
       ...(signal && signalBasis?.isDatedByAcknowledgement ? (['kill-at-once'] as const) : []),
@@ -189,12 +185,9 @@ const mayHaveEndedBeforeRemoval = (stop: Stop): boolean =>
   !outlivedRemoval(stop) && !(isRemovedAtOnce(stop) && (stop.status?.restartCount ?? 0) === 0);
 
 /** The stop signal. Undefined if the container may have ended before it was sent. */
-function signalOf(
-  stop: Stop,
-  { signalBasis, hook, outcome, graceEnd }: Decision,
-  exit: ExitFacts | undefined,
-): SignalFacts | undefined {
-  if (!signalBasis?.isPossible) return undefined;
+function signalOf(stop: Stop, decision: Decision, exit?: ExitFacts): SignalFacts | undefined {
+  const { signalBasis, hook, outcome, graceEnd } = decision;
+  if (!signalBasis) return undefined;
   const { network, spec } = stop;
   const { proved } = signalBasis;
   const at = moment('stop-signal', spec.name);
@@ -202,20 +195,11 @@ function signalOf(
   const currentHook = hook && { ...hook, end: network.read(moment('hook-end', spec.name)) };
   if (!proved && mayHaveEndedUnsignalled({ ...stop, hook: currentHook, exit, outcome, graceEnd })) return undefined;
   if (exit && !(exit.code === undefined && proved)) network.notAfter(at, exit.at);
-  return {
-    ...network.read(at),
-    proved,
-    name: knownStopSignal(stop),
-  };
+  return { ...network.read(at), proved, name: knownStopSignal(stop) };
 }
 
 /** A hook that may not have run counts only if its Events may be missing. */
-const mayHaveOverrun = (
-  trace: Trace,
-  hook: HookFacts | undefined,
-  exit: ExitFacts | undefined,
-  graceEnd: Estimate,
-): boolean =>
+const mayHaveOverrun = (trace: Trace, { hook, graceEnd }: Decision, exit?: ExitFacts): boolean =>
   hook?.outcome === 'unknown' &&
   !(hook.mayNotHaveRun && !killingsMissing(trace, exit?.at)) &&
   !isBefore(hook.end, graceEnd) &&
@@ -244,7 +228,7 @@ function exitWithoutSignal(
   if (seenRunning !== undefined)
     network.follows(seenRunning, moment('exit', spec.name), { min: -millisecondsOf('relist') }, { because: 'relist' });
   return {
-    exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
+    exit: exitOf(stop),
     assumes: seenRunning === undefined ? assumes : [...assumes, 'relist'],
   };
 }
@@ -256,7 +240,7 @@ function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'probabl
   return {
     outcome,
     probable: outcome === 'abandoned' && !outlivedRemoval(stop),
-    exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
+    exit: exitOf(stop),
   };
 }
 
@@ -269,15 +253,12 @@ const isSignalledAtOnce = (spec: PodContainer, hook: HookFacts | undefined): boo
  * Only if nobody else can have answered: another container, a pod on the node's network or, if its name is used again,
  * the successor. Nor once the exit is known.
  */
-function servedOf(
-  { trace, deletion: { pod } }: InferContext,
-  container: string,
-  exit: ExitFacts | undefined,
-): Estimate | undefined {
+function servedOf({ trace, deletion }: InferContext, name: string, exit?: ExitFacts): Estimate | undefined {
+  const { pod } = deletion;
   const { uid, ownerReferences = [] } = pod.metadata;
   const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
   if (containersOf(pod).length > 1 || !isOwnName || pod.spec.hostNetwork === true) return undefined;
-  const endKnownAt = trace.containers.get(container)?.terminated?.at ?? Infinity;
+  const endKnownAt = trace.containers.get(name)?.terminated?.at ?? Infinity;
   const [served] = probeResultsOf(trace.probes, {}).flatMap(({ pod: probed, answered, refusedBy }) => {
     if (probed !== uid || !answered || answered.last >= endKnownAt) return [];
     const hi = Math.min((refusedBy?.at ?? Infinity) + 1, exit?.at.client.hi ?? Infinity);

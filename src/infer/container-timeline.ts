@@ -5,6 +5,7 @@ import { failedProbes, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { isBefore } from './estimate.ts';
+import { hasLogGap } from './gaps.ts';
 import { lengthBetween, type Intervals } from './schedule.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
 
@@ -124,13 +125,7 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
 function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
   if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
   const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
-  const missed = trace.gaps.some(
-    ({ value }) =>
-      value.stream === 'logs' &&
-      (value.container === undefined || value.container === spec.name) &&
-      (value.to ?? Infinity) > signal.client.lo &&
-      value.from < kill.client.hi,
-  );
+  const missed = hasLogGap(trace, spec.name, { lo: signal.client.lo, hi: kill.client.hi });
   // A log line can be late by the delivery lag, and the Event of a failed probe a little more.
   const watchedFor = trace.gone ? Infinity : trace.lastReceivedAt - kill.client.hi;
   const isLogComplete = log.ended !== undefined || watchedFor >= deliveryLagOf(trace);

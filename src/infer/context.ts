@@ -1,7 +1,6 @@
 /** The inputs of the inference (trace, deletion, kubelet, network) and its results, as types. */
 import { driftOver, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerStatus } from '../model/kube.ts';
-import type { HookKind } from '../model/observe/container.ts';
 import type { PodContainer } from '../model/pod.ts';
 import type {
   ContainerOutcome,
@@ -58,11 +57,7 @@ export interface ContainerContext extends InferContext {
 }
 
 /** What is known of a container's preStop hook. */
-export interface HookFacts {
-  readonly kind: HookKind;
-  readonly start: Estimate;
-  readonly end: Estimate;
-  readonly outcome: PreStopReport['outcome'];
+export interface HookFacts extends Readonly<PreStopReport<Estimate>> {
   /** The hook failed, perhaps because its container had ended. If so, no stop signal was sent. */
   readonly mayHaveDied?: boolean;
   /** The container may have ended before the kubelet stopped it. If so, the hook never ran. */
@@ -94,8 +89,6 @@ export interface ContainerExit {
   readonly facts: ContainerFacts;
   /** The container was running when the deletion came, or the kubelet stopped it. True also if that is possible. */
   readonly ran: boolean;
-  /** The container had ended in the first state that was seen, perhaps before the deletion. */
-  readonly mayHaveEndedBefore?: true;
   readonly outcome: ContainerOutcome;
   /** The evidence allows two outcomes; this is the likelier one, and sentences say "probably". */
   readonly probable?: boolean;
@@ -168,5 +161,4 @@ export const reportedExit = <At>({ exit }: { readonly exit?: ExitFacts<At> }): A
 
 /** Proved by a log line, or no failure of the hook can still arrive, which may mean that none was sent (§2 S6). */
 export const isSignalSettled = (trace: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
-  container.signal?.proved === true ||
-  (isEndSettled(trace, container) && (container.hook?.mayStillFail !== true || trace.gone !== undefined));
+  container.signal?.proved === true || (isEndSettled(trace, container) && container.hook?.mayStillFail !== true);

@@ -33,6 +33,8 @@ function endpointExit(
   const unready = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
   const gone = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
   const at = unready ?? facts.states.at(-1);
+  // An endpoint is removed on the terminal phase, so after the last exit (trap 16), unless there is another cause.
+  const ends = trace.terminal ? exits.flatMap((exit) => reportedExit(exit) ?? []) : [];
   return {
     slice,
     service: facts.service,
@@ -40,7 +42,7 @@ function endpointExit(
     staysReady: staysReady(trace, facts.service),
     wasReady,
     unroutedAt: unready && changeAt(context, `unrouted/${slice}`, unready),
-    removedAt: gone && removedAt(context, `endpoint-removed/${slice}`, gone, exits),
+    removedAt: gone && changeAt(context, `endpoint-removed/${slice}`, gone, ['accepted'], ends),
     otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
     counted: at ? [at.seq] : [],
   };
@@ -79,23 +81,11 @@ function changeAt(
   name: string,
   state: Fact<SliceState>,
   after: readonly string[] = ['accepted'],
+  ends: readonly Estimate[] = [],
 ): Estimate {
   const written = writtenAt(trace, state, 'endpointslices');
   constrainChange(network, name, { fact: state, written, after, stamp: state.value.written });
-  return network.read(name, 'observed');
-}
-
-/** An endpoint is removed on the terminal phase, so after the last exit (trap 16), unless there is another cause. */
-function removedAt(
-  context: DeletionContext,
-  name: string,
-  state: Fact<SliceState>,
-  exits: readonly ContainerExit[],
-): Estimate {
-  const { trace, network } = context;
-  changeAt(context, name, state);
-  for (const end of trace.terminal ? exits.flatMap((exit) => reportedExit(exit) ?? []) : [])
-    network.notBefore(name, end);
+  for (const end of ends) network.notBefore(name, end);
   return network.read(name, 'observed');
 }
 

@@ -2,7 +2,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
-import { second } from '../model/span.ts';
+import { second, type Span } from '../model/span.ts';
 import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
@@ -57,6 +57,13 @@ const lateChanges = (trace: Trace): TimelineGap[] =>
 export const brokenLogs = ({ containers, gone }: Trace): Fact<unknown>[] =>
   [...containers.values()].flatMap(({ log: { ended } }) =>
     ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [ended] : [],
+  );
+
+/** Whether lines of a container's log may be missing in a stretch of client time. */
+export const hasLogGap = ({ gaps }: Trace, name: string, { lo, hi }: Span): boolean =>
+  gaps.some(
+    ({ value: { stream, container = name, from, to = Infinity } }) =>
+      stream === 'logs' && container === name && to > lo && from < hi,
   );
 
 /** Whether the stream was lost before the Killings could arrive. The kubelet writes all at once (SIGNALS.md §2 S3). */

@@ -1,5 +1,5 @@
 /** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
-import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model/clock.ts';
+import { noMoreThan, toClient, upTo, type RemoteClock } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
@@ -9,18 +9,11 @@ import { unusableClock } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
 import { belongs, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
-import { moment, type PodNetwork } from './pod-network.ts';
+import { moment } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
 
-/** The Killings of this deletion, and the node's clock. */
-export interface Stops {
-  readonly killings: Kubelet['killings'];
-  /** As arrivals and causes bound it. */
-  readonly clock: RemoteClock;
-  readonly unusable: PodNetwork['unusable']['node'];
-}
-
-export function stopsOf(trace: Trace, deletion: Deletion): Stops {
+/** The Killings of this deletion, and whether the node's clock was set, as arrivals and causes bound it. */
+export function stopsOf(trace: Trace, deletion: Deletion) {
   const arrivals = trace.clocks.node;
   const killings = trace.events.filter(isStopKilling);
   // By what had arrived until then, as the clock may have been set since.
@@ -29,17 +22,14 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  return { killings: byContainer(all), clock: caused, unusable: unusableClock(caused) };
+  return { killings: byContainer(all), unusable: unusableClock(caused) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
 function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): RemoteClock {
   const since = deletion.accepted.client.lo;
   if (!Number.isFinite(since)) return clock;
-  const value = event.time.hi - since;
-  // Arrivals are certain, causes are not: if they contradict, the deletion did not cause this Killing.
-  if (offsetAt(upTo(clock, event.at + 1), since).lo > value) return clock;
-  return noMoreThan(clock, { at: since, value, seq: event.seq });
+  return noMoreThan(clock, { at: since, value: event.time.hi - since, seq: event.seq });
 }
 
 /** What the kubelet knew and when. The Killings must be in the network. */

@@ -81,14 +81,6 @@ export class Network {
     return true;
   }
 
-  /** Whether the constraints could be added without a contradiction. Does not add them. */
-  allows(...constraints: readonly Constraint[]): boolean {
-    const count = this.#edges.source.length;
-    const allowed = constraints.every((constraint) => this.#tryAdd(constraint));
-    this.#removeSince(count);
-    return allowed;
-  }
-
   /** Removes what `trial` has added, unless its result `isKept`. Trials cannot be nested. */
   withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
     const count = this.#edges.source.length;

@@ -9,24 +9,22 @@ import { constrainChange } from './arrival.ts';
 import { containerContext, factsOfLastRun } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks, unusableClock } from './clocks.ts';
 import { constrainExit } from './container-end.ts';
-import type { ContainerContext, DeletionContext, InferContext } from './context.ts';
+import type { ContainerContext, DeletionContext, InferContext, Kubelet } from './context.ts';
 import { requestTime, type Deletion } from './deletion.ts';
-import { kubeletOf, stopsOf, type Stops } from './kubelet.ts';
+import { kubeletOf, stopsOf } from './kubelet.ts';
 import { moment, PodNetwork } from './pod-network.ts';
 import { constrainRemoval } from './removal.ts';
 import { outlivedDeadline } from './stop.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
-  const stops = stopsOf(trace, deletion);
-  const network = new PodNetwork(referencesOf(trace, deletion, stops), {
-    node: stops.unusable,
-    api: unusableClock(deletion.api),
-  });
+  const { killings, unusable } = stopsOf(trace, deletion);
+  const unusableClocks = { node: unusable, api: unusableClock(deletion.api) };
+  const network = new PodNetwork(referencesOf(trace, deletion, killings), unusableClocks);
   const context = { trace, deletion, network };
   constrainClocks(network, trace, deletion);
   constrainAcceptance(context);
   const specs = containersOf(deletion.pod);
-  for (const { name } of specs) constrainStopping(context, name, stops.killings.get(name) ?? []);
+  for (const { name } of specs) constrainStopping(context, name, killings.get(name) ?? []);
   for (const { name } of specs) constrainExit(network, name, factsOfLastRun(context, name));
   for (const { name } of specs) constrainStart(network, name, factsOfLastRun(context, name));
   constrainRemoval(context);
@@ -34,7 +32,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
     constrainByStorage(network, trace);
     constrainByPosts(network, trace, deletion);
   }
-  const kubelet = kubeletOf(context, stops.killings);
+  const kubelet = kubeletOf(context, killings);
   const inferContext = { ...context, kubelet, isLate: false };
   return { ...inferContext, isLate: specs.some((spec) => outlives(containerContext(inferContext, spec))) };
 }
@@ -52,17 +50,16 @@ function outlives(container: ContainerContext): boolean {
 }
 
 /** Reference times close to the moments of the exit, so that there is little drift: the first Killing, and the request. */
-function referencesOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): PodNetwork['references'] {
+function referencesOf(trace: Trace, deletion: Deletion, killings: Kubelet['killings']): PodNetwork['references'] {
   const client = deletion.facts.seenAt;
   const [firstKilling] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
   const roughly = (remote: RemoteClock): number => {
     const { lo } = offsetAt(remote, client);
     return client + (Number.isFinite(lo) ? lo : 0);
   };
-  const node = trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock;
   return {
     client,
-    node: firstKilling ?? roughly(node),
+    node: firstKilling ?? roughly(trace.clocks.node),
     api: requestTime(trace, deletion.facts)?.lo ?? roughly(deletion.api),
   };
 }

@@ -72,18 +72,18 @@ export class PodNetwork extends Network {
     return { lo: ahead - reference.hi - drift, hi: ahead - reference.lo + drift };
   }
 
-  within(name: string, limits: Limits, proof: Proof): boolean {
-    return this.add(...this.#constraintsOf(name, limits, proof));
+  /** The moment lies within these spans. */
+  within(name: string, { client, node }: Limits, proof: Proof): boolean {
+    const constraints: Constraint[] = [];
+    const limit = (from: string, { lo, hi }: Span) => constraints.push({ from, to: name, min: lo, max: hi, ...proof });
+    if (client) limit('client', shifted(client, this.references.client));
+    if (node && !this.unusable.node) limit('node', this.#sinceReference('node', node));
+    return this.add(...constraints);
   }
 
   /** The moment is no later than another one, on either clock. The other one need not be its effect. */
   notAfter(name: string, later: Estimate, because = 'no later than what followed'): boolean {
     return this.within(name, noLaterThan(later), { because, evidence: later.evidence });
-  }
-
-  /** Whether the moment can have been no later than another one. */
-  mayPrecede(name: string, later: Estimate): boolean {
-    return this.allows(...this.#constraintsOf(name, noLaterThan(later), { because: 'only a question' }));
   }
 
   /** The moment is no earlier than another one, by the client's clock only: the other one may rest on an assumption. */
@@ -109,14 +109,6 @@ export class PodNetwork extends Network {
   /** A moment whose observation has arrived. Undefined if there is none. */
   observed(name: string): Estimate | undefined {
     return this.has(name) ? this.read(name, 'observed') : undefined;
-  }
-
-  #constraintsOf(name: string, { client, node }: Limits, proof: Proof): Constraint[] {
-    const constraints: Constraint[] = [];
-    const limit = (from: string, { lo, hi }: Span) => constraints.push({ from, to: name, min: lo, max: hi, ...proof });
-    if (client) limit('client', shifted(client, this.references.client));
-    if (node && !this.unusable.node) limit('node', this.#sinceReference('node', node));
-    return constraints;
   }
 
   /** How long after its reference time a clock showed a stamp (ms), give or take the drift. */

@@ -7,7 +7,7 @@ import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt, type ApiChange } from './arrival.ts';
 import type { DeletionContext, Replacement } from './context.ts';
-import { requestTime } from './deletion.ts';
+import { requestTime, type Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 
@@ -25,12 +25,12 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   const free = siblings.filter(([uid]) => !trace.taken.has(uid));
   // Stops at the first match: a scale-up can bring thousands of pods.
   for (const isCandidate of candidatesFor(own)) {
-    const [uid, facts] = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
+    const found = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one));
     // A pod created in the same second as the deletion may be the replacement: then it is not known.
     const isDoubtful = (sibling: Sibling): boolean =>
       isCandidate(sibling[1].pod) && isOf('unknown', sibling) && !isBefore(sibling);
     if (free.some(isDoubtful)) return undefined;
-    if (uid !== undefined && facts) return replacement(context, uid, facts);
+    if (found) return replacement(context, ...found);
   }
   // A pod of the new template from before the deletion: only if it is the only one, and no other can come any more.
   if (trigger !== 'rollout' || !trace.gone) return undefined;
@@ -70,7 +70,7 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
     // The API server sets the condition's timestamp as it binds the pod to its node.
     scheduledAt:
       scheduled && stepAt(context, facts, bound, scheduled, { after: [created], stamp: parseFloor(scheduled.value) }),
-    startedAt: started && startedAt(context, started, scheduled ? bound : created),
+    startedAt: started && stepAt(context, facts, 'replacement-started', started, startOf(deletion, facts)),
     readyAt: ready && stepAt(context, facts, 'replacement-ready', ready, { after: [created] }),
   };
 }
@@ -89,33 +89,29 @@ export function replacementHold({ siblings, owners }: Trace, replacement: Replac
   return siblings.get(replacement?.uid ?? '')?.held ?? failures.at(-1);
 }
 
+type Causes = Pick<ApiChange, 'after' | 'stamp' | 'clock'>;
+
 /** When the replacement took a step. What the first list shows may be old. */
 function stepAt(
   { trace, network }: DeletionContext,
   { listedFirst, seen, onPodStream = [] }: SiblingFacts,
   name: string,
   fact: Fact<unknown>,
-  causes: Pick<ApiChange, 'after' | 'stamp'>,
+  causes: Causes,
 ): Estimate {
-  const isOld = listedFirst && fact.seq === seen.seq;
+  const mayBeOld = (listedFirst && fact.seq === seen.seq) || causes.clock === 'node';
   const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';
-  const written = isOld ? atMost(fact.at + 1) : writtenAt(trace, fact, stream);
+  const written = mayBeOld ? atMost(fact.at + 1) : writtenAt(trace, fact, stream);
   constrainChange(network, name, { fact, written, ...causes });
   return network.read(name, 'observed');
 }
 
 /** Only its timestamp bounds the start from below, if the replacement runs on the same node, whose clock is known. */
-function startedAt(
-  { deletion, network }: DeletionContext,
-  fact: NonNullable<SiblingFacts['started']>,
-  cause: string,
-): Estimate {
-  const { at, node } = fact.value;
-  const isSameNode = node !== undefined && node === deletion.pod.spec.nodeName;
-  const stamp = isSameNode ? parseFloor(at) : undefined;
-  const name = 'replacement-started';
-  constrainChange(network, name, { fact, written: atMost(fact.at + 1), after: [cause], stamp, clock: 'node' });
-  return network.read(name, 'observed');
+function startOf({ pod }: Deletion, { started, scheduled }: SiblingFacts): Causes {
+  const { at, node } = started?.value ?? {};
+  const isSameNode = node !== undefined && node === pod.spec.nodeName;
+  const after = [scheduled ? 'replacement-scheduled' : 'replacement-created'];
+  return { after, stamp: isSameNode ? parseFloor(at) : undefined, clock: 'node' };
 }
 
 /** Created before or after the deletion. `unknown` (the same second, say): neither old nor a replacement. */

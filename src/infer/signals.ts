@@ -3,14 +3,14 @@
  * after hook and turn, and before the exit; SIGKILL, told by code and time (trap 28), with the grace's end.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
+import { atLeast, atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { Gap } from '../model/observation.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { wasLoweredLate } from './deletion.ts';
 import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
+import { hasLogGap } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import {
   deletedAtLatest,
@@ -25,8 +25,6 @@ import {
 export interface SignalBasis {
   /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
   readonly proved: boolean;
-  /** The signal can have been sent before the container ended. */
-  readonly isPossible: boolean;
   /** Its time comes from the status in which the kubelet acknowledged the deletion. */
   readonly isDatedByAcknowledgement: boolean;
 }
@@ -39,7 +37,7 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
   const dueWithoutTurn = network.read(ready);
   const due = turn ? afterTurn(dueWithoutTurn, turn, stopStart, graceSpan(kubelet)) : dueWithoutTurn;
   const isDatedByAcknowledgement = !hook && !turn && isKilledAtOnce(stop) && !sawRetry(stop);
-  const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(stop, due);
+  const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(stop);
   const wait = millisecondsOf(lag) + (isDatedByAcknowledgement ? millisecondsOf('kill-at-once') : 0);
   const line = signalLine(stop, hook, due);
   // Then the runtime may have stood still, which also keeps the application's lines back.
@@ -53,15 +51,14 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
     const limits = moved(due, { lo: 0, hi: latest });
     network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
-  const isPossible = !ended || network.mayPrecede(at, ended);
-  if (ended && isPossible) network.notAfter(at, ended);
+  // If it ended before, it got no signal.
+  if (ended && !isBefore(ended, network.read(at))) network.notAfter(at, ended);
   if (line) {
     const proof = { because: 'a log line names the signal (§5)', evidence: [line.seq] };
     network.within(at, { client: atMost(line.at + 1), node: atMost(line.value) }, proof);
   }
-  return Number.isFinite(network.read(at).client.hi)
-    ? { proved: line !== undefined, isPossible, isDatedByAcknowledgement }
-    : undefined;
+  const isBounded = Number.isFinite(network.read(at).client.hi);
+  return isBounded ? { proved: line !== undefined, isDatedByAcknowledgement } : undefined;
 }
 
 /** When a sidecar's signal is due: after its own hook and after its turn. The kubelet waits no longer than the grace. */
@@ -183,11 +180,9 @@ export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }:
 
 /** Whether the log was read from the stop to the exit. If not, the absence of lines makes a kill only probable. */
 export function isLogRead({ trace, spec, facts: { log }, stopStart, ended }: Stop): boolean {
-  const isMissing = ({ stream, container, to = Infinity }: Gap): boolean =>
-    stream === 'logs' && container === spec.name && to > stopStart.client.lo;
   const isBroken = log.ended && !log.ended.value.clean && log.ended.at < (ended?.client.lo ?? Infinity);
   const isOpened = log.opened !== undefined || log.lastLine !== undefined || log.ended !== undefined;
-  return isOpened && !isBroken && !trace.gaps.some(({ value }) => isMissing(value));
+  return isOpened && !isBroken && !hasLogGap(trace, spec.name, atLeast(stopStart.client.lo));
 }
 
 /** Constrains the exit to follow the kill within `kill-lag`. */

@@ -85,9 +85,9 @@ export function deletedAtLatest({ network, isStartOpen, killings }: Stop): numbe
   return Math.min(first ?? Infinity, network.read('accepted').node.hi);
 }
 
-/** It has a Killing, its hook failed, or it ran when the kubelet knew. One that had ended gets none (trap 7). */
-export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop, hookFailed: boolean): boolean {
-  if (killings.length > 0 || hookFailed) return true;
+/** It has a Killing, or it ran when the kubelet knew. One that had ended gets none (trap 7). */
+export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop): boolean {
+  if (killings.length > 0) return true;
   if (!ended) return trace.gone === undefined;
   return kubelet.noticed !== undefined && isBefore(kubelet.noticed, ended);
 }
@@ -98,14 +98,9 @@ export const isStartUncertain = ({ trace, kubelet, stopStart }: Stop): boolean =
 
 /**
  * Whether there may have been a second attempt: then only the exit, or a log line, bounds the signal from above (trap
- * 36). `due`: when the first attempt was to send it.
+ * 36). If no Killing arrived, those of failed attempts may not have arrived either.
  */
-export function mayHaveRetried(stop: Stop, due: Estimate): boolean {
-  const { killings } = stop;
-  // If no Killing arrived, those of failed attempts may not have arrived either. For an Event that was repeated before we
-  // saw it, only the first and the last time are known.
-  return sawRetry(stop) || killings.length === 0 || (killings[0]?.count ?? 1) > 2 || !Number.isFinite(due.client.hi);
-}
+export const mayHaveRetried = (stop: Stop): boolean => sawRetry(stop) || stop.killings.length === 0;
 
 /** Whether something shows that there was, or may have been, a second attempt. */
 export function sawRetry(stop: Stop): boolean {

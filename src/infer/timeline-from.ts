@@ -1,6 +1,6 @@
 /** Makes the Timeline from the conclusions: numbers on one clock, with one consistent schedule. Pure. */
 import type { AssumptionName } from '../model/assumptions.ts';
-import { offsetAt, toClient, withDates } from '../model/clock.ts';
+import { offsetAt, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import { isSeenAtOnce, type Span } from '../model/span.ts';
@@ -65,13 +65,10 @@ function contradictionsIn({ network }: PodExit): Contradiction[] {
 }
 
 /** The bounds of an instant without others: from the pod's creation (API server's clock) to the newest observation. */
-function windowOf(trace: Trace, exit: PodExit | undefined): Span {
-  const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
-  if (!created) return { lo: trace.now, hi: trace.now + 1 };
-  const { lo } = exit
-    ? exit.network.toClient('api', created)
-    : toClient(withDates(trace.clocks.api, trace.clocks.dates), created, trace.now);
-  return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
+function windowOf({ pod, now }: Trace, exit: PodExit | undefined): Span {
+  const created = parseFloor(pod?.value.metadata.creationTimestamp);
+  const since = exit && created ? exit.network.toClient('api', created).lo : now;
+  return { lo: Math.min(since, now), hi: now + 1 };
 }
 
 const startMark = (marks: readonly Mark[]): Mark | undefined =>

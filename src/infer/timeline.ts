@@ -167,12 +167,7 @@ export interface Contradiction {
 }
 
 /** A stretch of client time (ms) in which a stream or a clock was not fully usable. `to` is absent if it has not ended. */
-export interface TimelineGap {
-  readonly resource: string;
-  readonly from: number;
-  readonly to?: number;
-  readonly cause: GapReport['cause'];
-}
+export type TimelineGap = Readonly<GapReport<number>>;
 
 export type FailureStretch = Readonly<ProbeFailures & { seq: number }>;
 

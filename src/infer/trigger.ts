@@ -1,5 +1,5 @@
 /** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
-import type { Condition, Pod } from '../model/kube.ts';
+import type { Pod } from '../model/kube.ts';
 import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
@@ -95,7 +95,10 @@ const byCondition: Rule = (trace, deletion) => {
   const condition = conditionOf(pod, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
   const { kind, event } = conditionKinds.get(reason) ?? {};
-  if (!kind || (condition && isAddedLater(trace, deletion, condition, kind))) return undefined;
+  // If we did not see the deletion, by the condition's own timestamp. Only an eviction's is of the same clock.
+  const since = deletion.isWitnessed ? undefined : parseTime(condition?.lastTransitionTime);
+  const latest = deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
+  if (!kind || (since !== undefined && since > latest)) return undefined;
   const events = trace.events.filter(
     (one) => one.about.kind === 'Pod' && one.reason === event && !one.message.startsWith('Cancelling'),
   );
@@ -112,18 +115,6 @@ const byCondition: Rule = (trace, deletion) => {
     ...refusedBefore(trace, deletion),
   };
 };
-
-/** If we did not see the deletion, by the condition's own timestamp. Only an eviction's is of the same clock. */
-function isAddedLater(
-  trace: Trace,
-  { isWitnessed }: Deletion,
-  { lastTransitionTime }: Condition,
-  kind: TriggerKind,
-): boolean {
-  const since = parseTime(lastTransitionTime);
-  if (since === undefined || isWitnessed) return false;
-  return since > deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
-}
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
 const byPodGc: Rule = (_trace, { facts, pod }) => {
@@ -166,14 +157,9 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
   parseTime(last.value.status.conditions?.find((condition) => condition.type === ended?.value)?.lastTransitionTime);
 
-/** The Job's end, if that is close to the deletion: a Job deletes its pods when it ends, not later. */
-function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
-  const { first, ended } = job;
-  if (!ended) return undefined;
-  if (ended.seq !== first.seq) return withinCauseWindow(ended, trace);
-  const at = endStampOf(job);
-  return at !== undefined && Math.abs(at - deletionRequestedAt(trace)) <= controllerReactionMs ? ended : undefined;
-}
+/** The Job's end, if we saw it close to the deletion: a Job deletes its pods when it ends, not later. */
+const endedNear = ({ first, ended }: OwnerFacts, trace: Trace): Fact<string> | undefined =>
+  ended && ended.seq !== first.seq ? withinCauseWindow(ended, trace) : undefined;
 
 /** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts, pod }) => {

@@ -40,8 +40,6 @@ export interface ClusterMemory {
   reached: boolean;
   /** Whether the server supports streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
   streamingLists: 'untried' | 'supported' | 'unsupported';
-  /** Node's code of the last shortage of this machine that was reported (http/client.ts). */
-  reportedShortage?: string;
 }
 
 /** A request that is only measured: from a probe, through the API server's proxy. */

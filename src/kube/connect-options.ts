@@ -1,38 +1,6 @@
-/** The flags that choose the cluster and the user, named as in kubectl; all are optional. */
-export interface ConnectOptions {
-  kubeconfig?: string;
-  context?: string;
-  cluster?: string;
-  user?: string;
-  server?: string;
-  token?: string;
-  username?: string;
-  password?: string;
-  as?: string;
-  asGroup?: readonly string[];
-  asUid?: string;
-  /** Each is KEY=VALUE. */
-  asUserExtra?: readonly string[];
-  certificateAuthority?: string;
-  clientCertificate?: string;
-  clientKey?: string;
-  insecureSkipTlsVerify?: boolean;
-  tlsServerName?: string;
-  /** Instead of the kubeconfig's `proxy-url` (kubectl 1.37). */
-  proxyUrl?: string;
-  /** kubectl's settings file, for its policy for credential plugins. */
-  kuberc?: string;
-  /** 0 or absent: no limit. Never cuts an open stream. */
-  requestTimeoutMs?: number;
-  namespace?: string;
-  /** The server's audit log shows `kubectl-podexit/VERSION (node)`. */
-  version: string;
-}
-
 /**
- * The flags that are repeated in the commands that podexit suggests. Without them a command would use the current
- * context, which may be another cluster with a pod of the same name. Secrets are never repeated: the user has to give
- * them again.
+ * The flags that are repeated in the commands that podexit suggests: without them a command would use the current context,
+ * which may be another cluster with a pod of the same name. Secrets are never repeated.
  */
 const repeatedFlags = [
   'kubeconfig',
@@ -45,13 +13,33 @@ const repeatedFlags = [
   'clientKey',
   'tlsServerName',
   'insecureSkipTlsVerify',
+  // Instead of the kubeconfig's `proxy-url` (kubectl 1.37).
   'proxyUrl',
+  // kubectl's settings file, for its policy for credential plugins.
   'kuberc',
   'as',
   'asGroup',
   'asUid',
   'asUserExtra',
 ] as const;
+
+/** The flags that choose the cluster and the user, named as in kubectl; all are optional. */
+export interface ConnectOptions extends Partial<
+  Record<Exclude<(typeof repeatedFlags)[number], 'asGroup' | 'asUserExtra' | 'insecureSkipTlsVerify'>, string>
+> {
+  asGroup?: readonly string[];
+  /** Each is KEY=VALUE. */
+  asUserExtra?: readonly string[];
+  insecureSkipTlsVerify?: boolean;
+  token?: string;
+  username?: string;
+  password?: string;
+  /** 0 or absent: no limit. Never cuts an open stream. */
+  requestTimeoutMs?: number;
+  namespace?: string;
+  /** The server's audit log shows `kubectl-podexit/VERSION (node)`. */
+  version: string;
+}
 
 /** The flags that were given, as arguments of a program. */
 export const connectionArguments = (options: Partial<ConnectOptions>): string[] =>

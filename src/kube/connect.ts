@@ -12,18 +12,12 @@ import { loadKubeconfig } from './kubeconfig/load.ts';
 import { createRedactor, showUrl } from './redact.ts';
 import type { Env } from './env.ts';
 
-/**
- * Creates a Cluster from flags and kubeconfig. Sends nothing yet. Throws PodexitError (`kubeconfig.*`,
- * `usage.impersonation`) if the configuration cannot be used.
- */
+/** Creates a Cluster from flags and kubeconfig. Sends nothing yet. Throws `kubeconfig.*` and `usage.impersonation`. */
 export async function connect(options: ConnectOptions, processEnv: Env): Promise<Cluster> {
-  const env = options.kuberc ? withVariable(processEnv, 'KUBERC', options.kuberc) : processEnv;
-  const loaded = await loadKubeconfig({
-    variables: env.variables,
-    file: options.kubeconfig,
-    server: options.server,
-    token: options.token,
-  });
+  const { kuberc } = options;
+  const env = kuberc ? { ...processEnv, variables: { ...processEnv.variables, KUBERC: kuberc } } : processEnv;
+  const { variables } = env;
+  const loaded = await loadKubeconfig({ ...options, variables });
   const { contextName, namespace, cluster, user } = choose(loaded, options);
   const redactor = createRedactor();
   const { clean } = redactor;
@@ -33,8 +27,8 @@ export async function connect(options: ConnectOptions, processEnv: Env): Promise
   // Each stream adds a listener; so many look like a leak to Node, which would warn.
   setMaxListeners(0, closing.signal);
   const identify = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
-  const proxy = chooseProxy({ base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl });
-  const transport = await createTransport(base, proxy, env.variables);
+  const proxy = chooseProxy(base, { variables, redactor, proxyUrl: cluster.proxyUrl });
+  const transport = await createTransport(base, proxy, variables);
   const counts = { watches: new Set<string>(), logs: 0, others: 0 };
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
@@ -49,7 +43,7 @@ export async function connect(options: ConnectOptions, processEnv: Env): Promise
     clean,
     requestTimeoutMs: options.requestTimeoutMs,
   });
-  const extra = env.variables['NODE_EXTRA_CA_CERTS'];
+  const extra = variables['NODE_EXTRA_CA_CERTS'];
   if (extra && trustsPublicAuthorities(cluster))
     env.log(1, `the authorities in ${extra} are trusted too (NODE_EXTRA_CA_CERTS); kubectl does not read it`);
   env.log(4, clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
@@ -79,11 +73,6 @@ export async function connect(options: ConnectOptions, processEnv: Env): Promise
     },
   };
 }
-
-const withVariable = (env: Env, name: string, value: string): Env => ({
-  ...env,
-  variables: { ...env.variables, [name]: value },
-});
 
 /** Without an authority in the kubeconfig, Node trusts its built-in ones and those of NODE_EXTRA_CA_CERTS. */
 const trustsPublicAuthorities = (cluster: ClusterEntry): boolean =>

@@ -1,14 +1,11 @@
-/**
- * Decides what a list or watch does next. A pure table: every outcome has one row, and each row says why. watch.ts
- * sends the requests and waits.
- */
+/** Decides what a list or watch does next. A pure table: every outcome has one row, and each row says why. */
 import type { GapCause } from '../model/observation.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
 /** How one attempt (a list, or a watch from its start to its end) ended. */
 export type AttemptEnd =
-  /** The server ended the response normally. */
+  /** The server ended the response normally, or with an ERROR line as the credentials expired, and there are new ones. */
   | { kind: 'ended' }
   /** The connection broke, or a line was incomplete or not JSON. */
   | { kind: 'cut' }
@@ -28,8 +25,6 @@ export type AttemptEnd =
   | { kind: 'behind' }
   /** For a while the server has lacked something that the stream delivered: it does not know the stream's position. */
   | { kind: 'ahead' }
-  /** The credentials expired during a watch (an ERROR line), and there are new ones. */
-  | { kind: 'renewed' }
   /** A successful answer that is not from Kubernetes: a login page, or a proxy's own page. */
   | { kind: 'foreign' };
 
@@ -100,22 +95,22 @@ const rows: { [K in AttemptEnd['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor)
   'no-streaming-list': () => ({ next: 'relist', wait: immediately }),
   // The object is never read. If the server sends it again each time, a retry is useless.
   oversized: (_, cursor) =>
-    cursor.resourceVersion === undefined || cursor.relists >= maxOversizedRelists
+    cursor.resourceVersion === undefined || cursor.relists >= 3
       ? { next: 'stop', because: 'oversized' }
       : relist(cursor, 'disconnected'),
   // RetryWatcher: continuing "might cause lastResourceVersion inconsistency".
   unversioned: (_, cursor) => relist(cursor, 'disconnected'),
   behind: (_, cursor) => {
     // An etcd restored from a backup never catches up: accept its state, and report the gap.
-    if (cursor.behind > maxListsBehind) return { next: 'relist', wait: backoffRange(cursor.failures), lost: 'behind' };
+    if (cursor.behind > 10) return { next: 'relist', wait: backoffRange(cursor.failures), lost: 'behind' };
     return { next: 'relist', wait: backoffRange(cursor.behind), notOlder: true };
   },
   // The server was asked twice, ten seconds apart, which is longer than a lag. Accept its state, and report the gap.
   ahead: () => ({ next: 'relist', wait: immediately, lost: 'behind' }),
-  renewed: (_, cursor) => retry(cursor),
-  // Before the first list this is the wrong address; later it is a proxy's answer during an outage.
+  // Before the first list this is the wrong address, unless a proxy finds its server within a second; later it is a
+  // proxy's answer during an outage.
   foreign: (_, cursor) =>
-    cursor.resourceVersion === undefined && cursor.foreign >= maxForeignAnswers
+    cursor.resourceVersion === undefined && cursor.foreign >= 3
       ? { next: 'stop', because: 'foreign' }
       : retry(cursor, 1),
 };
@@ -142,10 +137,6 @@ function byStatus(
 }
 
 const immediately: Wait = [0, 0];
-const maxListsBehind = 10;
-const maxOversizedRelists = 3;
-/** With the backoff below about a second: a proxy may take that long to find its server. */
-const maxForeignAnswers = 3;
 
 /** Also backs off by `relists`: a list may succeed each time, and the watch after it fail. */
 function relist(cursor: Cursor, lost: GapCause): Next {

@@ -19,23 +19,20 @@ export type DeleteStep =
   | { next: 'last-look' }
   | { next: 'give-up' };
 
-/** With the backoff below about a minute and a half: as long as an API server takes to restart. */
-const maxUnsentTries = 24;
-/** A server that fails this often never executes it; each time a GET has shown that it did not. */
-const maxAmbiguousTries = 8;
-
 /** With `dryRun` nothing is ever executed, so a GET would not show the result. */
 export function decideDelete(tried: Tried, failures: number, dryRun = false): DeleteStep {
   if (tried.kind === 'accepted') return { next: 'done' };
   const retryAfterMs = tried.kind === 'refused' ? tried.refusal.retryAfterMs : undefined;
   const ms = retryAfterMs ?? backoffMs(failures, 100);
-  switch (tried.kind === 'refused' ? effectOfRefused(tried.refusal) : effectOfFailed(tried.failure)) {
+  switch (effectOf(tried)) {
     case 'final':
       return { next: 'give-up' };
     case 'none':
-      return failures < maxUnsentTries ? { next: 'again', ms } : { next: 'give-up' };
+      // With the backoff about a minute and a half: as long as an API server takes to restart.
+      return failures < 24 ? { next: 'again', ms } : { next: 'give-up' };
     case 'unknown':
-      if (failures >= maxAmbiguousTries) return { next: dryRun ? 'give-up' : 'last-look' };
+      // A server that fails this often never executes it; each time a GET has shown that it did not.
+      if (failures >= 8) return { next: dryRun ? 'give-up' : 'last-look' };
       return { next: dryRun ? 'again' : 'look', ms };
   }
 }
@@ -43,13 +40,11 @@ export function decideDelete(tried: Tried, failures: number, dryRun = false): De
 /** `final`: another try gives the same; `none`: it was not executed; `unknown`: it may have been executed. */
 type Effect = 'final' | 'none' | 'unknown';
 
-function effectOfFailed(failure: TransportFailure): Effect {
-  if (isUntrusted(failure)) return 'final';
+function effectOf(tried: Exclude<Tried, { kind: 'accepted' }>): Effect {
+  if (tried.kind === 'failed' && isUntrusted(tried.failure)) return 'final';
   // No connection, or no TLS handshake: the server has read nothing of the request.
-  return failure.sent ? 'unknown' : 'none';
-}
-
-function effectOfRefused(refusal: Refusal): Effect {
+  if (tried.kind === 'failed') return tried.failure.sent ? 'unknown' : 'none';
+  const { refusal } = tried;
   const { status, isPage, message } = refusal;
   // A budget refuses until the application is healthy again; the user decides whether to wait for that.
   if (isRefusedByBudget(refusal) || isUidConflict(refusal)) return 'final';

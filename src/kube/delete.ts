@@ -1,5 +1,4 @@
 import { asObject, metadataOf } from '../model/observe/read.ts';
-import type { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { ApiResponse, Cluster } from './cluster.ts';
 import { refusedDelete } from './refused.ts';
@@ -7,9 +6,9 @@ import { backoffMs } from './decide.ts';
 import { decideDelete, isUidConflict, type Tried } from './delete-decide.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { tryGet } from './get.ts';
+import { lookOf, tryGet } from './get.ts';
 import { podPath } from './resource-path.ts';
-import { wholeText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
+import { wholeText, readRefusal } from './status.ts';
 import { delay } from './env.ts';
 import { notReached } from './server-errors.ts';
 
@@ -45,12 +44,19 @@ export async function* deletePod(
     if (step.next === 'done') return;
     // The pod is gone, perhaps by an earlier try. The watch shows what happened.
     if (step.next === 'give-up' && mayBeExecuted && isGone(tried)) return;
-    if (step.next === 'again' && tried.kind === 'refused') yield throttled(cluster, target, tried.refusal);
+    if (step.next === 'again' && tried.kind === 'refused') {
+      const { status, message } = tried.refusal;
+      // Reported, so that this try is not taken for the one that started the deletion.
+      yield { kind: 'answered', at: cluster.env.now(), verb: verbOf(target), status, message: cluster.clean(message) };
+    }
     if (step.next === 'look' || step.next === 'last-look') {
       mayBeExecuted = true;
       if ((yield* wasExecuted(cluster, target, signal)) || signal.aborted) return;
     }
-    if (step.next === 'give-up' || step.next === 'last-look') throw giveUp(cluster, target, tried);
+    if (step.next === 'give-up' || step.next === 'last-look')
+      throw tried.kind === 'refused'
+        ? refusedDelete(cluster, target, tried.refusal)
+        : notReached(cluster, tried.kind === 'failed' ? tried.failure : undefined);
     if (!(await delay(cluster.env, step.ms, signal))) return;
   }
 }
@@ -58,18 +64,14 @@ export async function* deletePod(
 const isGone = (tried: Tried): boolean =>
   tried.kind === 'refused' && (tried.refusal.status === 404 || isUidConflict(tried.refusal));
 
-/** Reported, so that this try is not taken for the one that started the deletion. */
-function throttled(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): RawObservation {
-  const verb = evict ? 'evict' : 'delete';
-  return { kind: 'answered', at: cluster.env.now(), verb, status, message: cluster.clean(message) };
-}
+const verbOf = ({ evict }: DeleteTarget) => (evict ? 'evict' : 'delete');
 
 async function* send(
   cluster: Cluster,
   target: DeleteTarget,
   signal: AbortSignal,
 ): AsyncGenerator<RawObservation, Tried> {
-  const verb = target.evict ? 'evict' : 'delete';
+  const verb = verbOf(target);
   // Report the request when it goes out, not when it is answered: the watch may bring the deletion first. A request
   // that never went out is not reported.
   let reportSent: (sentAt: number) => void = () => undefined;
@@ -82,12 +84,13 @@ async function* send(
   if (answer instanceof TransportFailure) return { kind: 'failed', failure: answer };
   yield* answer.dated;
   const { status, body, at } = answer;
-  if (status < 200 || status >= 300 || isFailureStatus(body)) {
-    const code = asObject(body)['code'];
+  const { kind, status: outcome, code } = asObject(body);
+  // An eviction may carry a failure inside a 201 (SIGNALS §1).
+  if (status < 200 || status >= 300 || (kind === 'Status' && outcome === 'Failure')) {
     const refusedWith = status < 300 && typeof code === 'number' ? code : status;
     return { kind: 'refused', refusal: readRefusal(refusedWith, body, answer.headers) };
   }
-  yield { kind: 'answered', at, verb, status, object: asObject(body)['kind'] === 'Pod' ? body : undefined };
+  yield { kind: 'answered', at, verb, status, object: kind === 'Pod' ? body : undefined };
   return { kind: 'accepted' };
 }
 
@@ -135,23 +138,13 @@ async function* wasExecuted(
     if (answer?.status === 401 || answer?.status === 403) {
       throw refusedDelete(cluster, target, readRefusal(answer.status, answer.body));
     }
-    const kind = asObject(answer?.body)['kind'];
-    if (answer?.status === 404 && kind === 'Status') {
-      yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
-      return true;
-    }
-    // A login page or a proxy's own page says nothing about the pod.
-    if (answer?.status === 200 && kind === 'Pod') {
-      const metadata = metadataOf(answer.body);
-      const executed = wholeText(metadata['uid']) !== target.uid || wholeText(metadata['deletionTimestamp']) !== '';
-      if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
+    const look = answer && lookOf(answer);
+    if (look) {
+      const { uid, deletionTimestamp } = metadataOf(look.object);
+      const executed = uid !== target.uid || wholeText(deletionTimestamp) !== '';
+      if (executed) yield { kind: 'looked', ...look };
       return executed;
     }
     if (!(await delay(cluster.env, backoffMs(failures), signal))) return false;
   }
-}
-
-function giveUp(cluster: Cluster, target: DeleteTarget, tried: Tried): PodexitError {
-  if (tried.kind === 'refused') return refusedDelete(cluster, target, tried.refusal);
-  return notReached(cluster, tried.kind === 'failed' ? tried.failure : undefined);
 }

@@ -51,3 +51,22 @@ export function within<T>(
     if (signal?.aborted) void Promise.resolve().then(giveUp);
   });
 }
+
+/** Throws `reason()` if the signal is aborted first. Open requests end with their connection. */
+export async function unlessAborted<T>(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+  reason: () => Error,
+): Promise<T> {
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const giveUp = (): void => reject(reason());
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp, { once: true, signal: settled.signal });
+  });
+  try {
+    return await Promise.race([work(signal), aborted]);
+  } finally {
+    settled.abort();
+  }
+}

@@ -12,11 +12,6 @@ export type ExecResult =
   | { kind: 'failed'; message: string }
   | { kind: 'refused'; status: number; message: string };
 
-/** A container may never answer. */
-const timeoutMs = 10_000;
-/** ms; a proxy may keep the connection open after the server's close frame. */
-const maxCloseMs = 1000;
-
 /** Throws if the connection fails or the time runs out. */
 export async function execIn(
   cluster: Cluster,
@@ -30,14 +25,15 @@ export async function execIn(
   for (const word of command) query.append('command', word);
   const address = await cluster.webSocketTo?.(`${podPath(cluster.namespace, pod)}/exec`, query);
   if (!address) return { kind: 'failed', message: 'this connection cannot be upgraded' };
-  const options = { ...address.options, closeTimeout: maxCloseMs };
+  // ms; a proxy may keep the connection open after the server's close frame.
+  const options = { ...address.options, closeTimeout: 1000 };
+  // apimachinery pkg/util/remotecommand/constants.go: v5 is Kubernetes 1.30 and newer.
+  const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
   const socket = withUsable(() => new WebSocket(address.url, protocols, options));
-  const result = await readStreams(socket, AbortSignal.any([cluster.closed, AbortSignal.timeout(timeoutMs)]));
+  // A container may never answer.
+  const result = await readStreams(socket, AbortSignal.any([cluster.closed, AbortSignal.timeout(10_000)]));
   return result.kind === 'refused' ? { ...result, message: cluster.clean(result.message) } : result;
 }
-
-/** `remotecommand` (apimachinery pkg/util/remotecommand/constants.go): v5 is Kubernetes 1.30 and newer. */
-const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 function messageIn(text: string): string {
   const { message } = asObject(parseJson(text));
@@ -46,8 +42,6 @@ function messageIn(text: string): string {
 
 /** The first byte of each message is its channel. */
 const channels = { stdout: 1, stderr: 2, error: 3 } as const;
-/** Plenty for `/proc/1/status`, which has 2 kB. */
-const maxOutputBytes = 256 * 1024;
 
 function readStreams(socket: WebSocket, signal: AbortSignal): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
@@ -64,7 +58,8 @@ function readStreams(socket: WebSocket, signal: AbortSignal): Promise<ExecResult
     socket.on('message', (data: RawData) => {
       // `binaryType` is nodebuffer.
       const message = data as Buffer;
-      if ((size += message.length) <= maxOutputBytes) parts[message[0] ?? 0]?.push(message.subarray(1));
+      // Plenty for `/proc/1/status`, which has 2 kB.
+      if ((size += message.length) <= 256 * 1024) parts[message[0] ?? 0]?.push(message.subarray(1));
     });
     socket.on('close', () => {
       const error = errorOf(textOf(channels.error));

@@ -1,4 +1,5 @@
 import { PodexitError } from '../errors.ts';
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { ApiResponse, Cluster, ApiRequest } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
@@ -17,6 +18,15 @@ export async function getObject(cluster: Cluster, path: string, options: GetOpti
   if (answer.status === 401) throw unauthorized(cluster);
   if (isProxyPage(answer)) throw notKubernetes(cluster);
   return answer;
+}
+
+type Look = { at: number; sentAt: number; object?: JsonObject };
+
+/** The pod that a GET shows, or (without `object`) a proof that there is none. A page or a refusal proves nothing. */
+export function lookOf({ at, sentAt, status, body }: ApiResponse): Look | undefined {
+  const object = asObject(body);
+  if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };
+  return status === 404 && object['kind'] === 'Status' ? { at, sentAt } : undefined;
 }
 
 /** One 429 or 503 must not lose a fact, and no request may wait for ever. */

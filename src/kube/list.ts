@@ -2,23 +2,15 @@ import { asArray, asObject } from '../model/observe/read.ts';
 import type { Deliver } from '../model/observation.ts';
 import { selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiRequest, ApiResponse, Cluster } from './cluster.ts';
-import { decide, randomMs, type AttemptEnd } from './decide.ts';
+import type { AttemptEnd } from './decide.ts';
 import { requestWithRetries } from './get.ts';
 import { isTooLarge } from './http/body.ts';
-import { TransportFailure } from './http/failure.ts';
 import { wholeText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
-import { delay } from './env.ts';
-import { maxWatchLineBytes, stopError } from './server-errors.ts';
+import { maxWatchLineBytes } from './server-errors.ts';
 
 type ListResult =
   | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number }
   | { kind: 'failed'; outcome: AttemptEnd; refusal: Refusal };
-
-/** The same as in kubectl: fewer round trips than pages of 100, and no page that blocks the server. */
-const pageSize = '500';
-const maxRestarts = 3;
-/** Half a million objects. A server that sends more never ends its list. */
-const maxPages = 1000;
 
 interface ListOptions {
   signal: AbortSignal;
@@ -39,7 +31,7 @@ export async function listObjects(cluster: Cluster, target: WatchTarget, options
     for (let restarts = 0; ; restarts++) {
       const result = await listPages(cluster, target, options);
       const expired = result.kind === 'failed' && result.refusal.status === 410;
-      if (!expired || restarts === maxRestarts) return result;
+      if (!expired || restarts === 3) return result;
     }
   } catch (error) {
     if (isTooLarge(error)) return failedList({ kind: 'oversized', refusal: noStatus, verb: 'list' });
@@ -55,7 +47,8 @@ async function listPages(
   const objects: unknown[] = [];
   let sentAt: number | undefined;
   let next = '';
-  for (let pages = 0; pages < maxPages; pages++) {
+  // Half a million objects. A server that sends more never ends its list.
+  for (let pages = 0; pages < 1000; pages++) {
     const query = pageQuery(target, next, notOlderThan);
     // A list of one named object has the limit of a line of a watch.
     const maxBytes = target.name === undefined ? undefined : maxWatchLineBytes;
@@ -65,7 +58,10 @@ async function listPages(
     sentAt ??= answer.sentAt;
     if (answer.status !== 200) return refusedList(answer);
     const resourceVersion = versionOf(answer.body);
-    if (resourceVersion === undefined) return failedList({ kind: isList(answer.body) ? 'cut' : 'foreign' });
+    if (resourceVersion === undefined) {
+      const isList = wholeText(asObject(answer.body)['kind']).endsWith('List');
+      return failedList({ kind: isList ? 'cut' : 'foreign' });
+    }
     const items = itemsOf(answer.body);
     objects.push(...(target.keep ? items.map(target.keep) : items));
     const previous = next;
@@ -77,7 +73,8 @@ async function listPages(
 }
 
 function pageQuery(target: WatchTarget, next: string, notOlderThan: string | undefined): ApiRequest['query'] {
-  const query = { ...selectors(target), limit: pageSize };
+  // The same limit as in kubectl: fewer round trips than pages of 100, and no page that blocks the server.
+  const query = { ...selectors(target), limit: '500' };
   // A continue token contains the version of its first page, and excludes any other.
   if (next !== '') return { ...query, continue: next };
   const resourceVersionMatch = notOlderThan === undefined ? undefined : 'NotOlderThan';
@@ -97,8 +94,6 @@ function refusedList(answer: ApiResponse): ListResult {
   return failedList(behind ? { kind: 'behind' } : { kind: 'refused', refusal, verb: 'list' }, refusal);
 }
 
-const isList = (body: unknown): boolean => wholeText(asObject(body)['kind']).endsWith('List');
-
 const noStatus = readRefusal(200, undefined);
 
 /** Without a Status: no answer, an answer that is too large or not a list, no version, or no end. */
@@ -109,33 +104,4 @@ function failedList(outcome: AttemptEnd, refusal = noStatus): ListResult {
 /** Reads one list for a caller that waits: retries like `requestWithRetries`, and throws the same. */
 export function listOnce(cluster: Cluster, target: WatchTarget, options: { signal: AbortSignal }): Promise<ListResult> {
   return listObjects(cluster, target, { ...options, retry: true });
-}
-
-/**
- * Reads one list, however long the server is busy, with the waits that `decide` has for watches. Returns the list, or a
- * final refusal; undefined on abort, and when the cluster is closed. `deliver` gets the `Date` of each answer. Throws
- * PodexitError `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` if no request
- * of this run was ever answered.
- */
-export async function listUntilAnswered(
-  cluster: Cluster,
-  target: WatchTarget,
-  { signal, deliver }: { signal: AbortSignal; deliver: Deliver },
-): Promise<ListResult | undefined> {
-  let foreign = 0;
-  for (let failures = 0; ; failures++) {
-    const result = await listObjects(cluster, target, { signal, deliver }).catch((error: unknown) => {
-      if (error instanceof TransportFailure) return failedList({ kind: 'unanswered', failure: error });
-      throw error;
-    });
-    if (signal.aborted || cluster.closed.aborted) return undefined;
-    if (result.kind === 'listed') return result;
-    const counts = { failures, behind: 0, relists: 0, dead: 0, foreign };
-    const next = decide(result.outcome, { ...counts, reached: cluster.memory.reached });
-    foreign = result.outcome.kind === 'foreign' ? foreign + 1 : 0;
-    if (next.next === 'stop') throw stopError(cluster, next.because, result.outcome);
-    if (next.next === 'refuse') return result;
-    const ms = randomMs(next.wait, cluster.env.random());
-    if (!(await delay(cluster.env, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
-  }
 }

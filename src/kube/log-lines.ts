@@ -20,12 +20,7 @@ export interface LogProgress {
   openedAt?: number;
 }
 
-/** ms between two reported lines of a container. */
-const reportIntervalMs = 50;
-/** Bytes. A longer line is cut; the kubelet itself splits at 16 KiB. */
-const maxLogLineBytes = 16 * 1024;
-
-/** Reads all lines until the end; true if the server ended the log normally. */
+/** Reads all lines until the end, and reports one in 50 ms; true if the server ended the log normally. */
 export async function readLogLines(
   cluster: Cluster,
   container: string,
@@ -34,10 +29,11 @@ export async function readLogLines(
   { signal, deliver, matters = () => false }: LogOptions,
 ): Promise<boolean> {
   const { env } = cluster;
-  const limit = createLogLimit(reportIntervalMs, matters);
+  const limit = createLogLimit(50, matters);
   const report = (received: ReportedLine | undefined, at: number): void =>
     void (received && deliver({ kind: 'line', at, container, ...received }));
-  const next = takeLines(response.body, env, maxLogLineBytes);
+  // The kubelet itself splits at 16 KiB.
+  const next = takeLines(response.body, env, 16 * 1024);
   const seen = progress.lastTime;
   try {
     for (;;) {

@@ -1,11 +1,12 @@
 import { metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { backoffMs } from './decide.ts';
+import { lookOf } from './get.ts';
 import { readJson } from './http/body.ts';
 import { readLogLines, type LogOptions, type LogProgress } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
-import { wholeText, isProxyPage, readRefusal, type Refusal } from './status.ts';
+import { readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { answerIfAny, unauthorized } from './server-errors.ts';
 
@@ -16,8 +17,6 @@ export interface LogTarget {
   /** The pod's uid; without it, any pod of that name is accepted. */
   uid?: string;
 }
-
-const containerStartRetryMs = 1000;
 
 /**
  * Follows one container's log from now on: `log-opened`, its lines (at most one in 50 ms; `skipped` counts the others),
@@ -93,15 +92,14 @@ async function decideLog(
   if (refusal === undefined || isServerTrouble(refusal)) return refusal?.retryAfterMs ?? backoffMs(failures);
   const { status, message } = refusal;
   // errors.ndjson: `container "pend" in pod "pend" is waiting to start: …`
-  if (status === 400 && message.includes('waiting to start')) return containerStartRetryMs;
+  if (status === 400 && message.includes('waiting to start')) return 1000;
   if (status === 401) throw unauthorized(cluster);
   if (status !== 404) return 'refused';
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).
   const answer = await answerIfAny(cluster.request({ method: 'GET', path: podPath(namespace, pod), signal }), signal);
-  if (answer?.status === 404 && !isProxyPage(answer)) return 'gone';
-  const received = wholeText(metadataOf(answer?.body)['uid']);
-  if (answer?.status !== 200 || received === '') return backoffMs(failures);
-  return uid !== undefined && received !== uid ? 'gone' : 'refused';
+  const look = answer && lookOf(answer);
+  if (!look) return backoffMs(failures);
+  return look.object && (uid === undefined || metadataOf(look.object)['uid'] === uid) ? 'refused' : 'gone';
 }
 
 /** A problem of the server or the connection, not of this log; also a proxy's own page, which is no Status. */
@@ -120,16 +118,16 @@ async function requestLog(
 ): Promise<StreamedResponse | undefined> {
   // sinceTime is cut to whole seconds on its way to the kubelet, so readLines skips the lines that are already known.
   const start = progress.lastTime ?? (since === undefined ? undefined : new Date(since).toISOString());
-  const from = start === undefined ? fromOpening(progress, cluster.env.now()) : { sinceTime: start };
+  // A log that broke before its first line: from its first opening, whatever the server's clock shows.
+  const { openedAt } = progress;
+  const openedFor = openedAt === undefined ? undefined : Math.floor((cluster.env.now() - openedAt) / 1000) + 1;
+  const fromOpening = openedFor === undefined ? { tailLines: '0' } : { sinceSeconds: String(openedFor) };
+  const from = start === undefined ? fromOpening : { sinceTime: start };
   const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
   return await answerIfAny(
     cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal }),
     signal,
   );
 }
-
-/** From now on; a log that broke before its first line, from its first opening, whatever the server's clock shows. */
-const fromOpening = ({ openedAt }: LogProgress, now: number): Record<string, string> =>
-  openedAt === undefined ? { tailLines: '0' } : { sinceSeconds: String(Math.floor((now - openedAt) / 1000) + 1) };
 
 const pathOf = ({ namespace, pod }: LogTarget): string => podPath(namespace, pod, 'log');

@@ -1,6 +1,5 @@
 export type Redactor = ReturnType<typeof createRedactor>;
 
-const minSecretLength = 4;
 const mask = '<redacted>';
 
 /**
@@ -13,7 +12,7 @@ export function createRedactor() {
     /** Hides this value and its base64 from now on. Ignores short values: no secrets, and they would garble the text. */
     hide: (secret: string | undefined): void => {
       const given = secret?.trim() ?? '';
-      if (given.length < minSecretLength) return;
+      if (given.length < 4) return;
       secrets.add(given);
       // As it is sent: half a surrogate pair cannot be encoded, and is replaced.
       const value = given.toWellFormed();

@@ -52,20 +52,18 @@ export function refusedPods(
   const denied = denialOf(refusal);
   if (denied) return forbidden('pod.forbidden', namespace, message, denied, onlyReads);
   const [code, what] = name === undefined ? ['pods.unreadable', 'the pods'] : ['pod.unreadable', `pod "${name}"`];
-  const hint = name === undefined ? unreadableHints[status] : undefined;
+  const hints: Partial<Record<number, string>> = {
+    400: 'Check the selector: -l and --field-selector take what they take in `kubectl get pods`.',
+    404: "This is not a Kubernetes API server: check the cluster's address in the kubeconfig and any proxy in front of it.",
+  };
   return new PodexitError(
     code,
     `${what} in namespace "${namespace}" cannot be read (${status}): ${message}`,
-    hint ?? persistsHint,
+    (name === undefined && hints[status]) || persistsHint,
   );
 }
 
 const persistsHint = 'Try again; if the error persists, check the API server or the proxy in front of it.';
-
-const unreadableHints: Partial<Record<number, string>> = {
-  400: 'Check the selector: -l and --field-selector take what they take in `kubectl get pods`.',
-  404: "This is not a Kubernetes API server: check the cluster's address in the kubeconfig and any proxy in front of it.",
-};
 
 /** The permission that a 403 says is missing; undefined for a 403 of a proxy, which names none. */
 const denialOf = ({ status, message }: Pick<Refusal, 'status' | 'message'>): Permission | undefined =>
@@ -80,7 +78,6 @@ function forbidden(code: string, namespace: string, message: string, denied: Per
   );
 }
 
-/** Another pod has this name now. */
 export const replacedPod = (namespace: string, name: string): PodexitError =>
   new PodexitError(
     'pod.replaced',

@@ -16,9 +16,15 @@ export function readPath(path: string): { resource: string; group: string } {
   return { resource: subresource === undefined ? kind : `${kind}/${subresource}`, group };
 }
 
+/** Path of a collection; an empty `namespace` means all namespaces. `group`: with its version; `v1` is the core group. */
+export function collectionPath(namespace: string, resource: string, group = 'v1'): string {
+  const root = group === 'v1' ? '/api/v1' : `/apis/${group}`;
+  return namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+}
+
 /** The path of one pod, or of something below it. */
 export function podPath(namespace: string, name: string, subresource?: 'log' | 'eviction'): string {
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+  const path = `${collectionPath(namespace, 'pods')}/${encodeURIComponent(name)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;
 }
 
@@ -40,10 +46,7 @@ export interface WatchTarget {
   keep?: ((this: void, object: unknown) => unknown) | undefined;
 }
 
-/**
- * The object has another name or namespace than requested: the server, or a proxy in front of it, does not respect the
- * selector.
- */
+/** The object has another name or namespace than requested: the server, or a proxy before it, ignores the selector. */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
   const metadata = metadataOf(object);
   const isOther = (received: string | undefined, asked: string | undefined): boolean =>
@@ -57,7 +60,6 @@ function namespaceIn(path: string): string | undefined {
   return namespace === undefined ? undefined : decodeURIComponent(namespace);
 }
 
-/** Identifies an object within its collection. */
 export function keyOf(object: unknown): string {
   const { namespace, name } = metadataOf(object);
   return `${asString(namespace)}/${asString(name)}`;

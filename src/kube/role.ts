@@ -10,27 +10,25 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
+const read = ['get', 'list', 'watch'] as const;
+
 /** Every permission that a trace can use in the pod's namespace; all but those on pods are optional. */
 export const namespaceRules: readonly Rule[] = [
-  { group: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
+  { group: '', resources: ['pods'], verbs: [...read, 'delete'] },
   { group: '', resources: ['pods/log'], verbs: ['get'] },
   { group: '', resources: ['pods/eviction'], verbs: ['create'] },
-  { group: '', resources: ['services', 'events'], verbs: ['get', 'list', 'watch'] },
-  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
-  {
-    group: 'apps',
-    resources: ['replicasets', 'deployments', 'statefulsets', 'daemonsets'],
-    verbs: ['get', 'list', 'watch'],
-  },
-  { group: 'batch', resources: ['jobs', 'cronjobs'], verbs: ['get', 'list', 'watch'] },
+  { group: '', resources: ['services', 'events'], verbs: read },
+  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read },
+  { group: 'apps', resources: ['replicasets', 'deployments', 'statefulsets', 'daemonsets'], verbs: read },
+  { group: 'batch', resources: ['jobs', 'cronjobs'], verbs: read },
   { group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['get', 'list'] },
 ];
 
 /** What only a ClusterRole can grant: the node, its Events and its Lease, and the namespace. All of it is optional. */
 export const clusterRules: readonly Rule[] = [
-  { group: '', resources: ['nodes', 'events'], verbs: ['get', 'list', 'watch'] },
+  { group: '', resources: ['nodes', 'events'], verbs: read },
   { group: '', resources: ['namespaces'], verbs: ['get'] },
-  { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'list', 'watch'] },
+  { group: 'coordination.k8s.io', resources: ['leases'], verbs: read },
 ];
 
 /**
@@ -49,10 +47,10 @@ export function roleFor(namespace: string, ...missing: Permission[]): string {
 
 /** The same for a run that deletes nothing. */
 export function readerRole(namespace: string): string {
-  const isReading = (verb: string): boolean => ['get', 'list', 'watch'].includes(verb);
-  const rules = namespaceRules.filter(({ group, verbs }) => group !== 'policy' && verbs.some(isReading));
-  const read = (rule: Rule): Rule => ({ ...rule, verbs: rule.verbs.filter(isReading) });
-  return manifest(rules.map(read), namespace);
+  const rules = namespaceRules
+    .map((rule) => ({ ...rule, verbs: read.filter((verb) => rule.verbs.includes(verb)) }))
+    .filter(({ group, verbs }) => group !== 'policy' && verbs.length > 0);
+  return manifest(rules, namespace);
 }
 
 /** A ClusterRole with the optional permissions for the whole cluster. */

@@ -27,9 +27,6 @@ interface Comparison {
   retryAfterMs?: number;
 }
 
-/** Objects to list: enough to find a pod's newest Event anywhere in the list, and to see that none is missing. */
-const listLimit = { selected: 50, maxSelected: 500, unselected: 1 };
-
 /**
  * Asks the server whether a silent stream has missed something, if possible for metadata only. A healthy stream may be
  * silent for minutes. A missing answer proves nothing.
@@ -61,8 +58,8 @@ function question(target: WatchTarget, { keys }: Delivered, resourceVersion?: st
     return { path, query: { resourceVersion }, accept: acceptMetadata('PartialObjectMetadata') };
   }
   const narrowed = selectors(target);
-  const enough = Math.max(listLimit.selected, Math.min(keys.size, listLimit.maxSelected));
-  const limit = Object.values(narrowed).some(Boolean) ? enough : listLimit.unselected;
+  // Enough to find a pod's newest Event anywhere in the list, and to see that none is missing.
+  const limit = Object.values(narrowed).some(Boolean) ? Math.max(50, Math.min(keys.size, 500)) : 1;
   const query = { ...narrowed, limit: String(limit), resourceVersion };
   return { path: target.path, query, accept: acceptMetadata('PartialObjectMetadataList') };
 }
@@ -93,9 +90,6 @@ function compare(
 
 /** ms for an answer. A later one is out of date: the server is asked again. */
 const [slowAnswerMs, maxAnswerMs] = [1000, 3000];
-/** If the answer has more, the stream's own line may still arrive within this time. */
-const lateLineMs = 1000;
-
 /**
  * The result for a silent stream: a line after all; `alive`: it has delivered everything; `dead`: it has not delivered
  * something that the server has; `ahead`: the server has long lacked what it has delivered; or no answer.
@@ -119,7 +113,11 @@ export async function checkSilence(context: StreamContext, next: NextLine): Prom
   if (line !== undefined) return line;
   if (!answered.signal.aborted) return { kind: 'unanswered' };
   const answer = await answering;
-  if (answer.has === 'less') return { kind: isLongBehind(position, asked) ? 'ahead' : 'alive' };
+  if (answer.has === 'less') {
+    position.serverBehindSince ??= asked;
+    // 10 s is longer than the lag of a server that is just behind.
+    return { kind: asked - position.serverBehindSince >= 10_000 ? 'ahead' : 'alive' };
+  }
   if (answer.has !== 'more') {
     position.failures = 0;
     if (answer.has === 'unknown') return { kind: 'unanswered', retryAfterMs: answer.retryAfterMs };
@@ -127,28 +125,12 @@ export async function checkSilence(context: StreamContext, next: NextLine): Prom
     if (answer.complete) Object.assign(position, { completeUntil: asked, provenUntil: asked });
     return { kind: 'alive' };
   }
-  const late = await next(lateLineMs, signal);
+  // The stream's own line may still arrive.
+  const late = await next(1000, signal);
   if (late !== undefined) return late;
   if (answer.latest !== undefined && !isNewer(answer.latest, position.resourceVersion)) rewind(position);
   return { kind: 'dead' };
 }
-
-const maxLagMs = 10_000;
-
-/** Whether the server has lacked received changes for longer than a server that is just behind. */
-function isLongBehind(position: Position, asked: number): boolean {
-  position.serverBehindSince ??= asked;
-  return asked - position.serverBehindSince >= maxLagMs;
-}
-
-/** ms without a line before the server is asked. */
-const askAfterMs = {
-  /** An open stream may be silent for minutes; it is worth asking now and then, and sooner about the pod that is awaited. */
-  ofPod: 5000,
-  ofOthers: 10_000,
-  /** The run waits for the answer. */
-  whenDoubted: 10,
-};
 
 /**
  * Decides when the server is asked about a silent stream: less and less often while it does not answer.
@@ -165,9 +147,11 @@ export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, heal
     isLost = false;
   };
   return {
-    /** ms to wait for a line before the server is asked, at least its Retry-After or our own backoff. */
-    waitMs: (isDoubted: boolean): number =>
-      Math.max(askAfterMs[isDoubted ? 'whenDoubted' : isOfPod ? 'ofPod' : 'ofOthers'], notBefore - now()),
+    /**
+     * ms to wait for a line before the server is asked, at least its Retry-After or our own backoff. An open stream may be
+     * silent for minutes; it is worth asking now and then, and at once if the run waits for the answer.
+     */
+    waitMs: (isDoubted: boolean): number => Math.max(isDoubted ? 10 : isOfPod ? 5000 : 10_000, notBefore - now()),
     /** A line came: nothing before it can be missing. */
     lineCame,
     answered: (): void => {

@@ -24,14 +24,10 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
       reason: wholeText(asObject(cause)['reason']),
       message: wholeText(asObject(cause)['message']),
     })),
-    // 0 does not mean endless immediate retries: our own backoff applies.
-    retryAfterMs:
-      seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), maxRetryAfterSeconds) * 1000,
+    // 0 does not mean endless immediate retries: our own backoff applies. More than 30 s comes from a broken proxy.
+    retryAfterMs: seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), 30) * 1000,
   };
 }
-
-/** Kubernetes asks for a few seconds; a longer time comes from a broken proxy. */
-const maxRetryAfterSeconds = 30;
 
 /** Only seconds: the API server never sends a date there. */
 function retryAfterSeconds(header: string | undefined): number | undefined {
@@ -41,11 +37,6 @@ function retryAfterSeconds(header: string | undefined): number | undefined {
 /** A refusal that is no `Status` comes from a proxy, and says nothing about the object. */
 export const isProxyPage = ({ status, body }: { status: number; body: unknown }): boolean =>
   status >= 400 && status < 500 && status !== 429 && asObject(body)['kind'] !== 'Status';
-
-/** A `Status` with `status: Failure`: an eviction may carry one inside a 201 (SIGNALS §1). */
-export function isFailureStatus(body: unknown): boolean {
-  return asObject(body)['kind'] === 'Status' && asObject(body)['status'] === 'Failure';
-}
 
 /** The token of the next page of a list; empty after the last page. */
 export const continueOf = (list: unknown): string => wholeText(metadataOf(list)['continue']);
@@ -67,7 +58,6 @@ export function isNewer(a: string | undefined, b: string | undefined): boolean {
   return a.length === b.length ? a > b : a.length > b.length;
 }
 
-/** The latest version among objects; undefined if none has one. */
 export function newestVersion(objects: readonly unknown[]): string | undefined {
   return objects
     .map(versionOf)

@@ -98,10 +98,7 @@ export interface StreamContext {
 
 /** What a stream reports about itself while it runs; from this the run decides when it knows enough. */
 export interface Health {
-  /**
-   * What came after `since` (client ms) is not known, until `flows`: the connection is gone, or the stream is silent
-   * and the server does not answer.
-   */
+  /** What came after `since` (client ms) is not known, until `flows`: no connection, or silence and no answer. */
   lost(since: number): void;
   flows(): void;
   /** After each failed try, why there is no state yet, in words: `the server answers 503 to the list of pods`. */

@@ -4,14 +4,11 @@ import type { Cluster, StreamedResponse } from './cluster.ts';
 import type { AttemptEnd } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import { takeLines, type LineEvent, type NextLine } from './lines.ts';
-import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
+import { isForeign, keyOf } from './resource-path.ts';
 import { maxWatchLineBytes } from './server-errors.ts';
 import { checkSilence, createSilence } from './silence.ts';
 import { isNewer, readRefusal, versionOf } from './status.ts';
-import { doubtBookmark, reportList, resetFailures, type Position, type StreamContext } from './watch-position.ts';
-
-/** A watch that lasts this long resets the backoff even without a line. Longer than any wait between two watches. */
-const backoffResetMs = 6000;
+import { doubtBookmark, reportList, resetFailures, type StreamContext } from './watch-position.ts';
 
 /** Reads a watch response until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function followWatch(
@@ -23,10 +20,13 @@ export async function followWatch(
   const outcome = await readResponse(context, response, initial);
   if (outcome.kind === 'refused') {
     doubtBookmark(position, outcome.refusal);
-    if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) return { kind: 'renewed' };
+    if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) {
+      position.renewed = true;
+      return { kind: 'ended' };
+    }
   }
-  // A stream that was dead, or ahead of its server, does not reset the backoff.
-  const lastedLong = cluster.env.now() - response.at >= backoffResetMs && !['dead', 'ahead'].includes(outcome.kind);
+  // Longer than any wait between two watches: resets the backoff even without a line, unless the stream was dead.
+  const lastedLong = cluster.env.now() - response.at >= 6000 && !['dead', 'ahead'].includes(outcome.kind);
   if (lastedLong && !initial) Object.assign(position, { failures: 0, relists: 0 });
   return outcome;
 }
@@ -45,16 +45,6 @@ async function readResponse(context: StreamContext, response: StreamedResponse, 
   }
 }
 
-/** ms without the end mark of a streaming list, after which the server counts as one that does not support it. */
-const endMarkTimeoutMs = {
-  /** A server that supports streaming lists sends the end mark at once. */
-  silence: 1000,
-  /** The same if another stream has already received an end mark. */
-  silenceIfSupported: 15_000,
-  /** With lines, but no end mark: the server ignored the parameter, and the collection is busy. */
-  total: 20_000,
-};
-
 /** Reads the whole state, up to the end mark of a streaming list, and reports it as one list. */
 async function readInitialState(
   context: StreamContext,
@@ -65,10 +55,11 @@ async function readInitialState(
   const { keep = (object) => object } = context.target;
   const { env, memory } = cluster;
   const state = new Map<string, unknown>();
-  const until = env.now() + endMarkTimeoutMs.total;
+  // With lines, but no end mark: the server ignored the parameter, and the collection is busy.
+  const until = env.now() + 20_000;
   for (;;) {
-    const { silenceIfSupported, silence } = endMarkTimeoutMs;
-    const event = await next(memory.streamingLists === 'supported' ? silenceIfSupported : silence, signal);
+    // A server that supports streaming lists sends the end mark at once, unless it is busy.
+    const event = await next(memory.streamingLists === 'supported' ? 15_000 : 1000, signal);
     if (event === undefined || env.now() > until) return signal.aborted ? { kind: 'ended' } : noStreamingLists(cluster);
     // It ended normally, and empty: a plain list shows whether this is a Kubernetes API at all.
     if (event.kind === 'end' && event.clean && state.size === 0) return noStreamingLists(cluster);
@@ -105,8 +96,9 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Atte
   const silence = createSilence(cluster.env, health, target.stream === 'pod');
   for (;;) {
     health.sure(position.completeUntil);
-    if (health.doubted.aborted && !position.whole && (isObjectGone(target, position) || health.isOver?.()))
-      markWhole(context);
+    // If the object is gone, anything that still comes is about another object.
+    const isGone = target.name !== undefined && position.keys.size === 0;
+    if (health.doubted.aborted && !position.whole && (isGone || health.isOver?.())) markWhole(context);
     const isDoubted = health.doubted.aborted && !position.whole;
     const event = await next(silence.waitMs(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return { kind: 'ended' };
@@ -138,16 +130,10 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Atte
   }
 }
 
-/** The object is gone: anything that still comes is about another object. */
-const isObjectGone = ({ name }: WatchTarget, { keys }: Position): boolean => name !== undefined && keys.size === 0;
-
 function markWhole({ position, health }: StreamContext): void {
   position.whole = true;
   health.whole();
 }
-
-/** ms from the first to the last byte of a line; and between two lines of one burst. */
-const [slowLineMs, sameBurstMs] = [250, 50];
 
 /** On a slow link each line may be as old as the first line of its burst: it waited for the bytes before it. */
 function reportSlowLine(
@@ -155,9 +141,9 @@ function reportSlowLine(
   { at, since }: Extract<LineEvent, { kind: 'line' }>,
 ): void {
   const { burst } = position;
-  const isSame = burst !== undefined && since - burst.until <= sameBurstMs;
+  const isSame = burst !== undefined && since - burst.until <= 50;
   position.burst = { since: isSame ? burst.since : since, until: at };
-  if (at - since > slowLineMs) deliver({ kind: 'resumed', at, stream: target.stream, since: position.burst.since });
+  if (at - since > 250) deliver({ kind: 'resumed', at, stream: target.stream, since: position.burst.since });
 }
 
 /** Delivers one line, then moves the position. */
@@ -188,8 +174,6 @@ type WatchLine =
   /** An ERROR line, or a line that cannot be read. */
   | { kind: 'failed'; outcome: AttemptEnd };
 
-const initialEndMark = 'k8s.io/initial-events-end';
-
 /** Never throws, whatever the bytes are. */
 function readWatchLine({ bytes, cut }: Extract<LineEvent, { kind: 'line' }>): WatchLine {
   if (cut) return { kind: 'failed', outcome: { kind: 'oversized', verb: 'watch' } };
@@ -202,7 +186,7 @@ function readWatchLine({ bytes, cut }: Extract<LineEvent, { kind: 'line' }>): Wa
       return { kind: 'change', change: line['type'], object, resourceVersion: versionOf(object) };
     case 'BOOKMARK': {
       const annotations = asObject(metadataOf(object)['annotations']);
-      const initialEnd = annotations[initialEndMark] === 'true';
+      const initialEnd = annotations['k8s.io/initial-events-end'] === 'true';
       return { kind: 'bookmark', resourceVersion: versionOf(object), initialEnd };
     }
     case 'ERROR': {

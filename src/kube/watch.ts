@@ -1,5 +1,5 @@
 import type { Deliver } from '../model/observation.ts';
-import type { Cluster, StreamedResponse } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { decide, randomMs, type Next, type AttemptEnd } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
@@ -15,6 +15,21 @@ import { followWatch, noStreamingLists } from './watch-response.ts';
 /** A state of a collection that another stream of the same resource has shown, and when (client ms). */
 export type Since = Readonly<{ resourceVersion: string; at: number }>;
 
+interface WatchOptions {
+  signal: AbortSignal;
+  deliver: Deliver;
+  health?: Health;
+  since?: Since | undefined;
+  /** Ends when the state has come: as a plain list, however long the server is busy. */
+  once?: boolean;
+}
+
+/** The health of a stream that nobody needs. */
+export const unwatched = (): Health => {
+  const ignore = (): void => {};
+  return { lost: ignore, flows: ignore, sure: ignore, whole: ignore, doubted: new AbortController().signal };
+};
+
 /**
  * Delivers the state of a collection and its changes, until the signal aborts: `listed` and `synced` once, then
  * `changed`; `gap` and a new `listed` if history was lost; `refused`, as the last one, if the server refuses; `dated`
@@ -27,7 +42,7 @@ export type Since = Readonly<{ resourceVersion: string; at: number }>;
 export async function watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, deliver, health, since }: { signal: AbortSignal; deliver: Deliver; health: Health; since?: Since },
+  { signal, deliver, health = unwatched(), since, once = false }: WatchOptions,
 ): Promise<void> {
   const { env, memory } = cluster;
   const position = initialPosition(env.now(), since);
@@ -35,10 +50,13 @@ export async function watchObjects(
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: RetryStep = { next: since ? 'resume' : 'relist', wait: [0, 0] };
   for (;;) {
-    await pause(context, randomMs(step.wait, env.random()));
+    const ms = randomMs(step.wait, env.random());
+    const { doubted } = health;
+    // Ends early when the caller doubts the stream, or aborts. Creates a signal only if there is a wait.
+    if (ms > 0) await delay(env, ms, AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]));
     if (isOver()) return;
-    const outcome = await attempt(context, step);
-    if (isOver()) return;
+    const outcome = await attempt(context, step, once);
+    if (isOver() || (once && position.synced)) return;
     health.lost(position.completeUntil);
 
     const next = decide(outcome, { ...position, reached: memory.reached });
@@ -58,13 +76,6 @@ export async function watchObjects(
     }
     step = next;
   }
-}
-
-/** Ends early when the caller doubts the stream, or aborts. Creates a signal only if there is a wait. */
-async function pause({ cluster, signal, health: { doubted } }: StreamContext, ms: number): Promise<void> {
-  if (ms <= 0) return;
-  const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
-  await delay(cluster.env, ms, woken);
 }
 
 const initialPosition = (now: number, { resourceVersion, at }: Partial<Since> = {}): Position => ({
@@ -90,21 +101,22 @@ function countOutcome(position: Position, outcome: AttemptEnd): void {
   if (outcome.kind === 'behind') position.behind++;
   if (outcome.kind === 'dead') position.dead++;
   position.foreign = outcome.kind === 'foreign' ? position.foreign + 1 : 0;
-  if (outcome.kind === 'renewed') position.renewed = true;
 }
 
 type RetryStep = Extract<Next, { next: 'resume' | 'relist' }>;
 
 /** One list or watch, from its request to its end. */
-async function attempt(context: StreamContext, step: RetryStep): Promise<AttemptEnd> {
-  const { cluster, position, signal } = context;
+async function attempt(context: StreamContext, step: RetryStep, once: boolean): Promise<AttemptEnd> {
+  const { cluster, target, position, signal, deliver } = context;
   try {
     if (step.next === 'resume') return await watchFrom('cut', context);
-    const isStreamed =
-      cluster.memory.streamingLists !== 'unsupported' && position.streamingFailures < maxStreamingFailures;
-    return isStreamed && !step.notOlder
-      ? await watchFrom('state', context)
-      : await listAndWatch(context, step.notOlder === true);
+    // After two failures, whatever their cause, a plain list and a watch bring the same.
+    const isStreamed = cluster.memory.streamingLists !== 'unsupported' && position.streamingFailures < 2;
+    if (isStreamed && !step.notOlder && !once) return await watchFrom('state', context);
+    const notOlderThan = step.notOlder ? position.received : undefined;
+    const result = await listObjects(cluster, target, { signal, deliver, notOlderThan });
+    if (result.kind === 'failed') return result.outcome;
+    return reportList(context, result) ?? (once ? { kind: 'ended' } : await watchFrom('list', context));
   } catch (error) {
     if (error instanceof TransportFailure) return { kind: 'unanswered', failure: error };
     if (signal.aborted) return { kind: 'ended' };
@@ -112,19 +124,6 @@ async function attempt(context: StreamContext, step: RetryStep): Promise<Attempt
     if (isExecFailure(error) && cluster.memory.reached) return { kind: 'unanswered' };
     throw error;
   }
-}
-
-/** After so many failures, whatever their cause, a plain list and a watch bring the same. */
-const maxStreamingFailures = 2;
-/** ms until the headers of a streaming list: like any watch it is answered at once, only its state may take longer. */
-const streamingAnswerMs = 10_000;
-
-async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<AttemptEnd> {
-  const { cluster, target, position, signal, deliver } = context;
-  const notOlderThan = notOlder ? position.received : undefined;
-  const result = await listObjects(cluster, target, { signal, deliver, notOlderThan });
-  if (result.kind === 'failed') return result.outcome;
-  return reportList(context, result) ?? (await watchFrom('list', context));
 }
 
 /**
@@ -141,10 +140,13 @@ async function watchFrom(start: Start, context: StreamContext): Promise<AttemptE
     ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
     : { resourceVersion: position.resourceVersion ?? '' };
   const query = { ...selectors(target), watch: '1', ...from, allowWatchBookmarks: 'true' };
-  const answerWithinMs = initial ? streamingAnswerMs : undefined;
+  // Like any watch it is answered at once, only its state may take longer.
+  const answerWithinMs = initial ? 10_000 : undefined;
   const response = await cluster.stream({ method: 'GET', path: target.path, query, signal, answerWithinMs });
   response.dated.forEach(deliver);
-  if (isForeignBody(response)) {
+  const type = response.headers['content-type'];
+  // Kubernetes answers in JSON, and its content type says so.
+  if (response.status === 200 && type !== undefined && !/\bjson\b/i.test(type)) {
     response.body.destroy();
     return { kind: 'foreign' };
   }
@@ -159,10 +161,4 @@ async function watchFrom(start: Start, context: StreamContext): Promise<AttemptE
   if (start === 'cut' && !position.synced) deliver({ kind: 'synced', ...own });
   position.synced ||= start === 'cut';
   return await followWatch(context, response, { initial });
-}
-
-/** Kubernetes answers in JSON, and its content type says so. */
-function isForeignBody({ status, headers }: StreamedResponse): boolean {
-  const type = headers['content-type'];
-  return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
 }

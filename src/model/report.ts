@@ -187,11 +187,11 @@ export interface PhaseReport<At = Instant> {
   ofGrace: Range;
 }
 
-export interface PreStopReport {
+export interface PreStopReport<At = Instant> {
   kind: HookKind;
   outcome: 'completed' | 'failed' | 'cut-off' | 'unknown';
-  start: Instant;
-  end: Instant;
+  start: At;
+  end: At;
 }
 
 export interface ContainerReport {
@@ -285,10 +285,10 @@ export interface Verdict {
 }
 
 /** A period in which the evidence of a stream or a clock is incomplete. */
-export interface GapReport {
+export interface GapReport<At = Time> {
   resource: string;
-  from: Time;
-  to?: Time;
+  from: At;
+  to?: At;
   cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful';
 }
 

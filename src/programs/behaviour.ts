@@ -24,7 +24,6 @@ export type Does =
 export interface Link {
   /** `shell-with-trap`: its trap for the signal runs as soon as the signal comes. */
   kind: 'shell' | 'shell-with-trap' | 'init' | 'wrapper' | 'manager' | 'runtime' | 'program' | 'unknown';
-  /** The name of the program, without its folder and arguments. */
   name: string;
   does: Does;
   /** Where that is known from: the versions measured, or a page of its documentation. */
@@ -47,7 +46,6 @@ export interface StopBehaviour {
   drains: Answer;
   /** The most seconds that it takes by a limit of its own, which cuts off what is left or ends it. */
   limitSeconds?: number;
-  /** The option or setting that changes the limit. */
   limitFrom?: string;
   /** Exit codes of PID 1 after a stop that finished the work, and after one that cut it off. Empty: not known. */
   exitCodes: { good: readonly number[]; cut: readonly number[] };

@@ -8,7 +8,6 @@ import { expanded, inlined, readScript, textsOf, type Script } from './shell-scr
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 import { plainWord, type Word } from './shell-words.ts';
 
-/** Of a longer command line the rest is not read. */
 const most = { links: 24, words: 256, characters: 4096 };
 
 export function effectOf(all: readonly Word[], outer: Context): Effect {
@@ -80,12 +79,10 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
   const forms = new Set([...one.forms, ...start.forms]);
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
-  const { does, remedy } = reaction;
+  const { does } = reaction;
   const isJob = job && does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
   const next = (inner: Context): Effect => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
-  const found = linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
-  // `app & exec sleep infinity`: the application is a child of what gets the signal.
-  return does === 'execs' && job && found.handles === 'no' ? { ...found, reachesApp: 'no', remedy } : found;
+  return linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
 }
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {

@@ -4,7 +4,6 @@ import data from './data/images.json' with { type: 'json' };
 /** `docker.io/library/nginx` and `1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
 const partsOf = (image: string): string[] => /^([^@]*?)(?::([^/:@]*))?(?:@|$)/.exec(image)?.slice(1) ?? [];
 
-/** The last part of a repository, without tag and digest. */
 export const imageName = (image: string): string => (partsOf(image)[0] ?? '').split('/').at(-1)?.toLowerCase() ?? '';
 
 /** What its Dockerfile says, by its name on Docker Hub or in a mirror of that: another registry's `nginx` may be anything. */

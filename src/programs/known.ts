@@ -28,11 +28,9 @@ export function knownStop(what: Asked) {
   const signals = [...all].map((signal) => ({ signal, ...stopBehaviour(what, signal, 30), chain: undefined }));
   return {
     ...what,
-    /** Of the program or of a part of the command line. */
     isKnown: chain.some(({ source }) => source !== undefined),
     /** SIGTERM, unless the image is known to have another STOPSIGNAL. */
     stopSignal,
-    /** From PID 1 inwards, for the stop signal. */
     chain,
     /** The stop signal first; another one only if something is known of it. */
     signals: signals.filter(({ signal, handles }) => signal === stopSignal || handles !== 'unknown'),
@@ -50,7 +48,6 @@ export const allPrograms = () =>
     signals: Object.fromEntries(Object.entries(signals).map(([signal, reaction]) => [`SIG${signal}`, reaction])),
     /** The signal that makes it finish its work, if not SIGTERM. */
     rightSignal: right ? `SIG${right}` : undefined,
-    /** It differs between versions, or is not measured. */
     probably: isGuess === true || !source.startsWith('measured'),
     source,
   }));

@@ -4,7 +4,6 @@ import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
 export interface Context extends Pick<ProgramContainer, 'scripts'> {
-  /** The signal without SIG. */
   signal: string;
   graceSeconds: number;
   /** PID 1 does not get a signal that it has no handler for; other processes are ended by it. */
@@ -13,10 +12,8 @@ export interface Context extends Pick<ProgramContainer, 'scripts'> {
   isIgnored: boolean;
   /** The signal also goes to the children of this process, as they are in one process group. */
   toGroup: boolean;
-  /** The shells that /bin/sh may be. */
   sh: readonly string[];
   around: string;
-  /** Links from PID 1 so far. */
   depth: number;
 }
 
@@ -31,7 +28,7 @@ const plain: Omit<Effect, 'because'> = {
   exitCodes: { good: [], cut: [] },
   chain: [],
 };
-export const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
+const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 const itself = 'Start the application itself, no wrapper; in a script by `exec` as the last command';
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
@@ -110,6 +107,11 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   // Without this one, it would be PID 1, and drop the signal as well.
   const stuck = inner?.chain.find((app, _, all) => all.length === 1 && `${app.kind} ${app.does}` === 'program drops');
   const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${stuck?.name ?? name}` };
+  const own = reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init);
+  const { rightSignal: right } = inner ?? {};
+  // A shell starts its jobs so that they ignore SIGINT (POSIX, 2.11).
+  const remedy = right === 'SIGINT' ? execRemedy : own;
+  const stop = right && inner?.remedy ? `; with exec, s${inner.remedy.text.slice(1)}` : '';
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',
@@ -118,7 +120,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
     decidedBy: isOpen ? `whether the command that ${name} runs ends by the signal, and is its last` : undefined,
     exitCodes: { good: [], cut: isDropped ? [] : [codeOf(signal)] },
     because: isDropped ? (reaction.because ?? `${name} ${says} SIG${signal}${note}`) : ends,
-    remedy: reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init),
+    remedy: remedy && { ...remedy, text: remedy.text.replaceAll('SENT', right?.slice(3) ?? signal) + stop },
   };
 }
 
@@ -182,7 +184,8 @@ export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
     exitCodes: { good: codes('good'), cut: codes('cut') },
     probably: effects.some(({ probably }) => probably),
     ...(!isSame && { because: 'it depends on what is not visible here', decidedBy }),
-    remedy: effects.find(({ remedy }) => remedy)?.remedy,
+    // Where the signal does not arrive, a limit of the application does not matter.
+    remedy: (effects.find((one) => one.remedy && one.reachesApp === 'no') ?? effects.find((one) => one.remedy))?.remedy,
   };
 }
 

@@ -13,11 +13,8 @@ export interface Reaction extends Numbers, Texts {
   remedy?: StopRemedy;
   /** Only of a shell's script: exit codes of any stop; empty: not known. */
   codes?: readonly number[];
-  /** Whether its trap sends the command a signal. */
   isSent?: boolean;
-  /** The signal is ignored by all that it starts. */
   makesIgnored?: boolean;
-  /** It is the reaction of a trap, which runs at once. */
   isTrap?: boolean;
 }
 type Numbers = Partial<Record<'code' | 'childCode' | 'cutCode' | 'limitSeconds', number>>;
@@ -27,7 +24,6 @@ export interface ProgramRow {
   name: string;
   kind?: Link['kind'];
   match: readonly string[];
-  /** Where in a wrapper's arguments the command is. */
   next?: Partial<Record<'line' | 'script' | 'as', string> & { values: string[]; operands: number; hidden: boolean }>;
   runs?: string[];
   signals?: Readonly<Record<string, Reaction>>;
@@ -44,7 +40,6 @@ export interface ProgramRow {
 export type Shell = (typeof shells)[number];
 
 export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
-/** All rows but those of shells, in the order of the documentation. */
 export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 
 const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));

@@ -73,7 +73,6 @@ export const isInstant = ([first, ...others]: readonly Word[]): boolean =>
 
 const [ends, serves] = [data.ends, data.serves].map((patterns) => new RegExp(patterns.join('|')));
 export const textsOf = (words: readonly Word[]): string[] => words.map(({ text }) => text);
-/** It ends by itself, perhaps not within moments. */
 export const endsByItself = (words: readonly Word[]): boolean => ends?.test(textsOf(words).join(' ')) === true;
 export const isServer = (words: readonly Word[]): boolean => serves?.test(textsOf(words).join(' ')) === true;
 
@@ -151,7 +150,6 @@ class Reader {
     }
   }
 
-  /** `NAME()` or `function NAME`, and its body. */
   private define(): boolean {
     if (this.key() === 'function') this.at += 1;
     const [name, first] = [this.take(), this.commands.length];

@@ -24,7 +24,6 @@ const quoted = String.raw`'[^']*'|"(?:\\[^]|\$${inside}|${braces}|[^"\\$])*"|\x6
 /** An escaped character, a quoted part, an expansion, or plain characters. */
 const unit = new RegExp(String.raw`\\[^]|${quoted}|(?:[$<>]|(?<==))${inside}|${braces}|[^\s;&|()<>'"\\$\x60]+`, 'y');
 
-/** Its lines, up to the one that is its end. */
 const hereDoc = (end: string): RegExp =>
   new RegExp(String.raw`(?:.*\n)*?\t*${end.replace(/\W/g, String.raw`\$&`)}(?:\n|$)`, 'y');
 
@@ -68,9 +67,9 @@ function wordFrom(take: (pattern: RegExp) => string): Word | undefined {
 
 const secondsPerUnit: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
 
-/** Of a duration as Go (`1m30s`) or `sleep` takes it, where a bare number counts seconds. */
+/** Of a duration as Go (`1m30s`), ISO 8601 (`PT90S`) or `sleep` takes it, where a bare number counts seconds. */
 export function secondsOf(text: string): number | undefined {
-  if (!/^(\d+(\.\d+)?(ms|[smhd]|$))+$/.test(text)) return undefined;
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([a-z]*)/g)];
+  if (!/^((\d+(\.\d+)?(ms|[smhd]|$))+|PT(\d+(\.\d+)?[HMS])+)$/.test(text)) return undefined;
+  const parts = [...text.toLowerCase().matchAll(/(\d+(?:\.\d+)?)([a-z]*)/g)];
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (secondsPerUnit[unit || 's'] ?? 1), 0);
 }

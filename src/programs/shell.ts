@@ -1,13 +1,12 @@
 /** What a signal does to a shell that waits for a command or its jobs, became the command (exec), or has ended its script. */
 import data from './data/traps.json' with { type: 'json' };
-import { codeOf, type Context } from './links.ts';
+import type { Context } from './links.ts';
 import { afterOptions, type Reaction, type Shell } from './rows.ts';
 import { endsByItself, inlined, isInstant, isServer, readScript, textsOf } from './shell-script.ts';
 import type { Script, ShellCommand } from './shell-script.ts';
 import { secondsOf, type Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
 
-/** One way in which the script may stand. */
 export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   /** `over`: its script has ended. */
   kind: 'became' | 'foreground' | 'wait' | 'over';
@@ -21,6 +20,8 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   script: Script;
   /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
   job?: ShellCommand;
+  /** It only keeps the container there: what came before left the application in the background. */
+  isKept?: boolean;
   /** With `set -e`, a `wait` that a signal interrupts ends the script. */
   stopsOnError?: boolean;
 }
@@ -59,29 +60,29 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const isBefore = ({ index: at }: Place) => commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
+    const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
+    const isIdle = command === commands.at(-1) && (sleepOf(spot.words) ?? -1) >= (isEndless(command) ? 0 : Infinity);
+    const isKept = isIdle && jobs.length === 0 && ahead.some((one) => !ends(one) && !one.runsOn);
     // Nobody traps a signal to wait for something short.
     const isTrapped = spot.kind === 'wait' && traps.has('TERM');
-    const runsOn = isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
-    const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
+    const runsOn = isKept || isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, traps, index, runsOn };
+    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, isKept, traps, index, runsOn };
     places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
-  const over: Place = { kind: 'over', words: [], forms: new Set(), traps, index: 0 };
-  const common = { job: jobs.findLast((one) => sleepOf(one.words) === undefined), stopsOnError, script };
-  return (places.length > 0 || isOpen ? places : [over]).map((place) => ({ ...place, ...common }));
+  const job = jobs.findLast((one) => sleepOf(one.words) === undefined);
+  if (places.length === 0 && !isOpen) places.push({ kind: 'over', words: [], forms: new Set(), traps, index: 0 });
+  return places.map((place) => ({ ...place, job, stopsOnError, script }));
 }
 
 type Formed = Pick<Standing, 'forms'>;
 const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has('case');
 const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
 const isEndless = ({ forms }: Formed): boolean => isInLoop({ forms }) && !forms.has('job loop');
-/** Of the two, one may run and not the other, or both by turns. */
-const isBeside = (one: Formed, other: Formed): boolean =>
-  (isInBranch(one) && isInBranch(other)) || (isInLoop(one) && isInLoop(other));
+const isBeside = (one: Formed, other: Formed): boolean => [isInBranch, isInLoop].some((is) => is(one) && is(other));
 
 /** The shell does not stand there: it runs beside what was found before, or after it, or takes a moment. */
 function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {
@@ -101,10 +102,9 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
 }
 
 /** The seconds that a `sleep` takes, or what does nothing for ever; undefined if it is another command. */
-export function sleepOf([name, time, file]: readonly Word[]): number | undefined {
-  const [, does] = /(?:^|\/)(sleep|tail)$/.exec(name?.text ?? '') ?? [];
-  if (does === undefined || (does === 'tail' && file?.text !== '/dev/null')) return undefined;
-  return secondsOf(time?.text ?? '') ?? Infinity;
+export function sleepOf([name, time]: readonly Word[]): number | undefined {
+  const isWait = /(^|\/)(sleep .|tail (-\w*[fF]|--follow))/.test(`${name?.text} ${time?.text ?? ''}`);
+  return isWait ? (secondsOf(time?.text ?? '') ?? Infinity) : undefined;
 }
 
 function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigPrefix: boolean) {
@@ -120,7 +120,7 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): Reaction {
-  const { kind, traps, forms, isFollowed, script } = standing;
+  const { kind, words, traps, forms, isFollowed, script, isKept, job } = standing;
   const { signal, isIgnored, toGroup } = context;
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
@@ -132,10 +132,12 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
   const waitsForOne = script.commands.some(({ words }) => textsOf(words).join(' ').startsWith('wait -n'));
   const beside = waitsForOne ? data.isBesideFirst : data.isBeside;
-  const others = jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
-  const instead = forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : others;
-  const remedy = instead && { kind: 'trap' as const, text: instead.text.replaceAll('NAME', signal) };
-  if ((kind === 'became' || becomes) && !forms.has('input')) return { does: 'execs', makesIgnored, remedy };
+  const rest = jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
+  const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;
+  const remedy = how && { kind: 'trap' as const, text: how.text.replaceAll('NAME', signal) };
+  // `app & exec sleep infinity`: the application is a child of what gets the signal.
+  const does = (job || isKept) && sleepOf(words) !== undefined ? 'drops' : 'execs';
+  if ((kind === 'became' || becomes) && !forms.has('input')) return { does, makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
   const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
   if (isPassed && (trap !== undefined || isIgnored)) return { does: 'forwards', codes: [], makesIgnored };
@@ -144,18 +146,15 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
   if (trap === undefined && code === undefined) return { does: 'drops', remedy };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
-  return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), isTrap: trap !== undefined };
+  return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), codes: [], isTrap: trap !== undefined };
 }
 
-/** Whether it replaces itself by its last command. */
 const handsOver = (shell: Shell, forms: Iterable<string>): boolean =>
   [...forms].every((form) => /^[?&|]/.test(form) || shell.handsOver?.includes(form)) && shell.handsOver !== undefined;
 
-/** The exit code with which the signal ends the shell, although it has no trap for it. */
 const endCode = ({ ends = [] }: Shell, standing: Standing, context: Context): number | undefined =>
   ends.find(({ where }) => holds(where, standing, context))?.code;
 
-/** Whether each of the words is true of where the shell stands. */
 function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1 }: Context): boolean {
   const own = [traps.has('EXIT') && 'EXIT', traps.has(signal) ? 'trap' : 'untrapped', !isPid1 && 'child'];
   return where.split(' ').every((one) => [...forms, kind, signal, ...own].includes(one));
@@ -179,14 +178,13 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
     return says(shell, signal, sleep === undefined ? late : data.sleeps);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
-  const { signals = true, waits, exits, isAtWait } = run ?? {};
-  const codes = isAtWait ? [shell.waitCode ?? codeOf(signal)] : run?.codes;
+  const { signals = true, waits, exits } = run ?? {};
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
-  if (signals && waits) return { ...says(shell, signal, data.passesOn), codes };
+  if (signals && waits) return says(shell, signal, data.passesOn);
   if (!job && (words.length === 0 || sleep !== undefined))
-    return { ...says(shell, signal, data.ends), codes, limitSeconds: sleep };
-  return { ...says(shell, signal, data.leaves), codes, isSent: signals };
+    return { ...says(shell, signal, data.ends), limitSeconds: sleep };
+  return { ...says(shell, signal, data.leaves), isSent: signals };
 }
 
 const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
@@ -214,16 +212,11 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   // `kill 0` signals the shell too: it runs its trap again until its stack is full.
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
   if (isItself || sent.includes('SIGKILL'))
-    return { signals: isItself, waits: false, exits: isItself || exits || !loops, isAtWait: false, codes: [] };
+    return { signals: isItself, waits: false, exits: isItself || exits || !loops };
   const isAround = (form: string): boolean => data.compound.includes(form) && !forms.has(form);
   const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
-  // With `set -e`, the application's exit code ends the trap at `wait $!`.
-  const stopsAtWait = stopsOnError && lines.some((line) => /^wait ./.test(line));
-  const [, code] = /^exit (\d+)$/m.exec(stopsAtWait ? '' : lines.join('\n')) ?? [];
-  const signals = sent.some((one) => one !== 'nothing');
   const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
-  const isAtWait = kind === 'wait' && !waits && (stops || rest.length === 0) && !/^ex(it|ec)/m.test(lines.join('\n'));
-  return { signals, waits, exits, isAtWait, codes: code === undefined ? [] : [Number(code)] };
+  return { signals: sent.some((one) => one !== 'nothing'), waits, exits };
 }

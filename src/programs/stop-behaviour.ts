@@ -11,9 +11,9 @@ export function stopBehaviour(container: ProgramContainer, signal: string, grace
   const { command = [], args = [], image: whole = '', scripts, env = [] } = container;
   const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
-  const start = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
   const around = [image, ...env].join('\n').slice(0, 20_000);
-  const context: Context = { ...start, signal: name, graceSeconds, sh: shellsOf(image), scripts, around };
+  const itself = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
+  const context: Context = { ...itself, signal: name, graceSeconds, sh: shellsOf(image), scripts, around };
   // Of each word more than a script that can be understood has.
   const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
   if (words) return effectOf(words, context);

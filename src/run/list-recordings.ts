@@ -27,7 +27,11 @@ export async function listRecordings(
   const rows: string[][] = [];
   for (const name of names) {
     const answer = await read(join(folder, name))
-      .then(answerOf)
+      .then(([first, ...more]) => {
+        if (!first) return '? no pod in it terminates';
+        if (more.length === 0) return exitSentence(first);
+        return rolloutSentence(rolloutNumbers(`${more.length + 1} pods`, [first, ...more]));
+      })
       .catch((error: unknown) => {
         if (!(error instanceof PodexitError)) throw error;
         code = 1;
@@ -40,10 +44,4 @@ export async function listRecordings(
   const lines = tableLines(pen, [['RECORDING', 'RESULT'], ...rows], stdout.columns());
   stdout.write(`${lines.join('\n')}\n`);
   return code;
-}
-
-function answerOf([first, ...more]: readonly Report[]): string {
-  if (!first) return '? no pod in it terminates';
-  if (more.length === 0) return exitSentence(first);
-  return rolloutSentence(rolloutNumbers(`${more.length + 1} pods`, [first, ...more]));
 }

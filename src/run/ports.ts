@@ -8,10 +8,7 @@ import { forTerminal } from '../output/safe-text.ts';
 
 export interface Ports extends OutputPorts {
   readonly stdinIsTty: boolean;
-  /**
-   * Asks on stderr and reads one line of stdin; undefined if stdin has ended. On abort it rejects and stops reading.
-   * Absent if nobody can be asked.
-   */
+  /** Reads one line of stdin; undefined if it has ended. Rejects on abort. Absent if nobody can be asked. */
   ask?(question: string, signal?: AbortSignal): Promise<string | undefined>;
   random(): number;
   /** Calls back for each signal; returns an unsubscribe function. */

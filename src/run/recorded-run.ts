@@ -33,19 +33,18 @@ export async function replayFile(options: ReplayOptions, ports: Ports): Promise<
   const stage = await openStage(shown.format, shown.look, ports);
   try {
     const trace = await run({ source, logText, traces, audience: stage });
-    if (options.pod !== undefined && trace.pod?.value.metadata.name !== options.pod) throw podNotInRecording(options);
+    const { pod, file } = options;
+    if (pod !== undefined && trace.pod?.value.metadata.name !== pod)
+      throw new PodexitError(
+        'recording.no-pod',
+        `${file} has no pod "${pod}" that terminates`,
+        `See all of them with: kubectl podexit replay ${file}`,
+      );
     return await finish(trace, shown, stage, ports);
   } finally {
     stage.close();
   }
 }
-
-const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
-  new PodexitError(
-    'recording.no-pod',
-    `${file} has no pod "${pod}" that terminates`,
-    `See all of them with: kubectl podexit replay ${file}`,
-  );
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
 async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {

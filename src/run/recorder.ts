@@ -4,16 +4,14 @@ import { openRecorder, type Recorder } from '../recording/recorder.ts';
 import { forJson } from '../output/safe-text.ts';
 import type { Ports } from './ports.ts';
 
-/** Warns if the recording breaks off. Throws `record.unwritable`. */
+/** `onFailure`: the recording breaks off. Throws `record.unwritable`. */
 export function recorderFor(
   file: string,
   logText: boolean,
-  { clock, version }: Ports,
-  warn: (message: string) => void,
+  { clock, version }: Pick<Ports, 'clock' | 'version'>,
+  onFailure: (error: Error) => void,
 ): Recorder {
   const recorded = new Date(clock.now()).toISOString();
-  const onFailure = ({ message }: Error): void =>
-    warn(`the recording ${file} is incomplete: ${message}; the trace continues`);
   const header = { podexit: recordingVersion, program: version, recorded, logText };
   return openRecorder(file, header, { safe: forJson, onFailure });
 }

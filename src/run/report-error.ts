@@ -10,7 +10,8 @@ export type StdoutFormat = 'document' | 'lines' | undefined;
 /** Returns the exit code. If stdout has JSON, the error is printed there too. */
 export function reportError(error: unknown, format: StdoutFormat, { stdout, stderr }: Ports): number {
   if (!(error instanceof PodexitError)) {
-    stdout.write(asJson(unexpected(error), format));
+    const what = `unexpected error: ${error instanceof Error ? error.message : String(error)}`;
+    stdout.write(asJson(new PodexitError('unexpected', what, 'Please report it, with what stderr says.'), format));
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     stderr.write(`podexit: unexpected error, please report it\n${safeLines(text)}\n`);
     return 1;
@@ -25,10 +26,3 @@ function asJson(error: PodexitError, format: StdoutFormat): string {
   if (format === undefined) return '';
   return format === 'lines' ? renderErrorLine(error) : renderErrorJson(error);
 }
-
-const unexpected = (error: unknown): PodexitError =>
-  new PodexitError(
-    'unexpected',
-    `unexpected error: ${error instanceof Error ? error.message : String(error)}`,
-    'Please report it, with what stderr says.',
-  );

@@ -1,8 +1,10 @@
 /** A command while it is connected to a cluster. */
 import type { Cluster } from '../kube/cluster.ts';
 import { connectionFlagsOf } from '../kube/connect-options.ts';
+import { unlessAborted } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
 import { connectCluster, type Ports } from './ports.ts';
+import { unlessInterrupted } from './ending/leaving.ts';
 import { createDeadline, type Deadline } from './ending/time-limit.ts';
 import type { TraceOptions } from './options.ts';
 
@@ -40,12 +42,27 @@ export async function inSession<T extends SessionOptions>(
 
 /** Like kubectl's, --ignore-not-found covers the object, not its namespace or permissions, and prints nothing. */
 export const isIgnored = (error: unknown, { ignoreNotFound }: Pick<TraceOptions, 'ignoreNotFound'>): boolean =>
-  ignoreNotFound && error instanceof PodexitError && notFound.has(error.code);
+  ignoreNotFound &&
+  error instanceof PodexitError &&
+  // `pod.gone`: gone when the DELETE arrived.
+  ['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone'].includes(error.code);
 
 /** 0 for such an error; throws every other one. */
 export function exitCodeIfIgnored(error: unknown, options: Pick<TraceOptions, 'ignoreNotFound'>): number {
   if (isIgnored(error, options)) return 0;
   throw error;
+}
+
+/** Reads `what`. Throws `target.unread` (exit code 3) at --timeout, and `run.left` on a signal. */
+export function readInTime<T>({ cluster, deadline, ports }: Session, what: string, read: () => Promise<T>): Promise<T> {
+  const late = (): PodexitError =>
+    new PodexitError(
+      'target.unread',
+      `${what} in namespace "${cluster.namespace}" could not be read within --timeout`,
+      'Nothing was deleted. -v=6 logs all requests.',
+      { exitCode: 3 },
+    );
+  return unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
 }
 
 /** Exit code if something could not be done, such as a recording. */
@@ -57,6 +74,3 @@ export const canAsk = ({ ask, stdinIsTty, stderr }: Ports): boolean => ask !== u
 /** The answer to a question; undefined if there is none. --timeout does not run meanwhile. */
 export const ask = ({ deadline, ports }: Session, question: string, left: AbortSignal): Promise<string | undefined> =>
   deadline.pauseWhile(async () => ports.ask?.(question, left));
-
-/** `pod.gone`: gone when the DELETE arrived. */
-const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);

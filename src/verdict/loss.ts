@@ -1,12 +1,5 @@
 /** Requests lost, as probes measured them: how many, when, why, and what would have prevented the loss. Pure. */
-import type {
-  ContainerTimeline,
-  FailureStretch,
-  FailureWindow,
-  Interval,
-  ProbeResult,
-  Timeline,
-} from '../infer/timeline.ts';
+import type { ContainerTimeline, FailureWindow, Interval, ProbeResult, Timeline } from '../infer/timeline.ts';
 import { lossProbes, lostBy } from '../infer/probes.ts';
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 import type { ProbeReport } from '../model/report.ts';
@@ -41,26 +34,21 @@ export function lossOf(timeline: Timeline): Loss | undefined {
   const last = Math.max(...windows.map(({ end }) => end));
   const stretches = windows.flatMap((window) => window.stretches);
   return {
-    ...causeOfLoss(timeline, { probes, windows, stretches, first, last }),
+    ...causeOfLoss(timeline, probes, windows, { first, last }),
     what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, first, last)} (${failuresText(stretches)})`,
     evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, 20),
   };
 }
 
-interface Failures {
-  readonly probes: readonly ProbeResult[];
-  readonly windows: readonly FailureWindow[];
-  readonly stretches: readonly FailureStretch[];
-  /** When the first and the last request failed, ms on the client's clock. */
-  readonly first: number;
-  readonly last: number;
-}
-
+/** `first`, `last`: when the first and the last request failed, ms on the client's clock. */
 function causeOfLoss(
   timeline: Timeline,
-  { probes, windows, stretches, first, last }: Failures,
+  probes: readonly ProbeResult[],
+  windows: readonly FailureWindow[],
+  { first, last }: Record<'first' | 'last', number>,
 ): Omit<Loss, 'what' | 'evidence'> {
   const { containers, endpoints, replacement, gaps } = timeline;
+  const stretches = windows.flatMap((window) => window.stretches);
   if (last < timeline.zero) return { cause: 'before-deletion', why: 'they failed before the deletion began' };
   const cut = gaps.filter(({ cause, from, to = last }) => cause !== 'refused' && from <= last && to >= first);
   const streams = new Set(cut.flatMap(({ resource }) => (resource === 'pods/log' ? [] : resource)));

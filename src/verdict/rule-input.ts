@@ -1,7 +1,7 @@
 /** The input of all verdict rules, and what many of them read from it. */
 import type { DeletionContext } from '../infer/context.ts';
 import type { Bounds, ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
-import { controllerOf, statusOf } from '../model/pod.ts';
+import { containersOf, controllerOf, statusOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import { numberOfSignal } from '../programs/signals.ts';
 import { second } from '../model/span.ts';
@@ -22,8 +22,8 @@ export const ranContainers = ({ containers }: Timeline): ContainerTimeline[] => 
 export const mainContainers = (timeline: Timeline): ContainerTimeline[] =>
   ranContainers(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
 
-export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
-  marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
+export const markOf = ({ marks }: Timeline, name: MarkName): Mark | undefined =>
+  marks.find((mark) => mark.name === name);
 
 /** Which probe the kubelet named as it ended the last run of a container: `liveness`, `startup`. Its times are whole seconds. */
 export const probesFailed = ({ events }: Trace, pod: Pod): ReadonlyMap<string, string> =>
@@ -108,7 +108,5 @@ function hasPort(pod: Pod, name: string, targets: readonly (number | string)[]):
   return ports.some((port) => targets.includes(port.containerPort) || (port.name && targets.includes(port.name)));
 }
 
-export const containerSpec = ({ spec }: Pod, name: string): Container | undefined =>
-  [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].find(
-    (container) => container.name === name,
-  );
+export const containerSpec = (pod: Pod, name: string): Container | undefined =>
+  containersOf(pod).find((one) => one.name === name)?.container;

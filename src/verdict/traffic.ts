@@ -58,40 +58,24 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
   const { judgement, reason } = lost
     ? { judgement: 'lost' as const, reason: lost.clause ?? lost.message }
     : judgementOf(input, findings, capacity?.text);
-  const grade = gradeOf(judgement, findings, capacity?.isOutage === true);
+  const isMisrouted = findings.some(({ code }) => code === 'endpoint-not-removed');
+  const risk = capacity?.isOutage ? 'outage' : isMisrouted ? 'misrouted' : 'race';
+  const grade = judgement === 'at-risk' ? risk : judgement;
   const served = lost ? [] : mainContainers(timeline).flatMap((container) => servedText(container) ?? []);
   return {
     judgement,
     grade,
-    reason: [withCapacity(reason, grade, findings, capacity?.text), ...served].join(' · '),
+    reason: [withCapacity(reason, grade, isMisrouted, capacity?.text), ...served].join(' · '),
     measured: lost ? undefined : noLossText(timeline),
     services,
   };
 }
 
 /** How the pod stopped neither causes nor ends an outage; that clients were still sent to it is told too. */
-function withCapacity(
-  reason: string,
-  grade: TrafficGrade,
-  findings: readonly JudgedFinding[],
-  capacity: string | undefined,
-): string {
+function withCapacity(reason: string, grade: TrafficGrade, isMisrouted: boolean, capacity?: string): string {
   if (capacity === undefined || reason === capacity) return reason;
   if (grade !== 'outage') return `${reason}; ${capacity}`;
-  return isMisrouted(findings) ? `${capacity}; ${reason}` : capacity;
-}
-
-const isMisrouted = (findings: readonly JudgedFinding[]): boolean =>
-  findings.some(({ code }) => code === 'endpoint-not-removed');
-
-function gradeOf(
-  judgement: TrafficReport['judgement'],
-  findings: readonly JudgedFinding[],
-  isOutage: boolean,
-): TrafficGrade {
-  if (judgement !== 'at-risk') return judgement;
-  if (isOutage) return 'outage';
-  return isMisrouted(findings) ? 'misrouted' : 'race';
+  return isMisrouted ? `${capacity}; ${reason}` : capacity;
 }
 
 type Judgement = Pick<TrafficAnswer, 'judgement' | 'reason'>;

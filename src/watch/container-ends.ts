@@ -28,9 +28,6 @@ export interface ContainerEnd {
   readonly at: number;
 }
 
-/** Killing Events of probes, and pods, that are remembered. */
-const [mostKillings, mostPods] = [2000, 100_000];
-
 const noEnds: ReadonlyMap<string, number> = new Map();
 
 export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
@@ -49,7 +46,7 @@ export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
     // The ends of a terminating pod belong to its trace.
     if (isTerminating(pod)) return void counted.delete(uid);
     counted.set(uid, now);
-    forgetOldest(counted, mostPods);
+    forgetOldest(counted, 100_000);
     // An older pod that comes into view brings ends that an earlier watch counted, or that were none of this selection's.
     if (!before) return;
     for (const status of statusesOf(pod)) {
@@ -84,7 +81,7 @@ export function createContainerEnds(onEnd: (end: ContainerEnd) => void) {
     if (key === undefined || trigger === undefined || (o.kind === 'changed' && o.change === 'DELETED')) return;
     // Those of a list are as old as an hour.
     killings.set(key, { trigger, isNew: o.kind === 'changed' });
-    forgetOldest(killings, mostKillings);
+    forgetOldest(killings, 2000);
   };
   return {
     take(o: Observation): void {

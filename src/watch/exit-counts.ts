@@ -4,9 +4,6 @@ import { familyOf } from '../output/pod-facts.ts';
 import type { Workload } from '../infer/timeline.ts';
 import { plural } from '../verdict/words.ts';
 
-/** Workloads that are counted apart; all others together. */
-const mostWorkloads = 2000;
-
 export interface PlaceOfExit {
   readonly namespace: string;
   /** `deployment/checkout`. */
@@ -33,7 +30,6 @@ export function workloadOfPod(pod: Pod, known?: Pick<Workload, 'kind' | 'name'>)
 /** What can be left out within bounds. */
 export type Droppable = 'exits' | 'recordings' | 'traces' | 'events' | 'lines';
 
-/** Ends that nobody needs to look at. */
 export const isFine = (outcome: string): boolean =>
   ['graceful', 'removed', 'not-started', 'completed', 'signalled'].includes(outcome);
 
@@ -43,7 +39,8 @@ export function createExitCounts() {
   const outcomes = new Map<string, number>();
   const totals = { exits: 0, containerEnds: 0, unseen: 0, gaps: 0, dropped: 0 };
   const countsOf = ({ namespace, workload }: PlaceOfExit): WorkloadCounts => {
-    const isKnown = workloads.has(`${namespace}/${workload}`) || workloads.size < mostWorkloads;
+    // Beyond 2000 they are counted together.
+    const isKnown = workloads.has(`${namespace}/${workload}`) || workloads.size < 2000;
     const place = isKnown ? { namespace, workload } : { namespace: '', workload: 'other' };
     const key = `${place.namespace}/${place.workload}`;
     const known = workloads.get(key) ?? { ...place, exits: 0, bad: 0, outcomes: new Map<string, number>() };

@@ -2,7 +2,6 @@
 import type { JsonObject } from '../model/observe/read.ts';
 import { readGroup } from '../run/choosing/read-group.ts';
 import type { Group } from '../run/group/group.ts';
-import { warnOn } from '../run/ports.ts';
 import type { Session } from '../run/session.ts';
 import { namespaceOf, podsTarget } from '../run/streams/watched.ts';
 import type { Shard, WatchOptions } from './options.ts';
@@ -19,17 +18,14 @@ export async function watchedGroup(session: Session, options: WatchOptions): Pro
 async function unsharded(session: Session, { target, allNamespaces }: WatchOptions): Promise<Group> {
   const namespace = allNamespaces ? '' : session.cluster.namespace;
   const selector = target?.kind === 'selector' ? target : undefined;
-  if (target && !selector) {
-    const group = await readGroup(session, target, { ignoreNotFound: false, warn: warnOn(session.ports) });
-    return { ...group, isEndless: true };
-  }
+  if (target && !selector) return { ...(await readGroup(session, target)), isEndless: true };
   const where = allNamespaces ? 'all namespaces' : `namespace/${namespace}`;
   return {
     isOne: false,
     isEndless: true,
     target: selector?.labels ? `-l ${selector.labels} in ${where}` : where,
     namespace,
-    pods: podsTarget(namespace, { labels: selector?.labels, fields: selector?.fields }),
+    pods: podsTarget(namespace, { labelSelector: selector?.labels, fieldSelector: selector?.fields }),
     owns: () => true,
   };
 }

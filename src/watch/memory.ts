@@ -14,22 +14,11 @@ import { createPacker, type PackedPod, type PodSeen } from './packed.ts';
 
 /** ms that Events, and objects that were removed, are remembered. A trigger is at most some minutes old. */
 const rememberedMs = 10 * 60_000;
-const sweepMs = 60_000;
-
-/** How many Events about one object, and changes of another object, are remembered. */
-const [mostEvents, mostChanges] = [16, 4];
-/** Gaps, resumed streams and other observations about whole streams. */
-const mostOfStreams = 64;
-
-interface Ring {
-  readonly seen: Observation[];
-  /** ms until they are forgotten; Infinity: what exists. */
-  forMs: number;
-}
 
 /** The last observations by key, and which keys belong to a namespace. */
 function createRings() {
-  const rings = new Map<string, Ring>();
+  /** `forMs`: until they are forgotten; Infinity: what exists. */
+  const rings = new Map<string, { readonly seen: Observation[]; forMs: number }>();
   const lists = new Map<string, Observation>();
   /** The keys of the slices, Services and namespaces in each namespace. */
   const beside = new Map<string, Set<string>>();
@@ -62,7 +51,7 @@ function createRings() {
     lists: (): Iterable<Observation> => lists.values(),
     beside: (namespace: string): Iterable<string> => beside.get(namespace) ?? [],
     sweep(now: number): void {
-      if (now - sweptAt < sweepMs) return;
+      if (now - sweptAt < 60_000) return;
       sweptAt = now;
       for (const [key, { seen, forMs }] of rings) if ((seen.at(-1)?.at ?? now) < now - forMs) rings.delete(key);
       for (const [namespace, keys] of beside) {
@@ -124,11 +113,11 @@ export function createMemory() {
     const key = rememberedKey(object);
     if (object.kind === 'Event') {
       if (isRemoved || isOld(object, o.at - rememberedMs) || isAmong(rings.recalled(key), object)) return;
-      return rings.put(key, o, mostEvents, rememberedMs);
+      return rings.put(key, o, 16, rememberedMs);
     }
     // Both are read again for each pod that terminates.
     const isReread = object.kind === 'Lease' || object.kind === 'Namespace';
-    rings.put(key, o, mostChanges, isRemoved || isReread ? rememberedMs : Infinity);
+    rings.put(key, o, 4, isRemoved || isReread ? rememberedMs : Infinity);
     if (object.kind === 'Namespace') rings.putBeside(name, key);
     if (object.kind === 'EndpointSlice' || object.kind === 'Service') rings.putBeside(namespace, key);
   };
@@ -143,7 +132,7 @@ export function createMemory() {
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
         if (o.name === undefined) rings.keepOnly(new Set(o.objects.map(rememberedKey)), o);
       } else if (o.kind !== 'dated' && !('stream' in o && o.stream === 'lease') && !('pod' in o && o.pod !== undefined))
-        rings.put('streams', o, mostOfStreams, Infinity);
+        rings.put('streams', o, 64, Infinity);
     },
     date: dates.take,
     forget: pods.forget,

@@ -17,9 +17,6 @@ export interface MetricsAddress {
   readonly port: number;
 }
 
-/** Combinations of label values of each metric. A histogram has fifteen series for each. */
-const most = { exits: 1000, services: 300, namespaces: 15 } as const;
-
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 const shareBuckets = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1, 1.1, 1.5, 2, 5];
 
@@ -71,9 +68,10 @@ export function createMetrics(version: string, health: () => WatchHealth) {
   collectDefaultMetrics({ register: registry });
   const { exits, noReady, unseen, dropped, gaps, gapSeconds, phases, total, used } = instruments([registry]);
   addGauges([registry], version, health);
-  const exitLabels = bounded(most.exits, ['workload', 'namespace']);
-  const serviceLabels = bounded(most.services, ['service', 'namespace']);
-  const namespaceLabels = bounded(most.namespaces, ['namespace']);
+  const exitLabels = bounded(1000, ['workload', 'namespace']);
+  const serviceLabels = bounded(300, ['service', 'namespace']);
+  // A histogram has fifteen series for each.
+  const namespaceLabels = bounded(15, ['namespace']);
   return {
     exit(exit: WatchedExit): void {
       const { place, outcome, trigger } = exit;
@@ -109,10 +107,7 @@ function bounded<N extends string>(size: number, names: readonly N[]) {
   };
 }
 
-/**
- * Serves `/metrics`, `/healthz` (the process runs) and `/readyz` (the pods are watched). Throws `metrics.port` if it
- * cannot listen there. Returns how to stop.
- */
+/** Serves `/metrics`, `/healthz` (the process runs) and `/readyz` (the pods are watched). Throws `metrics.port`. */
 export async function serveMetrics(
   { host, port }: MetricsAddress,
   { registry }: ReturnType<typeof createMetrics>,

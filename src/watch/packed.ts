@@ -13,12 +13,6 @@ export interface PackedPod {
   readonly dictionary: Buffer;
 }
 
-/** Dictionaries that are kept for further pods; a packed pod keeps its own alive. */
-const maxDictionaries = 2000;
-
-/** Small windows: each call allocates its own. Longer dictionaries would not be used as a whole. */
-const settings = { level: 1, memLevel: 4, windowBits: 12 } as const;
-
 export function createPacker() {
   const dictionaries = new Map<string, Buffer>();
   return {
@@ -29,11 +23,14 @@ export function createPacker() {
       // A pod that has just been created says little: the longest state so far has the most in common with others.
       const dictionary = known && known.length * 1.1 > text.length ? known : text;
       if (dictionary !== known) {
-        if (dictionaries.size >= maxDictionaries) dictionaries.clear();
+        // A packed pod keeps its own alive.
+        if (dictionaries.size >= 2000) dictionaries.clear();
         dictionaries.set(kin, dictionary);
       }
+      // Small windows: each call allocates its own. Longer dictionaries would not be used as a whole.
+      const bytes = deflateRawSync(text, { level: 1, memLevel: 4, windowBits: 12, dictionary });
       // Latin-1: one byte a character, and no buffer of its own for each pod.
-      return { bytes: deflateRawSync(text, { ...settings, dictionary }).toString('latin1'), dictionary };
+      return { bytes: bytes.toString('latin1'), dictionary };
     },
     unpack: ({ bytes, dictionary }: PackedPod): PodSeen =>
       JSON.parse(inflateRawSync(Buffer.from(bytes, 'latin1'), { dictionary }).toString()) as PodSeen,

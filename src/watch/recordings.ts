@@ -3,10 +3,9 @@ import { mkdirSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Observation } from '../model/observation.ts';
 import type { Pod } from '../model/kube.ts';
-import { forJson } from '../output/safe-text.ts';
-import { recordingVersion } from '../recording/reader.ts';
-import { openRecorder, unrecordable } from '../recording/recorder.ts';
+import { unrecordable } from '../recording/recorder.ts';
 import type { Ports } from '../run/ports.ts';
+import { recorderFor } from '../run/recorder.ts';
 import type { Droppable } from './exit-counts.ts';
 
 export interface RecordingFolder {
@@ -15,12 +14,10 @@ export interface RecordingFolder {
   readonly maxBytes: number;
 }
 
-const ownName = /^\d{8}T\d{6}\.\d{3}Z_.*\.ndjson$/;
-
 /** Throws `record.unwritable` if the folder cannot be read or made. */
 export function createRecordings(
   { folder, maxBytes }: RecordingFolder,
-  { clock, version }: Pick<Ports, 'clock' | 'version'>,
+  ports: Pick<Ports, 'clock' | 'version'>,
   dropped: (what: Droppable, why: string) => void,
 ) {
   const kept = recordingsIn(folder);
@@ -35,13 +32,11 @@ export function createRecordings(
   return {
     /** Writes the log of an exit. A failure costs only recordings. */
     save(pod: Pod, log: readonly Observation[]): void {
-      const recorded = new Date(clock.now()).toISOString();
-      const name = nameOf(recorded, pod);
+      const name = nameOf(new Date(ports.clock.now()).toISOString(), pod);
       const file = join(folder, name);
       let failure: Error | undefined;
       try {
-        const header = { podexit: recordingVersion, program: version, recorded, logText: false };
-        const recorder = openRecorder(file, header, { safe: forJson, onFailure: (error) => (failure = error) });
+        const recorder = recorderFor(file, false, ports, (error) => (failure = error));
         recorder.write(log);
         recorder.close();
         if (!failure) kept.push({ name, bytes: statSync(file).size });
@@ -58,7 +53,7 @@ export function createRecordings(
 function recordingsIn(folder: string): { name: string; bytes: number }[] {
   try {
     mkdirSync(folder, { recursive: true });
-    const names = readdirSync(folder).filter((name) => ownName.test(name));
+    const names = readdirSync(folder).filter((name) => /^\d{8}T\d{6}\.\d{3}Z_.*\.ndjson$/.test(name));
     return names.sort().map((name) => ({ name, bytes: statSync(join(folder, name)).size }));
   } catch (cause) {
     throw unrecordable(folder, (cause as NodeJS.ErrnoException).code ?? String(cause), cause);

@@ -3,17 +3,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { Cluster } from '../kube/cluster.ts';
 import { requestWithRetries } from '../kube/get.ts';
 import { refusalOf } from '../kube/refused.ts';
+import { collectionPath } from '../kube/resource-path.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
-import type { OutputPorts } from '../output/ports.ts';
 import { forTerminal } from '../output/safe-text.ts';
-import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import { isFine, type Droppable } from './exit-counts.ts';
 import type { WatchedExit } from './lines.ts';
-
-/** What is sent at the same time, and what waits for it; ms that the end waits for what is being sent. */
-const [mostSending, mostWaiting, endMs] = [4, 200, 5000];
 
 /** Returns why it failed, in one sentence; undefined if it succeeded. */
 export type Send = (report: Report) => Promise<string | undefined>;
@@ -34,26 +30,20 @@ export function createExitSender(
   return {
     exit(exit: WatchedExit): void {
       if (exit.kind !== 'pod') return;
-      if (queue.length >= mostWaiting) return dropped(what, 'too many wait to be sent');
+      if (queue.length >= 200) return dropped(what, 'too many wait to be sent');
       queue.push(exit.report);
-      if (sending.size >= mostSending) return;
+      if (sending.size >= 4) return;
       const one = sendAll().finally(() => sending.delete(one));
       sending.add(one);
     },
     /** Drops what waits, and waits a little for what is being sent. */
     async end(): Promise<void> {
       const waiting = queue.splice(0).length;
-      await Promise.race([Promise.all(sending), setTimeout(endMs, undefined, { ref: false })]);
+      await Promise.race([Promise.all(sending), setTimeout(5000, undefined, { ref: false })]);
       if (waiting + sending.size > 0) warn(`${waiting + sending.size} ${what} were not sent before the end`);
     },
   };
 }
-
-/** `--otlp`. */
-export const sendTrace =
-  ({ env, version }: Pick<OutputPorts, 'env' | 'version'>): Send =>
-  async (report) =>
-    (await import('../export/export-trace.ts')).exportTrace(exitReportOf(report), { env, version });
 
 /**
  * `--emit-events`: a Kubernetes Event on the workload for each exit that is known not to be graceful, for `kubectl
@@ -77,7 +67,10 @@ export const postEvent =
       ...{ firstTimestamp: at, lastTimestamp: at, count: 1 },
       source: { component: 'podexit' },
     };
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
-    const answer = await requestWithRetries(cluster, { method: 'POST', path, body });
+    const answer = await requestWithRetries(cluster, {
+      method: 'POST',
+      path: collectionPath(namespace, 'events'),
+      body,
+    });
     return answer.status < 300 || answer.status === 409 ? undefined : refusalOf(cluster, answer).message;
   };

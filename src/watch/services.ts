@@ -2,12 +2,11 @@
 import type { EndpointSlice } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 
-/** ms without any endpoint, after which a Service counts as scaled to zero: that is no outage. */
-const scaledToZeroMs = 60_000;
-
 type Endpoint = EndpointSlice['endpoints'][number];
 
-interface ServiceState extends Pick<ServiceReady, 'namespace' | 'service'> {
+interface ServiceState {
+  readonly namespace: string;
+  readonly service: string;
   readonly slices: Map<string, readonly Endpoint[]>;
   /** Client ms since which time without a ready endpoint is not counted yet; undefined: it has one, or never had one. */
   uncountedSince?: number | undefined;
@@ -15,11 +14,7 @@ interface ServiceState extends Pick<ServiceReady, 'namespace' | 'service'> {
   hadReady: boolean;
 }
 
-export interface ServiceReady {
-  readonly namespace: string;
-  readonly service: string;
-  readonly ready: number;
-}
+export type ServiceReady = ReturnType<ReturnType<typeof createServices>['fewestReady']>[number];
 
 /** `onNoReady`: this Service had no ready endpoint for so many further ms. `owns`: whether a namespace is this process's. */
 export function createServices(
@@ -29,8 +24,8 @@ export function createServices(
   const services = new Map<string, ServiceState>();
   const count = (state: ServiceState, at: number): void => {
     const { namespace, service, uncountedSince, emptySince } = state;
-    // Neither the end of its last pods nor the start of its next ones is an outage.
-    if (emptySince !== undefined && at >= emptySince + scaledToZeroMs)
+    // After a minute without any endpoint it counts as scaled to zero: neither that nor its next start is an outage.
+    if (emptySince !== undefined && at >= emptySince + 60_000)
       Object.assign(state, { uncountedSince: undefined, hadReady: false });
     // While all its pods terminate, it may be on its way to zero: what follows decides.
     else if (uncountedSince !== undefined && endpointsOf(state).some(mayServe)) {
@@ -78,7 +73,7 @@ export function createServices(
     },
     /** Counts up to now, client ms: for a scrape. */
     countTo: (now: number): void => services.forEach((state) => count(state, now)),
-    fewestReady: (most: number): ServiceReady[] =>
+    fewestReady: (most: number) =>
       [...services.values()]
         .filter(({ hadReady }) => hadReady)
         .map((state) => ({ ...state, ready: endpointsOf(state).filter(isReady).length }))

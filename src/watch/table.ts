@@ -57,11 +57,14 @@ function watchFrame(
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
   const { target, since, exits, terminating, worst, services, last } = state;
+  const serviceRows = services.map(({ namespace, service, ready }): TableRow => {
+    return { cells: [forTerminal(`${namespace}/${service}`), String(ready)], ink: 'plain' };
+  });
   const facts = [plural(exits, 'exit'), `${terminating} terminating`, durationText(now - since)];
   const lines: Piece[][] = [
     [piece('strong', forTerminal(target)), ...facts.map((fact) => plain(` · ${fact}`))],
     ...liveTable(pen, ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'], worst.map(workloadRow), width),
-    ...liveTable(pen, ['SERVICE', 'READY'], services.map(serviceRow), width),
+    ...liveTable(pen, ['SERVICE', 'READY'], serviceRows, width),
     [dim(last.length > 0 ? 'LAST EXITS' : 'no pod has terminated yet')],
   ];
   const free = Math.max(0, room - lines.length);
@@ -76,8 +79,3 @@ function workloadRow({ namespace, workload, bad, exits, outcomes }: WorkloadCoun
   const cells = [forTerminal(`${namespace}/${workload}`), String(bad), String(exits), counts.join(', ')];
   return { cells, ink: 'plain' };
 }
-
-const serviceRow = ({ namespace, service, ready }: ServiceReady): TableRow => ({
-  cells: [forTerminal(`${namespace}/${service}`), String(ready)],
-  ink: 'plain',
-});

@@ -12,13 +12,6 @@ import { terminatingPodsIn } from '../run/traces/traces-of-log.ts';
 import { workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
 import { createMemory, forgetOldest, goneIn, type Memory } from './memory.ts';
 
-/** Pods that terminate at the same time, beyond which further ones are counted as dropped. */
-const mostOpen = 5000;
-/** Pods that are gone and are remembered, so that a server that is behind does not open them again. */
-const mostGone = 10_000;
-/** Observations of one pod that are kept for its recording. */
-const mostLogged = 2000;
-
 interface Traced {
   readonly subject: Subject;
   /** Slices that list the pod, and the Services that they belong to: those of other pods do not concern it. */
@@ -55,7 +48,7 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
       for (const pod of terminatingPodsIn(o)) {
         const { uid } = pod.metadata;
         if (traced.has(uid) || ended.has(uid)) continue;
-        if (traced.size < mostOpen) begin(pod);
+        if (traced.size < 5000) begin(pod);
         else {
           ended.add(uid, false);
           dropped();
@@ -106,12 +99,12 @@ function ownerIn(memory: Memory, pod: Pod) {
   return owner && controllerOf(owner);
 }
 
-/** Pods that are not traced, or not again: those that are gone, and while they exist those that were stuck or dropped. */
+/** Pods that are not traced (again): those that are gone, and while they exist those that were stuck or dropped. */
 function createEnded() {
   const [gone, staying] = [new Set<string>(), new Set<string>()];
   const add = (uid: string, isGone: boolean): void => {
     (isGone ? gone : staying).add(uid);
-    forgetOldest(gone, mostGone);
+    forgetOldest(gone, 10_000);
   };
   return {
     add,
@@ -123,7 +116,6 @@ function createEnded() {
   };
 }
 
-/** The pods that an observation may concern. */
 function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: ReadonlyMap<string, Set<string>>) {
   if ('pod' in o && o.pod !== undefined) return [o.pod];
   const object = o.kind === 'changed' ? o.object : undefined;
@@ -132,7 +124,6 @@ function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: 
   return about?.kind === 'Pod' ? (byName.get(about.name) ?? []) : traced.keys();
 }
 
-/** Whether the observation concerns the pod. */
 function addTo(one: Traced, observation: Observation): boolean {
   if (observation.kind === 'synced' && one.trace.gaps.length === 0) return false;
   const routed = ofRoutes(one, observation);
@@ -146,7 +137,7 @@ function addTo(one: Traced, observation: Observation): boolean {
     const isNews = part.kind !== 'changed' || part.stream !== 'endpointslices' || before.slices !== one.trace.slices;
     // As in the log of a run about this pod alone.
     const logged = part.kind === 'began' ? { ...part, target: undefined } : part;
-    if (isNews && (one.log?.length ?? Infinity) < mostLogged) one.log?.push(logged);
+    if (isNews && (one.log?.length ?? Infinity) < 2000) one.log?.push(logged);
   }
   return true;
 }

@@ -18,17 +18,15 @@ export interface WatchView extends Pick<WatchListener, 'exit' | 'gap'> {
   close?(): void;
 }
 
-/** Bytes that wait for a reader of stdout. Beyond them lines are left out: a watch runs on for days. */
-const mostUnread = 16 * 2 ** 20;
-
 export function watchView(
   format: WatchFormat,
   look: LookOptions,
   { dropped, ...ports }: OutputPorts & Pick<Required<WatchListener>, 'dropped'>,
   state: () => WatchState,
 ): WatchView {
+  // Beyond 16 MiB that wait for a reader of stdout lines are left out: a watch runs on for days.
   const write = (text: string): void =>
-    (ports.stdout.waiting?.() ?? 0) < mostUnread ? ports.stdout.write(text) : dropped('lines', 'stdout is read late');
+    (ports.stdout.waiting?.() ?? 0) < 16 * 2 ** 20 ? ports.stdout.write(text) : dropped('lines', 'stdout is read late');
   const forPrograms = (print: typeof jsonLine): WatchView => ({
     exit: (exit) => write(exitDocument(exit, print)),
     gap: ({ streams, from, to }) =>

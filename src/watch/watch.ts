@@ -3,6 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Interrupted, Observation, StreamName } from '../model/observation.ts';
 import { reportOf } from '../advice/report.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
 import { plural } from '../verdict/words.ts';
 import type { Report } from '../verdict/report.ts';
 import { runLive } from '../run/group/run-live.ts';
@@ -21,7 +22,7 @@ import { exitOfPod, gapText, type WatchedExit, type WatchListener } from './line
 import type { MetricsAddress } from './metrics.ts';
 import type { WatchOptions } from './options.ts';
 import { createRecordings } from './recordings.ts';
-import { createExitSender, postEvent, sendTrace, type Send } from './senders.ts';
+import { createExitSender, postEvent, type Send } from './senders.ts';
 import { createServices } from './services.ts';
 import { mostRows, type WatchState } from './table.ts';
 import { createExitCounts, type Droppable } from './exit-counts.ts';
@@ -35,7 +36,9 @@ export async function watchExits(options: WatchOptions, terminal: Ports): Promis
   const watch = createWatch(options, ports);
   const served = options.metrics && (await watch.serve(options.metrics));
   if (served) watch.warn(`metrics at ${served.url}`);
-  if (options.otlp) watch.senders.push(watch.senderOf('traces', sendTrace(ports)));
+  const sendTrace: Send = async (report) =>
+    (await import('../export/export-trace.ts')).exportTrace(exitReportOf(report), ports);
+  if (options.otlp) watch.senders.push(watch.senderOf('traces', sendTrace));
   try {
     watch.record();
     return await inSession(options, ports, async (session, shown) => {

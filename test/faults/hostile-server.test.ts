@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Health } from '../../src/kube/watch-position.ts';
 import { getObject, tryGet } from '../../src/kube/get.ts';
 import { listOnce } from '../../src/kube/list.ts';
-import { ignoredHealth, watchObjects } from '../kube/helpers/observed.ts';
+import { unwatched } from '../../src/kube/watch.ts';
+import { watchObjects } from '../kube/helpers/observed.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { connected, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
 import { certificates } from '../kube/helpers/certificates.ts';
@@ -40,7 +41,7 @@ describe('a server that never gives the pod', () => {
     const reasons: string[] = [];
     const stop = new AbortController();
     const waitingFor = (reason: string): void => void (reasons.push(reason) > 2 && stop.abort());
-    const health: Health = { ...ignoredHealth(), waitingFor };
+    const health: Health = { ...unwatched(), waitingFor };
     const cluster = await connected(api, fast());
     expect(kinds(await all(watchObjects(cluster, pods, { signal: stop.signal, health })))).not.toContain('listed');
     expect(reasons[0]).toBe(`the server answers ${code} to the list of pods: not now`);

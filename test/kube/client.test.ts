@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { deletePod } from '../../src/kube/delete.ts';
-import { listUntilAnswered } from '../../src/kube/list.ts';
+import { watchObjects } from '../../src/kube/watch.ts';
 import { showUrl } from '../../src/kube/redact.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
@@ -172,7 +172,11 @@ describe('an endless answer', () => {
     const error = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
     await expect(getObject(cluster, path)).rejects.toMatchObject(error);
     const target = { stream: 'siblings', path: '/api/v1/namespaces/shop/pods' } as const;
-    const listing = listUntilAnswered(cluster, target, { signal: stopping(), deliver: () => {} });
+    const listing = watchObjects(
+      cluster,
+      { ...target, stream: 'pod' },
+      { signal: stopping(), deliver: () => {}, once: true },
+    );
     await expect(listing).rejects.toMatchObject({ code: 'server.oversized-object' });
     expect(api.asked).toHaveLength(2);
     await Promise.all(closed);

@@ -87,7 +87,6 @@ const table: [string, AttemptEnd, Cursor, Next][] = [
     { ...at7, relists: 3 },
     { next: 'relist', wait: [500, 1000], lost: 'expired' },
   ],
-  ['new credentials resume from the cursor', { kind: 'renewed' }, at7, { next: 'resume', wait: [0, 0] }],
   [
     'a cursor ahead of the server lists again, with a gap',
     { kind: 'ahead' },

@@ -8,8 +8,8 @@ const stuck = { metadata: { uid: 'u1', deletionTimestamp: '2031-01-01T00:00:00Z'
 const env = testEnv({ speed: 20 });
 
 /** The progress of a target whose owners are known. */
-function begun(says: Parameters<typeof createProgress>[1] = {}) {
-  const progress = createProgress(() => 0, says);
+function begun(say?: (sentence: string) => void) {
+  const progress = createProgress(() => 0, say);
   progress.ownersKnown();
   return progress;
 }
@@ -43,13 +43,13 @@ it('stays over after later changes of such a pod', async () => {
 });
 
 it('reports pending owners as TYPE/NAME', () => {
-  const reported: string[][] = [];
-  const progress = begun({ waits: (owners) => void reported.push(owners) });
+  const said: string[] = [];
+  const progress = begun((sentence) => void said.push(sentence));
   progress.ownerSeen('/apis/apps/v1/namespaces/shop/deployments/checkout', false);
   progress.ownerSeen('/apis/batch/v1/namespaces/shop/jobs/a%2Fb', false);
   progress.seen('u1', stuck);
   progress.podTraced('u1');
-  expect(reported).toEqual([['deployment/checkout', 'job/a/b']]);
+  expect(said).toEqual(['no pod is terminating now; waiting until deployment/checkout, job/a/b has rolled out']);
 });
 
 it('is over after a pod whose termination was not observed', async () => {
@@ -73,7 +73,7 @@ describe('if the end of the rollout is unknown', () => {
   };
   /** A rollout in which one of two pods has ended. */
   const halfway = (reported: string[] = []) => {
-    const progress = begun({ notFollowed: (owner) => void reported.push(owner) });
+    const progress = begun((sentence) => void reported.push(sentence));
     progress.ownerNotFollowed('CloneSet web is not followed');
     progress.ownerNotFollowed('CloneSet web is not followed');
     progress.listed(['u1', 'u2'].map(living));
@@ -87,7 +87,7 @@ describe('if the end of the rollout is unknown', () => {
   it('the reason is reported once, and the rollout lasts until the pods from the start are gone', async () => {
     const reported: string[] = [];
     const progress = halfway(reported);
-    expect(reported).toEqual(['CloneSet web is not followed']);
+    expect(reported).toEqual([expect.stringContaining('CloneSet web is not followed')]);
     expect(await isOver(progress)).toBe(false);
     terminate(progress, 'u2');
     expect(await isOver(progress)).toBe(true);

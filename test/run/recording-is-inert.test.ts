@@ -9,7 +9,7 @@ import { recorderFor } from '../../src/run/recorder.ts';
 it('C1 controls, bidi marks and workflow commands are escaped, and parse to the original text', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
   const text = '\u009b31m \u202e \u2066 \u200b ##[error]x';
-  const recorder = recorderFor(file, true, { clock: systemClock, version: '0' } as never, () => {});
+  const recorder = recorderFor(file, true, { clock: systemClock, version: '0' }, () => {});
   const object = { metadata: { name: 'web', annotations: { text } } };
   recorder.write([{ kind: 'changed', at: 1, seq: 1, stream: 'pod', change: 'ADDED', object } as never]);
   recorder.close();

@@ -48,7 +48,6 @@ export function jsonPatchText(before: KubernetesObject, after: KubernetesObject,
   return forYaml(items.join(''));
 }
 
-/** The paths are equal, or one contains the other. */
 const overlap = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`);
 
 /** A kustomize component for an overlay (`components: [./fix]`), with one patch per object. */

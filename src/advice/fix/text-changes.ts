@@ -105,7 +105,6 @@ function replace(source: YamlSource, entry: Entry, wanted: unknown): TextChange[
   return linesBelow(source, entry, wanted, blockLines(wanted, style));
 }
 
-/** Instead of an empty value. */
 function linesBelow(source: YamlSource, entry: Entry, wanted: unknown, lines: readonly string[]): TextChange[] {
   const { text, style } = source;
   const end = contentEnd(text, entry);
@@ -134,7 +133,6 @@ function replaceInline({ text, style }: YamlSource, entry: Entry, wanted: unknow
   return [{ start, end, text: `${isEmpty ? ' ' : ''}${own}${text[end - 1] === '\n' ? style.eol : ''}` }];
 }
 
-/** After the last entry of a map or list in lines. */
 function addLines({ text, style }: YamlSource, node: Collection, lines: readonly string[]): TextChange[] {
   const [first, last] = [entriesOf(node)[0], entriesOf(node).at(-1)];
   if (!first || !last) return [];
@@ -158,7 +156,6 @@ function addToFlow({ text, style }: YamlSource, node: Collection, key: string, v
   return [...(comma ? [] : [{ start: end, end, text: ',' }]), { start: at, end: at, text: style.eol + indent + own }];
 }
 
-/** The lines of an item, with its dash in the first column. */
 function dedented(lines: string): string[] {
   const column = /^ *(?=-)/m.exec(lines)?.[0].length ?? 0;
   return lines

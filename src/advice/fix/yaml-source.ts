@@ -13,7 +13,6 @@ export interface YamlSource {
 
 export type Collection = YAMLMap | YAMLSeq;
 
-/** A pair of a map, or an item of a list. */
 export type Entry = ReturnType<typeof entriesOf>[number];
 
 export function entriesOf(collection: Collection) {
@@ -108,7 +107,6 @@ export function yamlStyleOf(text: string) {
   };
 }
 
-/** Lines of a map or list that is not empty. */
 export const blockLines = (value: unknown, { mapIndent, dashIndent }: YamlStyle): string[] =>
   new Document(value, yamlWritten)
     .toString({ indent: mapIndent, indentSeq: dashIndent > 0, lineWidth: 0 })

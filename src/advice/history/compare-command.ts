@@ -52,7 +52,6 @@ const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string
 
 const lengths = { preStop: 'hook', 'after SIGTERM': 'drain', total: 'total' } as const;
 
-/** Only what was measured on one side at least. */
 const figures = (before: Side, after: Side): string[][] =>
   Object.entries(lengths).flatMap(([title, name]) => {
     const texts = [before[name], after[name]].map((range) => (range ? closeOrRange(range) : '-'));

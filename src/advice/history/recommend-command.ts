@@ -74,7 +74,6 @@ const figuresOf = (one: Recommendation): string[][] =>
     return quantiles ? [[name, ...figureNames.map((figure) => `${quantiles[figure].toFixed(1)}s`)]] : [];
   });
 
-/** A histogram of the seconds of the grace period that the exits used. */
 function bars(buckets: readonly Bucket[], pen: Pen): string[] {
   const maxCount = Math.max(1, ...buckets.map(({ count }) => count));
   const labels = buckets.map(({ from, to }) => `${round(from)}–${round(to)}s`);

@@ -42,7 +42,6 @@ function recommendationOf(group: readonly ExitSample[]) {
   return {
     workload: group[0]?.workload ?? '',
     exits: group.length,
-    /** Images of the exits, if the reports hold them. */
     versions,
     hook: quantilesOf(upperEnds(({ hook }) => hook)),
     drain: quantilesOf(upperEnds(({ drain, killed: cut }) => (cut ? undefined : drain))),

@@ -138,7 +138,6 @@ function longest(all: readonly unknown[]): Seconds | undefined {
   return all.flatMap((one) => secondsOf(one) ?? []).sort((a, b) => middle(b) - middle(a))[0];
 }
 
-/** From the first mark named `from` to the last mark named `to`. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
     objectsIn(document['marks'])
@@ -160,7 +159,6 @@ function totalOf(document: JsonObject): Seconds | undefined {
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
 }
 
-/** Undefined if no exit was probed. */
 export const totalRequests = (samples: readonly ExitSample[]): ProbeTally | undefined =>
   totalOfAny(samples.flatMap(({ requests }) => requests ?? []));
 

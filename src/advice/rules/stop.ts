@@ -8,7 +8,7 @@ import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob, rolesOf } from '../roles.ts';
-import { isHeavyHook } from '../sizes.ts';
+import { defaultGraceSeconds, isHeavyHook } from '../sizes.ts';
 import type { Situation } from '../situation.ts';
 
 /** The kubelet leaves at least this much between the end of a hook and SIGKILL (SIGNALS.md §2 S8). */
@@ -24,10 +24,12 @@ const impossibleHooks = ofContainer((container) => {
 
 const longHooks = ofContainer((container, spec) => {
   const { graceSeconds: grace } = spec;
-  const { minSeconds: seconds, isPlainSleep } = container.hook ?? {};
+  const { kind, minSeconds: seconds, isPlainSleep } = container.hook ?? {};
   if (seconds === undefined || grace === 0 || !isHeavyHook(seconds, grace)) return undefined;
   const atLeast = isPlainSleep ? '' : 'at least ';
   const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
+  if (kind === 'sleep' && seconds > (spec.specGraceSeconds ?? defaultGraceSeconds))
+    return error('prestop-cut-off', `${takes}: the API server refuses such a pod`, atHook(container));
   if (seconds >= grace) {
     const end = `it is cut off, ${signalText(spec, container)} comes as the grace period ends, and ${killText(spec)} ${minSecondsAfterHook}s later`;
     return error('prestop-cut-off', `${takes}: ${end}`, atHook(container));
@@ -80,6 +82,9 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   const command = { ...container.command, sharesProcesses };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
+  const { stops, fails } = container.hook ?? {};
+  if (stops && !fails && /^(shell|ignores|depends)$/.test(handling.kind))
+    return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;
   if (handling.kind === 'handles' && right.kind === 'handles' && right.how !== handling.how)
@@ -154,6 +159,14 @@ const hastyHooks = ofContainer((container, spec) => {
 
 export const waitLoop = ({ sharesProcesses }: Situation): string =>
   `while kill -0 ${sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
+
+/** Whether PID 1 is what its hook stops, so that the hook may wait for the end of PID 1: under a manager that goes on. */
+export function endsPid1({ command, hook }: ContainerSpec): boolean {
+  const { chain } = stopBehaviour(command, 'TERM', 30);
+  const text = hook?.command.join(' ') ?? '';
+  const isNamed = text.includes(chain.at(-1)?.name ?? text) && chain.every(({ kind }) => kind !== 'manager');
+  return isNamed || /(^|\s)kill [^;&|]*\b1(\s*[;&|'"]|$)/.test(text);
+}
 
 /** Whether its last command makes the program finish its work, itself or by a signal. */
 function asksAtEnd({ command, hook }: ContainerSpec, { sharesProcesses }: Situation): boolean {

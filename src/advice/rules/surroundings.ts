@@ -7,7 +7,7 @@ import type { Situation } from '../situation.ts';
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {
-  const { helpers } = rolesOf(spec);
+  const helpers = endsHelpers(spec) ? [] : rolesOf(spec).helpers;
   const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
   return helpers
@@ -15,9 +15,14 @@ function classicSidecars(spec: Situation): Problem[] {
     .map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
 }
 
+/** The work of a Job ends its proxies itself, by the endpoint of Istio, Envoy and the Cloud SQL proxy for that. */
+const endsHelpers = (spec: Situation): boolean =>
+  isJob(spec) &&
+  spec.containers.some(({ command }) => /quitquitquit/.test([...command.command, ...command.args].join(' ')));
+
 /** Its webhook adds it to the pod, as a main container or as a native sidecar: its settings decide. */
 function injectedIntoJob(spec: Situation): Problem[] {
-  if (!isJob(spec) || !spec.injected) return [];
+  if (!isJob(spec) || !spec.injected || endsHelpers(spec)) return [];
   const [proxy] = spec.injected.split(' ', 1);
   const message = `${proxy} will be injected: unless as a native sidecar, it runs on after the work, and the Job does not complete`;
   const advice =

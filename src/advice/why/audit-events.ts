@@ -38,7 +38,6 @@ export function auditEventOf(raw: JsonObject) {
     user: asString(user['username']) ?? 'unknown',
     userAgent: asString(raw['userAgent']) ?? 'unknown',
     sourceIPs: asStrings(raw['sourceIPs']),
-    /** Path and query of the request. */
     uri: asText(raw['requestURI']),
     /** One for each request, if the log has them. */
     auditId: asText(raw['auditID']),

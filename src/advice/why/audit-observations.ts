@@ -59,7 +59,6 @@ export function observationsOf(
   ];
 }
 
-/** An event with the state of the pod after it. */
 type PodState = AuditEvent & { object: JsonObject };
 
 /**

@@ -68,7 +68,6 @@ async function* recordsIn(
 }
 const sampleBytes = 256 * 1024;
 
-/** Whether each of these first lines is a record. */
 function areRecords(lines: readonly Buffer[]): boolean {
   const texts = lines.slice(0, 20).map((line) => line.toString('utf8', 0, sampleBytes));
   const [first = '', second = ''] = texts;

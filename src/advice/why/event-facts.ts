@@ -29,7 +29,6 @@ function factsOfEvent(event: CoreV1Event) {
   const facts = {
     reason,
     message,
-    /** Of the involved object. */
     kind,
     name,
     uid,

@@ -10,8 +10,9 @@ import { conditionOf, statusesOf } from '../../model/pod.ts';
 import { isPlausibleTime } from '../../model/stamps.ts';
 import { targetText, workloadKinds, type Target } from '../../run/choosing/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
+import { afterText, lengthText } from '../../verdict/length-text.ts';
 import { plural } from '../../verdict/words.ts';
-import { factsOf, timeIn } from './event-facts.ts';
+import { factsOf, timeIn, type EventFacts } from './event-facts.ts';
 import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
 import type { PastExit, WhyMoment } from './report.ts';
@@ -38,9 +39,8 @@ export function podOfWorkload(target: Exclude<Target, { kind: 'pod' }>, history:
       `Events do not show which pods belonged to ${targetText(target)}`,
       'Name a pod or the workload that owns it, such as deployment/NAME.',
     );
-  const { kind } = workloadKinds[target.resource];
   const own = endedPods(history).find(({ owners }) =>
-    owners.some((one) => one.kind === kind && one.name === target.name),
+    owners.some((one) => one.kind === workloadKinds[target.resource].kind && one.name === target.name),
   );
   if (own) return own.name;
   throw unknownPod(targetText(target), namespace);
@@ -54,15 +54,19 @@ const unknownPod = (what: string, namespace: string): PodexitError =>
   );
 
 /** Throws `why.terminating` and `why.unknown`. */
-export async function fromEvents(cluster: Cluster, name: string, history: NamespaceHistory): Promise<PastExit> {
+export async function fromEvents(cluster: Cluster, name: string, all: NamespaceHistory): Promise<PastExit> {
   const { namespace } = cluster;
+  const answer = await getObject(cluster, podPath(namespace, name));
+  const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
+  const hasEnded = pod && statusesOf(narrowPod(pod)).some((one) => one.restartCount > 0 || one.state.terminated);
+  // The exit of a pod that is still there is later than the end of those that had its name before.
+  const isOfIt = (fact: EventFacts): boolean => fact.name !== name || fact.uid === pod?.metadata?.uid;
+  const history = hasEnded ? { ...all, facts: all.facts.filter(isOfIt) } : all;
   const node = nodeOfPod(name, history);
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${node}`;
   const nodeEvents =
     node === undefined ? [] : await listAll(cluster, '/api/v1', 'events', { namespace: 'default', fieldSelector });
   const gone = gonePod(name, history, Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : []);
-  const answer = await getObject(cluster, podPath(namespace, name));
-  const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
   if (pod && (gone.uid === undefined || pod.metadata?.uid === gone.uid)) {
     if (pod.metadata?.deletionTimestamp === undefined) return presentPod(pod, namespace, gone);
     throw new PodexitError(
@@ -73,8 +77,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   }
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
   const { uid, wasForced, problem: _problem, ...known } = gone;
-  const owner = known.owners.at(-1);
-  const again = owner ? `${owner.kind.toLowerCase()}/${owner.name} --all-terminating` : name;
+  const [again = name] = known.owners.slice(-1).map((one) => `${one.kind.toLowerCase()}/${one.name} --all-terminating`);
   return {
     pod: { namespace, name, uid, node },
     basis: 'events',
@@ -114,17 +117,16 @@ export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastEx
   const { phase = 'unknown', reason } = narrowed.status;
   const ended = statusesOf(narrowed).flatMap(({ name, state, lastState, restartCount }) => {
     const last = state.terminated ?? lastState?.terminated;
-    const what = `${name} exited ${last?.exitCode}${last?.reason === undefined ? '' : ` (${last.reason})`}`;
-    return last ? [{ name, what, isOom: last.reason === 'OOMKilled', at: timeIn(last.finishedAt), restartCount }] : [];
+    if (!last) return [];
+    const at = timeIn(last.finishedAt);
+    const what = `${name} exited ${last.exitCode}${last.reason === undefined ? '' : ` (${last.reason})`}`;
+    const text = `${what}${probeText(pod, name, at, gone)}, restarted ${plural(restartCount, 'time')} so far`;
+    return [{ name, what, text, at, isOom: last.reason === 'OOMKilled' }];
   });
-  const texts = ended.map(
-    ({ name, what, at, restartCount }) =>
-      `${what}${probeText(pod, name, at, gone)}, restarted ${plural(restartCount, 'time')} so far`,
-  );
+  const texts = [`phase ${phase}${reason === undefined ? '' : ` (${reason})`}`, ...ended.map(({ text }) => text)];
   // The action of restartPolicyRules (KEP-5532, beta in 1.36).
   const allAtOnce = 'the exit of one container restarted all of them at once, without preStop hook and grace period';
   if (conditionOf(narrowed, 'AllContainersRestarting')) texts.push(`${allAtOnce} (RestartAllContainers)`);
-  const phaseText = `phase ${phase}${reason === undefined ? '' : ` (${reason})`}`;
   const exits = ended
     .filter(({ at }) => isPlausibleTime(at))
     .map(({ name, what, at }): WhyMoment => {
@@ -135,7 +137,7 @@ export function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastEx
     basis: 'events',
     heading: 'from its status and Events',
     outcome: ended.some(({ isOom }) => isOom) ? 'oom' : 'unknown',
-    summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
+    summary: `not deleted, ${texts.join('; ')}`,
     trigger: 'unknown',
     moments: [...gone.moments, ...exits].sort((a, b) => a.earliest - b.earliest),
     cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
@@ -152,7 +154,9 @@ function probeText(pod: V1Pod, name: string, ended: number, { moments }: GonePod
   const spec = pod.spec?.containers.find((container) => container.name === name);
   const probe = kind === 'liveness' ? spec?.livenessProbe : spec?.startupProbe;
   const grace = probe?.terminationGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30;
-  // Both timestamps are cut to whole seconds.
-  const took = Math.max(0, Math.round((ended - (stop.earliest + stop.latest) / 2) / 1000));
-  return ` ≈${took}s after the kubelet stopped it for its ${kind} probe (grace period ${grace}s)`;
+  // Cut to whole seconds are the exit, and the Event unless its name tells its time. One node wrote both.
+  const doubt = stop.latest % 1000 === 0 ? 1000 : 0;
+  const took = ended - (stop.earliest + stop.latest) / 2;
+  const length = lengthText({ min: took - doubt, max: took + 1000, shown: took + (1000 - doubt) / 2 });
+  return `${afterText(length, `the kubelet stopped it for its ${kind} probe`)} (grace period ${grace}s)`;
 }

@@ -40,7 +40,6 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     owners,
     grace: stop && graceOf(stop, traces, read, next),
     moments,
-    /** What went wrong last. */
     problem: read.findLast(({ isBad }) => isBad)?.moment.what,
     /** The next pod of its name existed before the kubelet began to stop this one: it was removed while running. */
     wasForced:

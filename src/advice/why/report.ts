@@ -27,17 +27,14 @@ export interface PastExit {
   outcome: Outcome;
   summary: string;
   trigger: TriggerKind;
-  /** Who deleted it, in words, as far as is known. */
   by?: string;
   /** Who sent the request; only an audit log knows. */
   deletedBy?: { user: string; userAgent: string; sourceIPs: string[]; verb: 'delete' | 'evict' } | undefined;
   /** The pod's owner, then the owner's owner. `isInferred`: from the pattern of the name alone. */
   owners?: { kind: string; name: string; uid?: string; isInferred: boolean }[];
-  /** Only if the pod is gone. */
   grace?: PastGrace | undefined;
   moments: readonly WhyMoment[];
   cannotTell: string[];
-  /** How to learn more the next time. */
   nextTime?: string;
   /** The whole report, from a recording or from an audit log. */
   exit?: Report;

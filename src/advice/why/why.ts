@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster, warnOn, type Ports } from '../../run/ports.ts';
@@ -20,10 +21,8 @@ import { endedListOf, endedText, pastExitOf, whyReportOf, whyText, type PastExit
 export interface WhyOptions extends OutputOptions {
   /** Undefined: list the pods of the namespace that ended recently. */
   target?: Target;
-  /** Folders of recordings. */
   from: readonly string[];
   auditLogs: readonly string[];
-  /** Outcomes for which the exit code is 5. */
   failOn: readonly Outcome[];
   connection: ConnectOptions;
   verbosity: number;
@@ -54,7 +53,7 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
     const audited = connection.namespace === undefined ? await fromLogs(namespace) : undefined;
     if (audited) return await show(audited, options, ports, contextName);
     const history = await readHistory(cluster);
-    if (!target) return await showEnded(history, namespace, options, ports, contextName);
+    if (!target) return await showEnded(history, cluster, options, ports);
     const pod = target.kind === 'pod' ? target.name : podOfWorkload(target, history, namespace);
     return await show(await fromEvents(cluster, pod, history), options, ports, contextName);
   } finally {
@@ -68,14 +67,9 @@ async function show(known: PastExit, options: WhyOptions, ports: Ports, context?
   return publish(content, { command: 'why', context }, { text: whyText, document: whyReportOf }, options, ports);
 }
 
-async function showEnded(
-  history: NamespaceHistory,
-  namespace: string,
-  options: WhyOptions,
-  ports: Ports,
-  context?: string,
-): Promise<number> {
-  const ended = endedPods(history);
+async function showEnded(past: NamespaceHistory, cluster: Cluster, options: WhyOptions, ports: Ports): Promise<number> {
+  const { namespace, contextName: context } = cluster;
+  const ended = endedPods(past);
   const summary =
     ended.length === 0
       ? `no pod of namespace ${namespace} was stopped within the last hour, as far as its Events say`

@@ -9,7 +9,7 @@ import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry, ServerEntry } from '../kubeconfig/parse.ts';
 import { wholeText } from '../status.ts';
 import type { Env } from '../env.ts';
-import type { Credential, ResolveOptions, CredentialSource } from './credentials.ts';
+import type { ResolveOptions, CredentialSource } from './credentials.ts';
 import { windowsLaunch } from './windows-launch.ts';
 
 /**
@@ -39,17 +39,10 @@ export function execSource(exec: ExecEntry, { cluster, env, closed }: ResolveOpt
   }
 }
 
-interface ExpiringCredential {
-  credential: Credential;
-  /** Client clock, ms. */
-  expiresAt: number;
-}
+type ExpiringCredential = ReturnType<typeof readCredential>;
 
 /** A credential has a few kilobytes, and so have the prompts of a login. */
 const maxOutputBytes = 1_048_576;
-
-/** A login in a browser takes minutes. kubectl waits without a limit. */
-const timeoutMs = { unattended: 60_000, interactive: 600_000 };
 
 async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: AbortSignal): Promise<string> {
   const interactive = exec.interactiveMode !== 'Never' && env.stdinIsTty;
@@ -60,16 +53,19 @@ async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: Abor
       'Run it at a terminal, or log in beforehand.',
     );
   }
+  const spec = { interactive, cluster: exec.provideClusterInfo ? clusterInfo(cluster) : undefined };
+  const info = { kind: 'ExecCredential', apiVersion: exec.apiVersion, spec };
   const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
   // A process group can be killed as a whole. An interactive plugin gets none: it would lose the terminal.
   const isGroup = !interactive && env.platform !== 'win32';
   const child = spawnPlugin(exec, env, {
-    env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: execInfo(exec, cluster, interactive) },
+    env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
     stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
     windowsHide: true,
     detached: isGroup,
   });
-  const limit = interactive ? timeoutMs.interactive : timeoutMs.unattended;
+  // A login in a browser takes minutes. kubectl waits without a limit.
+  const limit = interactive ? 600_000 : 60_000;
   let stop = (_why: string): void => {};
   const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
   const abandon = (): void => stop('was stopped because its result is no longer needed');
@@ -137,7 +133,7 @@ function nameOf({ command }: ExecEntry): string {
   return `"${basename(command)}"`;
 }
 
-function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
+function readCredential(exec: ExecEntry, output: string) {
   const answer = asObject(parseJson(output));
   if (answer['kind'] !== 'ExecCredential') throw failed(exec, 'wrote something other than an ExecCredential');
   if (answer['apiVersion'] !== exec.apiVersion)
@@ -150,6 +146,7 @@ function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
   const expiry = Date.parse(wholeText(status['expirationTimestamp']));
   return {
     credential: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(cert && key ? { cert, key } : {}) },
+    /** Client clock, ms. */
     expiresAt: Number.isNaN(expiry) ? Number.POSITIVE_INFINITY : expiry,
   };
 }
@@ -168,15 +165,6 @@ function notStarted(exec: ExecEntry, { code = 'unknown error' }: NodeJS.ErrnoExc
   return failed(exec, why, exec.installHint ?? hint);
 }
 
-/** Tells the plugin about the terminal and, if it asks for it, the cluster. */
-function execInfo(exec: ExecEntry, cluster: ServerEntry, interactive: boolean): string {
-  const spec = { interactive, cluster: exec.provideClusterInfo ? clusterInfo(cluster) : undefined };
-  return JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec });
-}
-
-/** The cluster extension for exec plugins (client-go clientauthentication/v1 Cluster.config). */
-const configExtension = 'client.authentication.k8s.io/exec';
-
 function clusterInfo(cluster: ServerEntry) {
   return {
     server: cluster.server,
@@ -185,7 +173,8 @@ function clusterInfo(cluster: ServerEntry) {
     'certificate-authority-data': authorityData(cluster),
     'proxy-url': cluster.proxyUrl,
     'disable-compression': cluster.disableCompression || undefined,
-    config: cluster.extensions?.get(configExtension),
+    // client-go clientauthentication/v1 Cluster.config
+    config: cluster.extensions?.get('client.authentication.k8s.io/exec'),
   };
 }
 

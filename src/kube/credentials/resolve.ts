@@ -85,20 +85,13 @@ export function impersonationHeaders(as: Impersonation | undefined): OutgoingHtt
 
 /** client-go headerKeyEscape: `%`, and what a header name cannot contain, becomes %XX of its UTF-8 bytes. */
 function escapeKey(key: string): string {
-  return [...Buffer.from(key)]
-    .map((byte) => {
-      const letter = String.fromCharCode(byte);
-      return /[!#$&'*+\-.^_`|~0-9A-Za-z]/.test(letter)
-        ? letter
-        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-    })
-    .join('');
+  const escaped = (byte: string): string => `%${Buffer.from(byte, 'latin1').toString('hex').toUpperCase()}`;
+  return Buffer.from(key)
+    .toString('latin1')
+    .replace(/[^!#$&'*+\-.^_`|~0-9A-Za-z]/g, escaped);
 }
 
-/**
- * How the server's certificate is verified, and our client certificate. Throws PodexitError `kubeconfig.bad-file`, and
- * with TLS `kubeconfig.no-authority`.
- */
+/** How certificates are verified, and ours. Throws `kubeconfig.bad-file`, and with TLS `kubeconfig.no-authority`. */
 function readTls(cluster: ServerEntry, user: UserEntry, redactor: Redactor): TlsOptions {
   const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
   const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);

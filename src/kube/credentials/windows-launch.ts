@@ -7,20 +7,13 @@ import { win32 } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { Variables } from '../env.ts';
 
-interface Launch {
-  readonly file: string;
-  readonly args: readonly string[];
-  /** The arguments are quoted already. */
-  readonly verbatim: boolean;
-}
-
 interface WindowsEnv {
   readonly variables: Variables;
   exists(file: string): boolean;
 }
 
-/** Throws PodexitError `auth.exec-failed` for an argument that cannot be passed to a batch file. */
-export function windowsLaunch(command: string, args: readonly string[], env: WindowsEnv): Launch {
+/** `verbatim`: the arguments are quoted already. Throws PodexitError `auth.exec-failed` for one that no batch file takes. */
+export function windowsLaunch(command: string, args: readonly string[], env: WindowsEnv) {
   const file = findInPath(command, env) ?? command;
   if (!/\.(cmd|bat)$/i.test(file)) return { file, args, verbatim: false };
   const line = [file, ...args].map((word) => quotedForCmd(word, win32.basename(file))).join(' ');

@@ -9,16 +9,18 @@ export interface Body extends AsyncIterable<unknown> {
   destroy(): unknown;
 }
 
-/** Larger than any page of a list. */
-const maxBodyBytes = 256 * 1024 * 1024;
 /** ms without a byte inside an answer, in real time, as for all sockets. The API server ends a request after 60 s. */
 export const maxSilenceMs = 65_000;
 
 /**
- * Reads the whole body as JSON; undefined if it is not JSON. Throws TransportFailure if the connection breaks,
- * PodexitError `server.endless-answer` if the body exceeds `maxBytes` (a retry would be as large), and the abort error.
+ * Reads the whole body as JSON; undefined if it is not JSON. Throws TransportFailure if the connection breaks, PodexitError
+ * `server.endless-answer` beyond `maxBytes` (by default more than any page of a list has), and the abort error.
  */
-export async function readJson(body: Body, signal: AbortSignal | undefined, maxBytes = maxBodyBytes): Promise<unknown> {
+export async function readJson(
+  body: Body,
+  signal: AbortSignal | undefined,
+  maxBytes = 256 * 2 ** 20,
+): Promise<unknown> {
   const silence = setTimeout(() => body.destroy(), maxSilenceMs);
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -47,7 +49,6 @@ const tooLarge = (maxBytes: number): PodexitError =>
     'Check the proxy or gateway in front of the API server; compare with: kubectl get --raw',
   );
 
-/** Whether this is readJson's error for a body that is too large. */
 export const isTooLarge = (error: unknown): error is PodexitError =>
   error instanceof PodexitError && error.code === tooLargeCode;
 

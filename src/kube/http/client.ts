@@ -16,10 +16,7 @@ interface ClientOptions {
   transport: Transport;
   identify: Identify;
   userAgent: string;
-  /**
-   * kubectl's --request-timeout; 0 or absent: no limit. It limits streams only until their headers arrive, and writes
-   * only until they are connected.
-   */
+  /** --request-timeout; 0 or absent: none. Streams are limited until their headers, writes until they are connected. */
   requestTimeoutMs?: number;
   memory: ClusterMemory;
   counts: RequestCounts;
@@ -62,7 +59,6 @@ function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: ApiRequest)
   return method === 'GET' ? requestTimeoutMs : undefined;
 }
 
-const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
 
 /** `renew`: of the credentials that were sent. */
@@ -73,18 +69,15 @@ async function follow(options: ClientOptions, request: ApiRequest): Promise<Auth
   let url = urlOf(options.base, request.path, request.query);
   for (let hops = 0; ; hops++) {
     const reply = await sendAuthenticated(options, (identity) => retryStale(options, request, url, identity));
-    if (!redirects.has(reply.status)) return reply;
+    if (![301, 302, 303, 307, 308].includes(reply.status)) return reply;
     reply.body.resume();
-    const next = resolve(reply.headers.location, url);
+    const { location } = reply.headers;
+    const next = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (next === undefined || next.origin !== url.origin || request.method !== 'GET' || hops === maxRedirects) {
       throw redirected(options.base, request.method, next);
     }
     url = next;
   }
-}
-
-function resolve(location: string | undefined, from: URL): URL | undefined {
-  return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
 /** After a 401 renews the credentials and sends again, once: a request that was not authenticated was not executed. */
@@ -126,8 +119,6 @@ function count(counts: RequestCounts, { pathname, searchParams }: URL): void {
 
 /** Headers that only the run may set: they authenticate or impersonate a user, or belong to the connection. */
 const reservedHeaders = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
-/** ms; longer than any probe's own timeout, which aborts its requests. */
-const maxProbeMs = 65_000;
 
 /** Follows no redirects, and retries no broken connections: a probe measures what happens to this one request. */
 async function sendOnce(options: ClientOptions, { method, path, headers, signal }: SingleRequest): Promise<Reply> {
@@ -136,7 +127,8 @@ async function sendOnce(options: ClientOptions, { method, path, headers, signal 
   if (url.origin !== base.origin)
     throw new PodexitError('probe.path', 'a path leads away from the API server', 'Check --probe.');
   const allowed = Object.entries(headers).filter(([name]) => !reservedHeaders.test(name));
-  const timeouts = { connectTimeoutMs: maxProbeMs, headersTimeoutMs: maxProbeMs };
+  // A probe's own timeout, which aborts its requests, is shorter.
+  const timeouts = { connectTimeoutMs: maxSilenceMs, headersTimeoutMs: maxSilenceMs };
   return await sendAuthenticated(options, (identity) =>
     send(options, identity, {
       ...{ method, url, signal, ...timeouts },
@@ -144,8 +136,6 @@ async function sendOnce(options: ClientOptions, { method, path, headers, signal 
     }),
   );
 }
-
-const maxStaleTries = 3;
 
 /** Sends a GET again at once if the server closed a kept-alive connection while we sent (RFC 9112 §9.3.1). */
 async function retryStale(options: ClientOptions, request: ApiRequest, url: URL, identity: Identity): Promise<Reply> {
@@ -163,7 +153,8 @@ async function retryStale(options: ClientOptions, request: ApiRequest, url: URL,
         },
         body,
         signal: request.signal,
-        connectTimeoutMs: limit(options.requestTimeoutMs, maxConnectMs),
+        // As in kubectl.
+        connectTimeoutMs: limit(options.requestTimeoutMs, 30_000),
         headersTimeoutMs: limit(timeoutFor(options, request), request.answerWithinMs ?? maxSilenceMs),
         onSent: (sentAt) => request.onSent?.(sentAt),
       });
@@ -172,16 +163,12 @@ async function retryStale(options: ClientOptions, request: ApiRequest, url: URL,
     } catch (error) {
       if (error instanceof TransportFailure) {
         env.log(6, options.clean(`${request.method} ${loggedUrl(url)} failed: ${error.message}`));
-        reportShortage(error, options.memory, env);
-        if (error.stale && request.method === 'GET' && tries < maxStaleTries) continue;
+        if (error.stale && request.method === 'GET' && tries < 3) continue;
       }
       throw error;
     }
   }
 }
-
-/** Same as in kubectl. */
-const maxConnectMs = 30_000;
 
 function limit(requestedMs: number | undefined, maxMs: number): number {
   return requestedMs ? Math.min(requestedMs, maxMs) : maxMs;
@@ -253,21 +240,3 @@ function inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
 
 const bytesOf = <T>(value: T): T | string =>
   typeof value === 'string' ? Buffer.from(value, 'utf8').toString('latin1') : value;
-
-/**
- * Messages by Node's error code, for connections that this machine cannot open. The server never receives such a
- * request, and in a report the gap looks like a lost connection.
- */
-const shortages: Readonly<Record<string, string>> = {
-  EMFILE: 'this process may open no more files (EMFILE), so some streams have gaps; raise the limit: ulimit -n 8192',
-  ENFILE: 'this machine may open no more files (ENFILE), so some streams have gaps; close other programs',
-  EADDRNOTAVAIL: 'this machine has no free local port (EADDRNOTAVAIL), so some streams have gaps',
-};
-
-/** Prints it on stderr, once for each cluster, at any `-v`. */
-export function reportShortage(failure: TransportFailure, memory: ClusterMemory, { log }: Pick<Env, 'log'>): void {
-  const words = shortages[failure.code];
-  if (words === undefined || memory.reportedShortage === failure.code) return;
-  memory.reportedShortage = failure.code;
-  log(0, words);
-}

@@ -2,22 +2,19 @@ import { connect, isIP, type Socket } from 'node:net';
 import type * as http2 from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
+import type { Exchange } from './exchange.ts';
 import { asFailure, closedBefore, socketHost, socketPort, timeoutError, withUsable } from './failure.ts';
-
-interface Dial {
-  base: URL;
-  tls: TlsOptions;
-  /** ms until the TLS handshake is done, in real time. */
-  timeoutMs: number;
-  signal: AbortSignal;
-}
 
 /**
  * Opens a TLS connection, and loads Node's modules while its packets are under way, which saves 46 of 390 ms to a server
  * 40 ms away. The server chooses HTTP/2 or HTTP/1.1 (`alpnProtocol`, RFC 7301). Throws TransportFailure (never `sent`),
  * and PodexitError `auth.unusable` for an invalid key.
  */
-export function dial({ base, tls, timeoutMs, signal }: Dial): Promise<{ socket: TLSSocket; http2: typeof http2 }> {
+export function dial(
+  base: URL,
+  { tls, connectTimeoutMs: timeoutMs }: Pick<Exchange, 'tls' | 'connectTimeoutMs'>,
+  signal: AbortSignal,
+): Promise<{ socket: TLSSocket; http2: typeof http2 }> {
   return new Promise((resolve, reject) => {
     const plain = connect({ host: socketHost(base), port: socketPort(base) });
     plain.setNoDelay(true);

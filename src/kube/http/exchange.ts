@@ -39,10 +39,7 @@ export interface Wire {
   agent: Agent;
 }
 
-/**
- * Sends a request over HTTP/1.1 and waits for the headers. Throws TransportFailure if none come, PodexitError
- * `auth.unusable`, and an AbortError on abort.
- */
+/** Sends a request and waits for the headers. Throws TransportFailure if none come, `auth.unusable`, and on abort. */
 export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
@@ -76,8 +73,11 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
+      const { reusedSocket } = request;
+      // The server closed a kept-alive connection while we sent.
+      const isStale = reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
       if (options.signal?.aborted) reject(error);
-      else reject(asFailure(error, { sent: sent || request.reusedSocket, stale: isStale(error, request) }));
+      else reject(asFailure(error, { sent: sent || reusedSocket, stale: isStale }));
     });
     request.end(options.body);
   });
@@ -101,28 +101,18 @@ function openRequest(
   return withUsable(() => request(options));
 }
 
-/** The server closed a kept-alive connection while we sent. */
-function isStale({ code }: NodeJS.ErrnoException, { reusedSocket }: ClientRequest): boolean {
-  return reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
-}
-
 /** Calls `beforeSend` at the last moment that is certainly before the request leaves. */
 function whenConnected(socket: Socket, beforeSend: () => void, onConnected: () => void): void {
   if (isSecure(socket)) {
     // A socket has no protocol until its handshake has finished.
-    if (socket.getProtocol() !== null && !socket.connecting && !isHandshaking(socket)) return onConnected();
+    if (socket.getProtocol() !== null && !socket.connecting && socket.secureConnecting !== true) return onConnected();
     socket.once('connect', beforeSend);
     socket.once('secureConnect', onConnected);
   } else if (socket.connecting) socket.once('connect', onConnected);
   else onConnected();
 }
 
-/** Checked by a property, since the class TLSSocket would have to be loaded. */
-function isSecure(socket: Socket): socket is TLSSocket {
+/** Checked by a property, since the class TLSSocket would have to be loaded. Node's types do not name `secureConnecting`. */
+function isSecure(socket: Socket): socket is TLSSocket & { secureConnecting?: boolean } {
   return 'encrypted' in socket;
-}
-
-/** Node sets this flag, but its types do not name it. */
-function isHandshaking(socket: TLSSocket): boolean {
-  return (socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true;
 }

@@ -34,9 +34,7 @@ export function asFailure(
 }
 
 /** The kubeconfig does not trust the server's certificate: a retry changes nothing. */
-export function isUntrusted(failure: TransportFailure): boolean {
-  return trustCodes.has(failure.code);
-}
+export const isUntrusted = ({ code }: TransportFailure): boolean => trustCodes.has(code);
 
 const trustCodes = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -52,22 +50,17 @@ const trustCodes = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/**
- * Describes an OpenSSL error in one sentence; undefined if it is not from OpenSSL. Its alerts are those of RFC 8446
- * §6.2.
- */
+/** An OpenSSL error in one sentence; undefined if it is not from OpenSSL. Its alerts are those of RFC 8446 §6.2. */
 function tlsReason({ code = '', message }: NodeJS.ErrnoException): string | undefined {
   if (!/^(?:ERR_SSL_|EPROTO$)/.test(code) || !message.includes(':SSL routines:')) return undefined;
   const reason = /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1]?.toLowerCase() ?? '';
   const alert = /alert (.+)/.exec(reason)?.[1] ?? '';
-  if (isCertificateAlert(alert)) return `it does not accept the client certificate (TLS alert "${alert}")`;
+  if (certificateAlert.test(alert)) return `it does not accept the client certificate (TLS alert "${alert}")`;
   return tlsReasons[alert || reason] ?? `the TLS handshake failed (${reason || code})`;
 }
 
-const isCertificateAlert = (alert: string): boolean =>
-  /^(?:(?:bad|unsupported|revoked|expired) certificate|certificate (?:revoked|expired|unknown)|unknown ca|access denied)$/.test(
-    alert,
-  );
+const certificateAlert =
+  /^(?:(?:bad|unsupported|revoked|expired) certificate|certificate (?:revoked|expired|unknown)|unknown ca|access denied)$/;
 
 const tlsReasons: Readonly<Record<string, string>> = {
   'certificate required': 'it wants a client certificate, and none was shown',
@@ -96,10 +89,7 @@ export function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
   return Object.assign(new Error(`${what} within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
 }
 
-/**
- * What `use` returns. Throws PodexitError `auth.unusable` if Node refuses the credentials at once: a key that is not
- * PEM, a token with a line break.
- */
+/** Throws `auth.unusable` if Node refuses the credentials at once: a key that is not PEM, a token with a line break. */
 export function withUsable<T>(use: () => T): T {
   try {
     return use();

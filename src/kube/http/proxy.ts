@@ -5,39 +5,29 @@ import type { Variables } from '../env.ts';
 import type { Redactor } from '../redact.ts';
 import { socketHost, socketPort } from './failure.ts';
 
-interface ProxyOptions {
-  /** The server. */
-  base: URL;
-  /** `proxy-url` of the cluster; it wins over the environment. */
-  proxyUrl?: string;
-  variables: Variables;
-  redactor: Redactor;
-}
-
-/** Undefined if the server is reached without one. Throws PodexitError `kubeconfig.invalid`. */
-export function chooseProxy({ base, proxyUrl, variables, redactor }: ProxyOptions): URL | undefined {
+/**
+ * The proxy to the server `base`; undefined if it is reached without one. `proxyUrl`: that of the cluster, which wins over
+ * the environment. Throws PodexitError `kubeconfig.invalid`.
+ */
+export function chooseProxy(
+  base: URL,
+  { proxyUrl, variables, redactor }: { proxyUrl?: string; variables: Variables; redactor: Redactor },
+): URL | undefined {
   const address = proxyUrl ?? proxyFor(base, variables);
   if (address === undefined) return undefined;
   const from = proxyUrl === undefined ? `${nameFor(base)} in the environment` : 'proxy-url in the kubeconfig';
   const url = readProxy(address, from);
-  hideUser(url, redactor);
+  const [username, password] = [url.username, url.password].map(decodeURIComponent);
+  // Each form in which it may be echoed: as written, decoded, and as the proxy gets it.
+  if (password) [url.password, password, `${username}:${password}`].forEach(redactor.hide);
   return url;
 }
-
-/** Hides the password in each form that may be echoed: as written, decoded, and as the proxy gets it. */
-function hideUser({ username, password }: URL, redactor: Redactor): void {
-  redactor.hide(password);
-  redactor.hide(decodeURIComponent(password));
-  if (password !== '') redactor.hide(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-}
-
-const schemes = new Set(['http:', 'https:', 'socks5:', 'socks5h:']);
 
 /** Errors name the source of the address (`from`), never the password in it. */
 function readProxy(address: string, from: string): URL {
   const text = /^\w+:\/\//.test(address) ? address : `http://${address}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !schemes.has(url.protocol)) {
+  if (url === undefined || !['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol)) {
     const shown = url === undefined ? '' : ` ${shownProxy(url)}`;
     throw wrongProxy(`the proxy address${shown} (${from}) is not an http, https or socks5 URL`, `Correct ${from}.`);
   }
@@ -79,16 +69,13 @@ export function proxyFor(server: URL, variables: Variables): string | undefined 
   if (proxy === '') return undefined;
   const host = socketHost(server).toLowerCase();
   const port = String(socketPort(server));
-  if (isLocal(host) || isInNoProxy(host, port, read(variables, 'NO_PROXY'))) return undefined;
+  const isLocal = host === 'localhost' || host === '::1' || inRange(host, '127.0.0.0/8');
+  if (isLocal || isInNoProxy(host, port, read(variables, 'NO_PROXY'))) return undefined;
   return proxy;
 }
 
 function read(variables: Variables, name: string): string {
   return variables[name] || variables[name.toLowerCase()] || '';
-}
-
-function isLocal(host: string): boolean {
-  return host === 'localhost' || inRange(host, '127.0.0.0/8') || host === '::1';
 }
 
 /** NO_PROXY: `*`, addresses, CIDR ranges, domains and all below them (`.x`, `*.x`: only below); a port is optional. */

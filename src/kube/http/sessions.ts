@@ -3,13 +3,11 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpStatusHeader, O
 import type * as http2 from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
+import { unlessAborted } from '../env.ts';
 import type { Body } from './body.ts';
 import { dial } from './dial.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { TransportFailure, asFailure, closedBefore, timeoutError, withUsable } from './failure.ts';
-
-/** A server that closes so many new connections (GOAWAY) does not accept this request now. */
-const maxDials = 4;
 
 /**
  * The HTTP/2 connections of one run to one server. Concurrent requests share one connection, and wait for it, which saves
@@ -17,18 +15,17 @@ const maxDials = 4;
  */
 export function createSessions(base: URL) {
   const stop = new AbortController();
-  let pool: { session: Session; tls: TlsOptions }[] = [];
+  let pool: ReturnType<typeof startSession>[] = [];
   let dialing: { tls: TlsOptions; done: Promise<void> } | undefined;
   let spare: TLSSocket | undefined;
   let isHttp1 = false;
 
-  async function addConnection({ tls, connectTimeoutMs }: Exchange): Promise<void> {
-    const { socket, http2 } = await dial({ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal });
+  async function addConnection(wanted: Exchange): Promise<void> {
+    const { socket, http2 } = await dial(base, wanted, stop.signal);
     if (stop.signal.aborted) return void socket.destroy();
     isHttp1 = socket.alpnProtocol !== 'h2';
     if (isHttp1) spare = socket;
-    else
-      pool = [...pool.filter(({ session }) => session.isOpen()), { session: startSession(http2, socket, base), tls }];
+    else pool = [...pool.filter((session) => session.isOpen()), startSession(http2, socket, base, wanted.tls)];
   }
 
   function dialOnce(wanted: Exchange): Promise<void> {
@@ -46,12 +43,18 @@ export function createSessions(base: URL) {
      * and the session's `exchange` throw, and the signal's reason on abort.
      */
     async exchange(request: Exchange): Promise<Reply | undefined> {
-      for (let dials = 0; dials < maxDials; dials++) {
+      // A server that closes four new connections (GOAWAY) does not accept this request now.
+      for (let dials = 0; dials < 4; dials++) {
         if (isHttp1) return undefined;
-        const found = pool.find(({ session, tls }) => session.hasRoom() && isSameIdentity(tls, request.tls));
+        const found = pool.find((session) => session.hasRoom() && isSameIdentity(session.tls, request.tls));
         // In the same turn, or concurrent requests would all take the last free stream.
-        if (found) return await found.session.exchange(request);
-        await unlessAborted(dialOnce(request), request.signal);
+        if (found) return await found.exchange(request);
+        const { signal = new AbortController().signal } = request;
+        await unlessAborted(
+          signal,
+          () => dialOnce(request),
+          () => signal.reason as Error,
+        );
       }
       const options = { sent: false, code: 'ECONNRESET' };
       throw new TransportFailure('the server takes no request on any connection', options);
@@ -65,7 +68,7 @@ export function createSessions(base: URL) {
     destroy(): void {
       stop.abort();
       spare?.destroy();
-      pool.forEach(({ session }) => session.destroy());
+      pool.forEach((session) => session.destroy());
     },
   };
 }
@@ -75,37 +78,22 @@ function isSameIdentity(first: TlsOptions, second: TlsOptions): boolean {
   return first.cert === second.cert && first.key === second.key;
 }
 
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-/** Flow-control window of a stream, in bytes: the same as in Go, and so in kubectl (x/net/http2 transport.go). */
-const streamWindowBytes = 4 * 1024 * 1024;
-/** For all streams together; large, since each stream has its own window. */
-const connectionWindowBytes = 256 * 1024 * 1024;
-
 /** After this time without a byte in either direction the server gets a PING, and has this long to answer. */
 const pingAfterMs = 10_000;
 const pingTimeoutMs = 5_000;
-
-type Session = ReturnType<typeof startSession>;
 
 /**
  * One HTTP/2 connection, on a socket that has negotiated it. It lasts until the server ends it, until it is found dead,
  * or until `destroy`. The caller passes in Node's module, which is loaded only for TLS.
  */
-function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL) {
+function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL, tls: TlsOptions) {
   const connection = connect(base.origin, {
     createConnection: () => socket,
-    settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+    // Bytes of each stream: the same as in Go, and so in kubectl (x/net/http2 transport.go).
+    settings: { enablePush: false, initialWindowSize: 4 * 2 ** 20 },
   });
-  connection.setLocalWindowSize(connectionWindowBytes);
+  // Bytes of all streams together.
+  connection.setLocalWindowSize(256 * 2 ** 20);
   let streams = 0;
   let hasAnswered = false;
   let lastAcceptedId = Infinity;
@@ -152,6 +140,7 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
   }
 
   return {
+    tls,
     isOpen,
     /** It is open, and below the server's limit of concurrent streams. */
     hasRoom: (): boolean => isOpen() && streams < (connection.remoteSettings.maxConcurrentStreams ?? Infinity),

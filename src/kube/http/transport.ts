@@ -7,7 +7,6 @@ import type { Variables } from '../env.ts';
 export interface Transport {
   /** Sends one request and waits for the headers of its answer. Throws what `exchange` throws. */
   exchange(request: Exchange): Promise<Reply>;
-  /** Closes every connection. */
   destroy(): void;
 }
 

@@ -11,20 +11,12 @@ import {
   type UserEntry,
 } from './parse.ts';
 
-/** The cluster and the user of this run. */
-interface Chosen {
-  contextName?: string;
-  namespace: string;
-  cluster: ServerEntry;
-  user: UserEntry;
-}
-
 /**
  * Chooses context, cluster and user as kubectl does; flags win over the kubeconfig. Throws PodexitError
  * `kubeconfig.unknown-context` (or -cluster, -user), `kubeconfig.no-context`, `kubeconfig.no-server`,
- * `kubeconfig.bad-namespace`, `kubeconfig.contradictory`, `kubeconfig.no-client-key`, `usage.impersonation`.
+ * `kubeconfig.contradictory`, `kubeconfig.no-client-key`, `usage.impersonation`.
  */
-export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions): Chosen {
+export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions) {
   const contextName = options.context ?? kubeconfig.currentContext;
   // An error even if flags replace all of it: kubectl too refuses a current context that does not exist.
   const context = findEntry('context', kubeconfig.contexts, contextName, files.join(', '));
@@ -36,20 +28,10 @@ export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: Con
   assertUsable({ ...cluster, server }, user);
   return {
     contextName,
-    namespace: assertText(options.namespace || context.namespace || ownNamespace || 'default'),
+    namespace: options.namespace || context.namespace || ownNamespace || 'default',
     cluster: { ...cluster, server },
     user,
   };
-}
-
-/** YAML can contain half a surrogate pair, which cannot be in a URL path. */
-function assertText(namespace: string): string {
-  if (namespace.isWellFormed()) return namespace;
-  throw new PodexitError(
-    'kubeconfig.bad-namespace',
-    `the namespace ${JSON.stringify(namespace)} is not valid: it is not valid Unicode`,
-    'Correct the namespace of the context in the kubeconfig, or name another one with -n.',
-  );
 }
 
 /** client-go DefaultServerURL: an address without a scheme is https if any TLS setting is given, else http. */
@@ -189,19 +171,17 @@ function assertUsable(cluster: ServerEntry, user: UserEntry): void {
     [clientCertificate && clientCertificateData, 'client-certificate', 'client-certificate-data'],
     [hasCertificate && clientKey && clientKeyData, 'client-key', 'client-key-data'],
   ];
-  for (const [areGiven, first, second] of contradictions) if (areGiven) throw contradictory(first, second);
+  for (const [areGiven, first, second] of contradictions)
+    if (areGiven)
+      throw new PodexitError(
+        'kubeconfig.contradictory',
+        `${first} and ${second} cannot be used together`,
+        'Keep one of them, in the kubeconfig and the flags taken together.',
+      );
   if (!hasCertificate || clientKey || clientKeyData) return;
   throw new PodexitError(
     'kubeconfig.no-client-key',
     'the client certificate of the user has no key and is useless without one',
     'Give client-key or client-key-data in the kubeconfig, or --client-key.',
-  );
-}
-
-function contradictory(first: string, second: string): PodexitError {
-  return new PodexitError(
-    'kubeconfig.contradictory',
-    `${first} and ${second} cannot be used together`,
-    'Keep one of them, in the kubeconfig and the flags taken together.',
   );
 }

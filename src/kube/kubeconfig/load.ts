@@ -3,18 +3,13 @@ import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import type { ConnectOptions } from '../connect-options.ts';
 import type { Variables } from '../env.ts';
 import { invalid, parseKubeconfig, readIfThere, type Kubeconfig } from './parse.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 
-interface LoadOptions {
-  /** --kubeconfig: this file and no other. */
-  file?: string;
+interface LoadOptions extends Pick<ConnectOptions, 'kubeconfig' | 'server' | 'token'> {
   variables: Variables;
-  /** --server: with it, the service account of a pod that we run in is not used (client-go ClientConfig). */
-  server?: string;
-  /** --token: used instead of the token of that service account. */
-  token?: string;
   /** Where Kubernetes mounts the service account of a pod. */
   serviceAccount?: string;
 }
@@ -33,9 +28,11 @@ export interface Loaded {
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
 export async function loadKubeconfig(options: LoadOptions): Promise<Loaded> {
-  const { file, variables, server } = options;
+  const { kubeconfig: file, variables, server, serviceAccount = serviceAccountDirectory } = options;
   const inside = inClusterKubeconfig(options);
-  const ownNamespace = inside && inClusterNamespace(options);
+  // kubectl's namespace inside a pod if no flag or context names one (client-go: inClusterClientConfig.Namespace).
+  const inNamespace = () => readIfThere(`${serviceAccount}/namespace`)?.trim() || undefined;
+  const ownNamespace = inside && (variables['POD_NAMESPACE'] || inNamespace());
   if (file !== undefined) {
     const kubeconfig = await readKubeconfig(file);
     if (kubeconfig === undefined)
@@ -46,17 +43,14 @@ export async function loadKubeconfig(options: LoadOptions): Promise<Loaded> {
       );
     return { kubeconfig, files: [file], ownNamespace };
   }
-  const files = kubeconfigFiles(variables);
+  const named = (variables['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
+  const home = variables['HOME'] || variables['USERPROFILE'] || homedir();
+  const files = named.length > 0 ? [...new Set(named)] : [join(home, '.kube', 'config')];
   const found = await Promise.all(files.map(readKubeconfig));
   const kubeconfig = mergeKubeconfigs(found.filter((each) => each !== undefined));
+  // With --server the service account is not used (client-go ClientConfig).
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
   return { kubeconfig: (isEmpty && inside) || kubeconfig, files, ownNamespace };
-}
-
-function kubeconfigFiles(variables: Variables): string[] {
-  const names = (variables['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
-  if (names.length > 0) return [...new Set(names)];
-  return [join(variables['HOME'] || variables['USERPROFILE'] || homedir(), '.kube', 'config')];
 }
 
 /** Undefined if the file does not exist. Synchronous: there is nothing else to do until it is read. */
@@ -109,9 +103,4 @@ export function inClusterKubeconfig(options: LoadOptions): Kubeconfig | undefine
     users: new Map([[name, token === undefined ? { tokenFile: `${directory}/token` } : { token }]]),
     contexts: new Map([[name, { cluster: name, user: name }]]),
   };
-}
-
-/** kubectl's namespace inside a pod if no flag or context names one (client-go: inClusterClientConfig.Namespace). */
-function inClusterNamespace({ variables, serviceAccount = serviceAccountDirectory }: LoadOptions): string | undefined {
-  return variables['POD_NAMESPACE'] || readIfThere(`${serviceAccount}/namespace`)?.trim() || undefined;
 }

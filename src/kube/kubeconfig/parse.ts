@@ -128,28 +128,10 @@ function readContext(raw: Fields) {
  * ignore the field could mean another user or another namespace. null counts as absent. All methods throw PodexitError
  * `kubeconfig.invalid`, which names the file and the field.
  */
-interface Fields {
-  /** Undefined if it is empty. */
-  text(name: string): string | undefined;
-  /** As an absolute path; a relative one starts at the file's directory. */
-  path(name: string): string | undefined;
-  /** Valid base64; undefined if it is empty. */
-  data(name: string): string | undefined;
-  /** Undefined if it is false. */
-  flag(name: string): boolean | undefined;
-  texts(name: string): string[];
-  /** Undefined if it is absent. */
-  mapping(name: string): Fields | undefined;
-  mappings(name: string): Fields[];
-  names(): string[];
-  /** The value, of any type. */
-  raw(name: string): unknown;
-  /** An error about the mapping itself. */
-  wrong(what: string): Error;
-}
+interface Fields extends ReturnType<typeof readFields> {}
 
 /** `place`: where the mapping is in the file, for error texts. */
-function readFields(value: unknown, file: string, place = ''): Fields {
+function readFields(value: unknown, file: string, place = '') {
   if (!isMapping(value))
     throw invalid(file, place === '' ? 'it is not a mapping of keys to values' : notA(place, value, 'a mapping'));
   const raw = asObject(value);
@@ -159,29 +141,38 @@ function readFields(value: unknown, file: string, place = ''): Fields {
     if (!Array.isArray(found)) throw invalid(file, notA(at(name), found, 'a list'));
     return found as unknown[];
   };
-  const text = (name: string) => asText(raw[name], file, at(name)) || undefined;
+  /** Undefined if it is empty. */
+  const text = (name: string): string | undefined => asText(raw[name], file, at(name)) || undefined;
   return {
     text,
-    path(name) {
+    /** As an absolute path; a relative one starts at the file's directory. */
+    path(name: string): string | undefined {
       const written = text(name);
       return written === undefined ? undefined : resolve(dirname(file), written);
     },
-    data(name) {
+    /** Valid base64; undefined if it is empty. */
+    data(name: string): string | undefined {
       const found = text(name);
       if (found !== undefined && !isBase64(found)) throw invalid(file, `"${at(name)}" is not valid base64`);
       return found;
     },
-    flag(name) {
+    /** Undefined if it is false. */
+    flag(name: string): boolean | undefined {
       const found = raw[name] ?? false;
       if (typeof found !== 'boolean') throw invalid(file, `"${at(name)}" is neither true nor false`);
       return found || undefined;
     },
-    texts: (name) => list(name).map((each, index) => asText(each, file, `${at(name)}[${index}]`)),
-    mapping: (name) => (raw[name] == null ? undefined : readFields(raw[name], file, at(name))),
-    mappings: (name) => list(name).map((each, index) => readFields(each, file, `${at(name)}[${index}]`)),
-    names: () => Object.keys(raw),
-    raw: (name) => raw[name],
-    wrong: (what) => invalid(file, `"${place}" ${what}`),
+    texts: (name: string): string[] => list(name).map((each, index) => asText(each, file, `${at(name)}[${index}]`)),
+    /** Undefined if it is absent. */
+    mapping: (name: string): Fields | undefined =>
+      raw[name] == null ? undefined : readFields(raw[name], file, at(name)),
+    mappings: (name: string): Fields[] =>
+      list(name).map((each, index) => readFields(each, file, `${at(name)}[${index}]`)),
+    names: (): string[] => Object.keys(raw),
+    /** The value, of any type. */
+    raw: (name: string): unknown => raw[name],
+    /** An error about the mapping itself. */
+    wrong: (what: string): Error => invalid(file, `"${place}" ${what}`),
   };
 }
 

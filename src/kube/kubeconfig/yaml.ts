@@ -24,16 +24,13 @@ export function readYaml(text: string, file: string): unknown {
   }
 }
 
-const based = /^[-+]?0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
-const decimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
-const special = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
-
 /** Go's YAML reads more words as numbers than YAML's core schema. A number is refused where text is expected. */
 function resolveNumber(source: string): number | typeof NOT_RESOLVED {
-  if (special.test(source)) return Number.NaN;
+  if (/^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(source)) return Number.NaN;
   const plain = source.replaceAll('_', '');
-  if (based.test(plain)) return plain.startsWith('-') ? -Number(plain.slice(1)) : Number(plain.replace('+', ''));
-  const value = decimal.test(plain) ? Number(plain) : Number.NaN;
+  const isBased = /^[-+]?0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i.test(plain);
+  if (isBased) return plain.startsWith('-') ? -Number(plain.slice(1)) : Number(plain.replace('+', ''));
+  const value = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(plain) ? Number(plain) : Number.NaN;
   return Number.isFinite(value) ? value : NOT_RESOLVED;
 }
 

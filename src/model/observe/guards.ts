@@ -1,17 +1,14 @@
 /** Checks of untrusted values that must have exactly the right type, because code relies on it. Nothing here throws. */
-import { asObject, type Flat } from './read.ts';
+import { asObject, type WithOptional } from './read.ts';
 
 type Guard<T = unknown> = (value: unknown) => value is T;
 
 type Guards = Readonly<Record<string, Guard>>;
 /** The type that a guard checks for. */
 export type Guarded<G> = G extends Guard<infer T> ? T : never;
-type Optional<G extends Guards> = { [K in keyof G]: undefined extends Guarded<G[K]> ? K : never }[keyof G];
 
-/** The type of an object with these fields; fields that may be undefined are optional. */
-type Fields<G extends Guards> = Flat<
-  { [K in Exclude<keyof G, Optional<G>>]: Guarded<G[K]> } & { [K in Optional<G>]?: Guarded<G[K]> }
->;
+/** The type of an object with these fields. */
+type Fields<G extends Guards> = WithOptional<{ [K in keyof G]: Guarded<G[K]> }>;
 
 export const isText: Guard<string> = (value) => typeof value === 'string';
 export const isFlag: Guard<boolean> = (value) => typeof value === 'boolean';

@@ -65,16 +65,18 @@ export function stringMap(value: unknown, keep: (key: string) => boolean): Recor
 export type Reader<T = unknown> = (raw: unknown) => T;
 
 type Fields = Readonly<Record<string, (raw: unknown, object: JsonObject) => unknown>>;
-type Absent<F extends Fields> = { [K in keyof F]: undefined extends ReturnType<F[K]> ? K : never }[keyof F];
 /** An intersection of object types as one object type. */
 export type Flat<T> = { [K in keyof T]: T[K] };
 
-/** The type that `shape` reads: fields that may be undefined are optional. */
-type Shaped<F extends Fields> = Flat<
-  { [K in Exclude<keyof F, Absent<F>>]: ReturnType<F[K]> } & {
-    [K in Absent<F>]?: Exclude<ReturnType<F[K]>, undefined>;
+/** Fields that may be undefined are optional. */
+export type WithOptional<T> = Flat<
+  { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+    [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
   }
 >;
+
+/** The type that `shape` reads. */
+type Shaped<F extends Fields> = WithOptional<{ [K in keyof F]: ReturnType<F[K]> }>;
 
 /** Reads an object with exactly these fields, in this order; undefined fields are left out. */
 export function shape<F extends Fields>(fields: F): Reader<Shaped<F>> {

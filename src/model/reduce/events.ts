@@ -10,7 +10,7 @@ import { factOf, addNote, withEntry } from './notes.ts';
 /** Reasons that rules read whose message is not kept as it is. */
 const reasonsWithoutMessage = new Set(['Started', 'FailedPreStopHook', 'Unhealthy', 'Evicted', 'ExceededGracePeriod']);
 
-/** Whether rules read Events with this reason. A created pod is known by its own state. */
+/** Whether rules read Events with this reason. */
 const isKept = ({
   reason,
   message = '',
@@ -18,7 +18,7 @@ const isKept = ({
   involvedObject: { kind },
 }: Event): boolean =>
   reasonsWithoutMessage.has(reason) ||
-  (reasonsWithMessage.has(reason) && reason !== 'SuccessfulCreate') ||
+  reasonsWithMessage.has(reason) ||
   platformIn({ kind, reason, message, component }) !== undefined;
 
 /** `isOld`: the Event came in a list, so its arrival says little about when it happened. */

@@ -31,12 +31,10 @@ const isNotSynced =
 
 /** Marks that a stream delivered something right after it was resumed: it may be as old as the interruption. */
 export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
-  const index = trace.resumes.findLastIndex(
-    (one) => one.value.stream === stream && one.at <= at && at <= one.at + millisecondsOf('delivery-lag'),
-  );
-  const resume = trace.resumes[index];
+  const resume = resumesAt(trace, stream, at).at(-1);
   if (!resume || resume.value.late) return trace;
-  return { ...trace, resumes: trace.resumes.with(index, { ...resume, value: { ...resume.value, late: true } }) };
+  const late = { ...resume, value: { ...resume.value, late: true } };
+  return { ...trace, resumes: trace.resumes.map((one) => (one === resume ? late : one)) };
 }
 
 /** A state that an answer contained long before: the server was behind, and other streams may be as old. */

@@ -40,10 +40,8 @@ function isOtherPod({ began }: Trace, { metadata: { name, namespace } }: Pod): b
 }
 
 /** Another pod has the name: the traced pod is gone, even if no watch reported it. */
-export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
-  if (isOtherPod(trace, pod)) return trace;
-  return foldSiblings(gone(trace, 'absent', seen, 'another pod has the name'), [pod], seen, 'took-name');
-}
+export const foldSuccessor = (trace: Trace, pod: Pod, seen: Seen): Trace =>
+  foldSiblings(gone(trace, 'absent', seen, 'another pod has the name'), [pod], seen, 'took-name');
 
 export const gone = (trace: Trace, how: 'deleted' | 'absent', seen: Seen, what: string): Trace =>
   trace.gone ? trace : addNote({ ...trace, gone: factOf(how, seen) }, seen, what);

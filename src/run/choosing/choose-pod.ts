@@ -3,21 +3,18 @@ import { asObject, asString, metadataOf, type JsonObject } from '../../model/obs
 import { PodexitError } from '../../errors.ts';
 import { columnsOf } from '../../output/prose.ts';
 import { forTerminal } from '../../output/safe-text.ts';
-import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
+import { targetText, type Pick, type WorkloadTarget } from './target.ts';
 import { listOnce } from '../../kube/list.ts';
 import { refusedPods } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
-import { watchTarget } from '../streams/follow.ts';
 import { readGroup } from './read-group.ts';
-import { unlessAborted } from '../ending/leaving.ts';
-import { ask, canAsk, type Session } from '../session.ts';
+import { ask, canAsk, readInTime, type Session } from '../session.ts';
 import type { FoundPod } from '../group/group.ts';
-import { rawConditionOf, isFinishedPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
+import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
 
 /**
  * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
- * Throws what readGroup throws, and PodexitError `target.no-pods`, `target.all-ready`, `target.several`,
- * `target.not-chosen`.
+ * Throws what readGroup throws, `target.no-pods`, `target.all-ready`, `target.several`, `target.not-chosen`.
  */
 export async function resolveTarget(
   session: Session,
@@ -42,11 +39,10 @@ export async function resolveTarget(
 
 /** Throws what readGroup throws and refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
 async function listCandidates(session: Session, target: WorkloadTarget): Promise<JsonObject[]> {
-  const { cluster, deadline } = session;
-  const { pods, owns } = await readGroup(session, target, { ignoreNotFound: false, warn: () => {} });
-  const list = () => listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
-  const late = (): PodexitError => targetUnread(cluster, targetText(target));
-  const result = await unlessAborted(deadline.signal, list, late);
+  const { cluster } = session;
+  const { pods, owns } = await readGroup(session, target);
+  const list = () => listOnce(cluster, pods, { signal: new AbortController().signal });
+  const result = await readInTime(session, targetText(target), list);
   if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
   if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
   throw refusedPods(cluster, { namespace: cluster.namespace }, result.refusal);
@@ -65,7 +61,7 @@ function pickByRule(offered: readonly JsonObject[], pick: Pick, what: string, { 
     oldest: () => byAge[0],
     newest: () => byAge.at(-1),
     random: () => offered[Math.floor(ports.random() * offered.length)],
-    'not-ready': () => byAge.find((pod) => !isReady(pod)),
+    'not-ready': () => byAge.find((pod) => !isReadyPod(pod)),
   };
   const found = rules[pick]();
   if (found) return found;
@@ -110,7 +106,7 @@ const podTable = (pods: readonly JsonObject[], now: number): string[] =>
     ['NAME', 'READY', 'AGE', 'NODE'],
     ...pods.map((pod) => {
       const node = asString(asObject(pod['spec'])['nodeName']) ?? '<none>';
-      return [forTerminal(nameOf(pod)), isReady(pod) ? 'yes' : 'no', age(now - createdAt(pod)), forTerminal(node)];
+      return [forTerminal(nameOf(pod)), isReadyPod(pod) ? 'yes' : 'no', age(now - createdAt(pod)), forTerminal(node)];
     }),
   ]);
 
@@ -123,8 +119,6 @@ function age(ms: number): string {
   if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
   return `${Math.floor(seconds / 86_400)}d`;
 }
-
-const isReady = (pod: JsonObject): boolean => rawConditionOf(pod, 'Ready', 'True') !== undefined;
 
 /** ms since the epoch; NaN if the server did not say. */
 const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));

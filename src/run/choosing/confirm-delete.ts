@@ -4,19 +4,12 @@ import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts
 import { forTerminal } from '../../output/safe-text.ts';
 import { readToDelete } from './pod-checks.ts';
 import type { FoundPod } from '../group/group.ts';
-import { unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
-import type { Ports } from '../ports.ts';
-import { ask, canAsk, type Session } from '../session.ts';
+import { unlessInterrupted } from '../ending/leaving.ts';
+import { ask, canAsk, readInTime, type Session } from '../session.ts';
 import type { TraceOptions } from '../options.ts';
-import { targetUnread } from './target.ts';
 import { nameOf, ownerOf } from '../streams/watched.ts';
 
 type ConfirmOptions = Pick<TraceOptions, 'interactive' | 'confirm' | 'mode' | 'graceSeconds' | 'once'>;
-
-const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
-  const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
-  return interactive === true || (deletes && confirm === true && canAsk(ports));
-};
 
 /**
  * The pods to delete; none if the answer was no. One question for all. It is about the pods as they are now, so one pod
@@ -27,16 +20,16 @@ export async function confirmDelete(
   options: ConfirmOptions,
   found: readonly FoundPod[],
 ): Promise<readonly FoundPod[]> {
-  const { cluster, deadline, ports } = session;
+  const { cluster, ports } = session;
   const [only, ...others] = found;
-  if (!only || !mustAsk(options, ports)) return found;
+  const { interactive, confirm, mode, once } = options;
+  const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
+  if (!only || !(interactive || (deletes && confirm && canAsk(ports)))) return found;
   if (others.length > 0) {
     const names = found.map(({ name }) => name).join(', ');
     return (await isYes(session, questionOf(cluster, options, `${found.length} pods`, names))) ? found : [];
   }
-  const late = () => targetUnread(cluster, `pod/${only.name}`);
-  const read = () => readToDelete(cluster, only);
-  const { pod, uid } = await unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
+  const { pod, uid } = await readInTime(session, `pod/${only.name}`, () => readToDelete(cluster, only));
   const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod, options));
   return (await isYes(session, question)) ? [{ ...only, uid }] : [];
 }

@@ -1,10 +1,9 @@
 /** Names for shell completion, from the cluster or the kubeconfig. Failures give an empty list, not an error. */
 import { asArray, asObject } from '../../model/observe/read.ts';
-import { acceptMetadata } from '../../kube/resource-path.ts';
-import type { Cluster } from '../../kube/cluster.ts';
+import { acceptMetadata, collectionPath } from '../../kube/resource-path.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { connectCluster, type Ports } from '../ports.ts';
-import { workloadPath, type WorkloadResource } from './target.ts';
+import { workloadKinds, workloadPath, type WorkloadResource } from './target.ts';
 import { nameOf, ownerOf } from '../streams/watched.ts';
 
 export type NamedResource = WorkloadResource | 'pods' | 'nodes' | 'namespaces';
@@ -20,10 +19,11 @@ export async function namesInCluster(
 ): Promise<KnownName[]> {
   const cluster = await connectCluster(connection, ports, -1);
   try {
-    const path = pathOf(resource, cluster);
     const answer = await cluster.request({
       method: 'GET',
-      path,
+      path: Object.hasOwn(workloadKinds, resource)
+        ? workloadPath(cluster.namespace, resource as WorkloadResource)
+        : collectionPath(resource === 'pods' ? cluster.namespace : '', resource),
       query: { limit: '500' },
       // Full pods would make the answer fifty times as long.
       accept: acceptMetadata('PartialObjectMetadataList'),
@@ -41,18 +41,12 @@ export async function namesInCluster(
   }
 }
 
-function pathOf(resource: NamedResource, { namespace }: Cluster): string {
-  if (resource === 'namespaces' || resource === 'nodes') return `/api/v1/${resource}`;
-  if (resource !== 'pods') return workloadPath(namespace, resource);
-  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
-}
-
 export async function namesInKubeconfig(
   what: 'contexts' | 'clusters' | 'users',
   { kubeconfig: file }: ConnectOptions,
   { env }: Ports,
 ): Promise<KnownName[]> {
   const { loadKubeconfig } = await import('../../kube/kubeconfig/load.ts');
-  const { kubeconfig } = await loadKubeconfig({ variables: env, file });
+  const { kubeconfig } = await loadKubeconfig({ variables: env, kubeconfig: file });
   return [...kubeconfig[what].keys()].map((name) => ({ name }));
 }

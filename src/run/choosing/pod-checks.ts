@@ -3,7 +3,7 @@ import { asArray, asObject, asText, metadataOf, type JsonObject } from '../../mo
 import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
 import { refusalOf, refusedPods, replacedPod } from '../../kube/refused.ts';
-import { acceptMetadata, podPath } from '../../kube/resource-path.ts';
+import { acceptMetadata, collectionPath, podPath } from '../../kube/resource-path.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { PodexitError } from '../../errors.ts';
 import type { FoundPod } from '../group/group.ts';
@@ -63,23 +63,16 @@ export async function noSuchPod(cluster: Cluster, namespace: string, name: strin
 
 /** A name is often typed without its hash. No pod is deleted by a part of its name: it could be another one tomorrow. */
 async function podsNamedLike(cluster: Cluster, namespace: string, start: string): Promise<string> {
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
   const accept = acceptMetadata('PartialObjectMetadataList');
-  const answer = await getObject(cluster, path, { query: { limit: '500' }, accept }).catch(() => undefined);
+  const answer = await getObject(cluster, collectionPath(namespace, 'pods'), { query: { limit: '500' }, accept }).catch(
+    () => undefined,
+  );
   const names = asArray(asObject(answer?.body)['items']).map((pod) => asText(metadataOf(pod)['name']));
   const found = names.filter((name) => name.startsWith(start));
   if (found.length === 0) return '';
   const more = found.length > 2 ? ` and ${found.length - 2} more` : '';
   return `Its beginning fits ${found.slice(0, 2).join(', ')}${more}: name one of them, or their workload as TYPE/NAME. `;
 }
-
-/** A 200 without deletionTimestamp: a webhook that answers for the apiserver, or delays the deletion. */
-export const deletionNotBegun = (namespace: string, name: string, seconds: number): PodexitError =>
-  new PodexitError(
-    'delete.not-begun',
-    `the server accepted the deletion of pod "${name}" in namespace "${namespace}", but it was not marked as terminating within ${seconds} s`,
-    'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
-  );
 
 /** Throws PodexitError `pod.replaced` if the name now belongs to another pod than the one found. */
 export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {

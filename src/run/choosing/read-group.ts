@@ -1,26 +1,20 @@
 /** Reads what a target means: how the pods of its group are watched, and which of the watched pods belong to it. */
-import { asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
 import { PodexitError } from '../../errors.ts';
 import { refusalOf } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
-import { unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
 import { readPod, uidToDelete } from './pod-checks.ts';
 import type { Group } from '../group/group.ts';
-import { printFields } from '../streams/selectors.ts';
-import type { Session } from '../session.ts';
-import {
-  targetText,
-  targetUnread,
-  workloadKinds,
-  workloadPath,
-  type NodeTarget,
-  type SeveralTarget,
-} from './target.ts';
+import { printFields, printLabels } from '../streams/selectors.ts';
+import { warnOn } from '../ports.ts';
+import { readInTime, type Session } from '../session.ts';
+import { targetText, workloadKinds, workloadPath, type NodeTarget, type SeveralTarget } from './target.ts';
 import {
   controllerUid,
   deploymentOf,
+  labelsOf,
   nameOf,
   podsTarget,
   serviceSelectorOf,
@@ -29,33 +23,20 @@ import {
   type Watched,
 } from '../streams/watched.ts';
 
-interface ReadOptions {
-  /** Skip named pods that do not exist. */
-  readonly ignoreNotFound: boolean;
-  /** One sentence for stderr. */
-  warn(message: string): void;
-}
-
 /**
- * Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws; `target.unread` at
- * --timeout, and `run.left` on a signal.
+ * `ignoreNotFound`: skips named pods that do not exist. Throws `target.not-found`, `target.unreadable`,
+ * `target.no-selector`, and what readPod throws; `target.unread` at --timeout, and `run.left` on a signal.
  */
-export async function readGroup(
-  { cluster, deadline, ports }: Session,
-  target: SeveralTarget,
-  reading: ReadOptions,
-): Promise<Group> {
-  const late = (): PodexitError => targetUnread(cluster, targetText(target));
-  const read = () => groupOf(cluster, target, reading);
-  return unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
-}
+export const readGroup = (session: Session, target: SeveralTarget, ignoreNotFound = false): Promise<Group> =>
+  readInTime(session, targetText(target), () => groupOf(session, target, ignoreNotFound));
 
-async function groupOf(cluster: Cluster, target: SeveralTarget, reading: ReadOptions): Promise<Group> {
-  if (target.kind === 'pods') return groupOfPods(cluster, target, reading);
-  if (target.kind === 'node') return groupOfNode(cluster, target, reading);
+async function groupOf({ cluster, ports }: Session, target: SeveralTarget, ignoreNotFound: boolean): Promise<Group> {
+  if (target.kind === 'pods') return groupOfPods(cluster, target, ignoreNotFound);
+  if (target.kind === 'node') return groupOfNode(cluster, target, warnOn(ports));
   const { namespace } = cluster;
   const group = { isOne: false, target: targetText(target), namespace, owns: () => true };
-  if (target.kind === 'selector') return { ...group, pods: podsTarget(namespace, target) };
+  if (target.kind === 'selector')
+    return { ...group, pods: podsTarget(namespace, { labelSelector: target.labels, fieldSelector: target.fields }) };
   const object = await readWorkload(cluster, target, 'Name the pod itself, which needs no more rights than on pods.');
   const pods = podsOfWorkload(namespace, target, object);
   if (!pods)
@@ -96,14 +77,14 @@ export async function readWorkload(cluster: Cluster, target: Named, hint: string
 function podsOfWorkload(namespace: string, { resource }: Named, object: JsonObject): Watched | undefined {
   if (resource !== 'services') return siblingTarget(namespace, object);
   const matchLabels = serviceSelectorOf(object);
-  return matchLabels && podsTarget(namespace, { labelSelector: { matchLabels } });
+  return matchLabels && podsTarget(namespace, { labelSelector: printLabels({ matchLabels }) });
 }
 
 /** Reads each pod first: an unknown name ends the run before anything is deleted. */
 async function groupOfPods(
   cluster: Cluster,
   target: Extract<SeveralTarget, { kind: 'pods' }>,
-  { ignoreNotFound }: ReadOptions,
+  ignoreNotFound: boolean,
 ): Promise<Group> {
   const found = await Promise.all(
     target.names.map((name) =>
@@ -122,7 +103,7 @@ async function groupOfPods(
     isOne: false,
     target: targetText(target),
     namespace,
-    pods: podsTarget(namespace, { labels: sharedLabels(pods) }),
+    pods: podsTarget(namespace, { labelSelector: sharedLabels(pods) }),
     // Includes pods of the same controllers: they may be replacements.
     owns: (pod) => uids.has(uidOf(pod)) || controllers.has(controllerUid(pod) ?? ''),
     named,
@@ -134,16 +115,16 @@ const ownLabels = /pod-template-hash|controller-revision-hash|pod-index|pod-name
 
 /** A selector of the labels that all the pods share: it limits the watch to them and their replacements. */
 function sharedLabels([first, ...others]: readonly JsonObject[]): string {
-  const labelsOf = (pod: JsonObject): JsonObject => asObject(metadataOf(pod)['labels']);
-  return Object.entries(first ? labelsOf(first) : {})
+  return Object.entries(labelsOf(first ?? {}))
     .filter(([key, value]) => !ownLabels.test(key) && others.every((pod) => labelsOf(pod)[key] === value))
-    .map(([key, value]) => `${key}=${String(value)}`)
+    .map(([key, value]) => `${key}=${value}`)
     .join(',');
 }
 
 /** The pods of a node in all namespaces; only in the connection's namespace if others may not be listed. */
-async function groupOfNode(cluster: Cluster, target: NodeTarget, { warn }: ReadOptions): Promise<Group> {
+async function groupOfNode(cluster: Cluster, target: NodeTarget, warn: (text: string) => void): Promise<Group> {
   const { name, labels, fields } = target;
+  const ofNode = printFields({ 'spec.nodeName': name });
   const node = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
   if (node.status === 404)
     throw new PodexitError(
@@ -151,11 +132,9 @@ async function groupOfNode(cluster: Cluster, target: NodeTarget, { warn }: ReadO
       `there is no node "${name}"`,
       `List them with: kubectl get nodes${cluster.connectionFlags}`,
     );
-  const fieldSelector = { 'spec.nodeName': name };
-  const query = { limit: '1', fieldSelector: printFields(fieldSelector) };
-  const all = await getObject(cluster, '/api/v1/pods', { query });
+  const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: ofNode } });
   const namespace = all.status === 403 ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
-  const pods = podsTarget(namespace, { fieldSelector, labels, fields });
+  const pods = podsTarget(namespace, { labelSelector: labels, fieldSelector: fields ? `${ofNode},${fields}` : ofNode });
   return { isOne: false, target: targetText(target), namespace, pods, owns: () => true };
 }

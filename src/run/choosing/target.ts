@@ -1,5 +1,5 @@
 /** The target that the user named: one pod, or something that has pods. */
-import { PodexitError } from '../../errors.ts';
+import { collectionPath } from '../../kube/resource-path.ts';
 
 /** Kinds whose pods can be traced, by plural resource name. */
 export const workloadKinds = {
@@ -31,10 +31,8 @@ export type SeveralTarget = WorkloadTarget | { kind: 'pods'; names: readonly str
 /** The pods of a node; with a selector only those that match. */
 export type NodeTarget = { kind: 'node'; name: string } & Partial<PodSelector>;
 
-/** Any target of a command line. */
 export type AnyTarget = Target | SeveralTarget;
 
-/** How to choose one of several pods. */
 export const picks = ['oldest', 'newest', 'random', 'not-ready'] as const;
 export type Pick = (typeof picks)[number];
 
@@ -59,17 +57,6 @@ export function pathText(path: string): string {
 
 /** Path of a workload object. `namespace` is escaped here. */
 export function workloadPath(namespace: string, resource: WorkloadResource, name = ''): string {
-  const { group } = workloadKinds[resource];
-  const root = group === 'v1' ? '/api/v1' : `/apis/${group}`;
-  const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+  const path = collectionPath(namespace, resource, workloadKinds[resource].group);
   return name === '' ? path : `${path}/${encodeURIComponent(name)}`;
 }
-
-/** `target.unread`, exit code 3. */
-export const targetUnread = ({ namespace }: { namespace: string }, what: string): PodexitError =>
-  new PodexitError(
-    'target.unread',
-    `${what} in namespace "${namespace}" could not be read within --timeout`,
-    'Nothing was deleted. -v=6 logs all requests.',
-    { exitCode: 3 },
-  );

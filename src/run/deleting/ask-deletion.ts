@@ -8,12 +8,12 @@ import type { RawObservation } from '../../model/observation.ts';
 import { matches } from '../streams/selectors.ts';
 import { labelsOf, nameOf, namespaceOf } from '../streams/watched.ts';
 import { listOnce } from '../../kube/list.ts';
+import { collectionPath } from '../../kube/resource-path.ts';
 
 interface AskOptions {
   signal: AbortSignal;
   /** Send the eviction again while a budget refuses it. */
   retryEvict: boolean;
-  /** One sentence for stderr. */
   warn(message: string): void;
   /** Called before each request. False: no request is needed, because another client has deleted the pod meanwhile. */
   beforeRequest?(): boolean;
@@ -41,40 +41,32 @@ export async function* askDeletion(
   }
 }
 
-export interface Budget {
-  name: string;
-  /** Pods that may be disrupted now. An evicted pod counts as disrupted until its replacement is healthy. */
-  allowed: number;
-  healthy: number;
-  /** Minimum number of healthy pods. */
-  desired: number;
-  expected: number;
-}
-
 /** The budgets whose selector matches the pod; undefined if budgets may not be listed. */
 export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: AbortSignal): Promise<Budget[] | undefined> {
-  const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
+  const path = collectionPath(namespaceOf(pod) ?? cluster.namespace, 'poddisruptionbudgets', 'policy/v1');
   const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
   if (result?.kind !== 'listed') return undefined;
   return result.objects
     .map(asObject)
-    .filter((budget) => coversPod(budget, pod))
+    .filter(({ spec }) => {
+      // A budget without a selector covers no pod, one with an empty selector covers every pod (policy/v1).
+      const { selector } = asObject(spec);
+      return isPresent(selector) && matches(asObject(selector), labelsOf(pod));
+    })
     .map(budgetOf);
 }
 
-/** A budget without a selector covers no pod, one with an empty selector covers every pod (policy/v1). */
-function coversPod(budget: JsonObject, pod: JsonObject): boolean {
-  const { selector } = asObject(budget['spec']);
-  return isPresent(selector) && matches(asObject(selector), labelsOf(pod));
-}
+export type Budget = ReturnType<typeof budgetOf>;
 
-function budgetOf(object: JsonObject): Budget {
+function budgetOf(object: JsonObject) {
   const status = asObject(object['status']);
   const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
     name: nameOf(object),
+    /** Pods that may be disrupted now. An evicted pod counts as disrupted until its replacement is healthy. */
     allowed: count('disruptionsAllowed'),
     healthy: count('currentHealthy'),
+    /** Minimum number of healthy pods. */
     desired: count('desiredHealthy'),
     expected: count('expectedPods'),
   };

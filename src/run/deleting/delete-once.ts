@@ -1,22 +1,25 @@
 /** Deletions without a trace: `--dry-run` and `--wait=false`. The messages are kubectl's. */
 import type { Cluster } from '../../kube/cluster.ts';
+import { unlessAborted } from '../../kube/env.ts';
 import { PodexitError } from '../../errors.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { observe } from '../../model/observe.ts';
 import { reduce } from '../../model/reduce.ts';
-import { emptyTrace, type Trace } from '../../model/trace.ts';
+import { emptyTrace } from '../../model/trace.ts';
 import { readToDelete } from '../choosing/pod-checks.ts';
 import type { FoundPod } from '../group/group.ts';
-import { deletionProgress, fateOf, unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
+import { deletionProgress, fateOf, unlessInterrupted } from '../ending/leaving.ts';
 import { warnOn } from '../ports.ts';
 import type { Session } from '../session.ts';
 import type { Once, TraceOptions } from '../options.ts';
 
-type DeleteOptions = Once & Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'>;
-
 /** Returns exit code 0. Throws PodexitError if the pod was not deleted, or the user interrupts. */
-export async function deleteOnce(session: Session, found: FoundPod, options: DeleteOptions): Promise<number> {
+export async function deleteOnce(
+  session: Session,
+  found: FoundPod,
+  options: Once & Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'>,
+): Promise<number> {
   const { cluster, deadline, ports } = session;
   const { name } = found;
   const { graceSeconds, mode, retryEvict, dryRun, nameOnly } = options;
@@ -35,7 +38,12 @@ export async function deleteOnce(session: Session, found: FoundPod, options: Del
       warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
   };
   const late = (): PodexitError => notAcceptedInTime(name, cluster, evict);
-  const fate = (): string => fateWhenInterrupted(trace, { ...cluster, name }, dryRun);
+  const fate = (): string => {
+    const progress = deletionProgress(trace, trace.requests.length > 0);
+    if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
+    const words = fateOf(progress, { ...cluster, name });
+    return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  };
   await unlessInterrupted(ports, (left) => unlessAborted(deadline.signal, () => send(left), late), fate);
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
@@ -44,13 +52,6 @@ export async function deleteOnce(session: Session, found: FoundPod, options: Del
     nameOnly ? `pod/${shown.name}\n` : `pod "${shown.name}" ${done} from ${shown.namespace} namespace${how}\n`,
   );
   return 0;
-}
-
-function fateWhenInterrupted(trace: Trace, pod: Parameters<typeof fateOf>[1], dryRun: Once['dryRun']): string {
-  const progress = deletionProgress(trace, trace.requests.length > 0);
-  if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
-  const fate = fateOf(progress, pod);
-  return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
 }
 
 const notAcceptedInTime = (name: string, { namespace, connectionFlags }: Cluster, evict: boolean): PodexitError =>

@@ -4,7 +4,7 @@ import { within } from '../../kube/env.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
-import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
+import { assertSame, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
 import { follow } from '../streams/follow.ts';
 import { createGate, type StreamGate } from '../streams/stream-health.ts';
 import type { LiveOptions, Run } from '../streams/live-run.ts';
@@ -59,7 +59,10 @@ export async function runDeletion(run: Run): Promise<void> {
     run.probing = await startProbing(run, only && named[0] && { name: nameOf(named[0]), uid: uidOf(named[0]) });
   }
   if (toDelete.length > 0 || listener.start) {
-    await waitForSync(run, gate);
+    // At most 3 s (docs/architecture.md "What is watched"); late ones are reported as gaps.
+    await within(options.cluster.env, gate.allOpen(), 3000, run.signal);
+    const at = options.clock.now();
+    for (const late of gate.shut()) run.deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });
     // Nothing is deleted or started if a probe's target does not answer.
     await run.probing?.ready;
   }
@@ -70,8 +73,6 @@ export async function runDeletion(run: Run): Promise<void> {
   await Promise.all(requests);
 }
 
-type Listed = Extract<RawObservation, { kind: 'listed' }>;
-
 /** Whether our DELETE has begun the pod's deletion, as far as is known when it is answered. */
 async function isOurDeletion({ options, group, traceOf }: Run, pod: JsonObject): Promise<boolean> {
   const trace = traceOf(uidOf(pod));
@@ -80,7 +81,11 @@ async function isOurDeletion({ options, group, traceOf }: Run, pod: JsonObject):
 }
 
 /** The first list of the pods; without pods that nobody named, which would stay in memory as long as the run lasts. */
-function firstList(run: Run, gate: StreamGate, observe?: (rawObservation: RawObservation) => void): Promise<Listed> {
+function firstList(
+  run: Run,
+  gate: StreamGate,
+  observe?: (rawObservation: RawObservation) => void,
+): Promise<Extract<RawObservation, { kind: 'listed' }>> {
   return new Promise((resolve) => {
     void follow(run, run.group.pods, {
       gate,
@@ -126,13 +131,6 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
   return insist
     ? `${text}: another ${verb} is sent with the requested grace period, but this rarely shortens a kill in progress`
     : `${text}: ${instead}, no ${verb} is sent`;
-}
-
-/** Waits at most 3 s for the streams (docs/architecture.md "What is watched"); late ones are reported as gaps. */
-async function waitForSync({ options, signal, deliver }: Run, gate: StreamGate): Promise<void> {
-  await within(options.cluster.env, gate.allOpen(), 3000, signal);
-  const at = options.clock.now();
-  for (const late of gate.shut()) deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });
 }
 
 /** Sends the DELETE or the eviction of one pod. Calls `onAnswer` when it is answered, and at the end. */
@@ -182,7 +180,7 @@ function warnDeletedAnyway({ options, traceOf }: Run, uid: string, error: unknow
   options.warn(`${error.message}; ${anyway}the report shows how`);
 }
 
-/** Fails the run if no deletionTimestamp appears in time; a lost pods' stream extends the time. */
+/** Fails the run if a webhook keeps the deletionTimestamp back for long; a lost pods' stream extends the time. */
 function expectTerminating(run: Run, pod: JsonObject): void {
   const { options, group, listener } = run;
   const check = (): void => {
@@ -190,7 +188,11 @@ function expectTerminating(run: Run, pod: JsonObject): void {
     if (trace?.deletion || trace?.gone) return;
     if (run.streams.isLost(group.pods.stream)) return expectTerminating(run, pod);
     const namespace = namespaceOf(pod) ?? options.cluster.namespace;
-    const error = deletionNotBegun(namespace, nameOf(pod), terminatingTimeoutMs / 1000);
+    const error = new PodexitError(
+      'delete.not-begun',
+      `the server accepted the deletion of pod "${nameOf(pod)}" in namespace "${namespace}", but it was not marked as terminating within ${terminatingTimeoutMs / 1000} s`,
+      'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
+    );
     if (listener.refused) listener.refused(pod, error);
     else run.fail(error);
   };

@@ -3,6 +3,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Interrupted } from '../../model/observation.ts';
 import { signalCodes } from '../../verdict/exit-code.ts';
 import type { Cluster } from '../../kube/cluster.ts';
+import { unlessAborted } from '../../kube/env.ts';
 import type { Ports } from '../ports.ts';
 import type { Trace } from '../../model/trace.ts';
 
@@ -33,25 +34,6 @@ export async function unlessInterrupted<T>(
   return unlessAborted(leaving.signal, work, interrupted).finally(unsubscribe);
 }
 
-/** Throws `reason()` if the signal is aborted first. Open requests end with their connection. */
-export async function unlessAborted<T>(
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-  reason: () => PodexitError,
-): Promise<T> {
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(reason());
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp, { once: true, signal: settled.signal });
-  });
-  try {
-    return await Promise.race([work(signal), aborted]);
-  } finally {
-    settled.abort();
-  }
-}
-
 export type DeletionProgress =
   | 'not-asked'
   /** Flow control rejected every request so far: none was executed. */
@@ -70,10 +52,11 @@ export function deletionProgress(trace: Trace | undefined, requested: boolean): 
   return answers.length > 0 && answers.every((status) => status === 429) ? 'turned-away' : 'asked';
 }
 
-type PodOfCluster = Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: string };
-
 /** One sentence about what happens to the pod after we leave, with a command to look at it. */
-export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodOfCluster): string {
+export function fateOf(
+  progress: DeletionProgress,
+  { namespace, name, connectionFlags }: Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: string },
+): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${connectionFlags} -w`;
   const fate = briefFate(progress, `pod "${name}"`);
   return progress === 'not-asked' || progress === 'gone' ? fate : `${fate}; ${look}`;

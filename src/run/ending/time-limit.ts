@@ -2,16 +2,15 @@
 import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Clock } from '../../output/ports.ts';
+import type { LiveOptions } from '../streams/live-run.ts';
 
 /** How long after its grace period a deletion may take. */
 const beyondGraceSeconds = 120;
 /** How long the default limit waits for the pod to be read. */
 export const defaultReadSeconds = 60;
 const readMs = defaultReadSeconds * 1000;
-/** Kubernetes' default grace period. */
 const defaultGraceSeconds = 30;
 
-/** How long a deletion may take. */
 const deletionMs = (graceSeconds = defaultGraceSeconds): number => (graceSeconds + beyondGraceSeconds) * 1000;
 
 /** A limit that can be moved. Its signal is aborted when it is over, but not while `isBusy`. */
@@ -37,18 +36,13 @@ function createLimit(clock: Clock, isBusy = () => false) {
   };
 }
 
-interface TimeLimitOptions {
-  readonly clock: Clock;
-  /** ms from the start of the run; null: never; `by-grace`: effective grace + 120 s. */
-  readonly timeoutMs: number | null | 'by-grace';
-  /** Client ms at which an explicit limit ends, if it began before the run. */
-  readonly until?: number | undefined;
-}
-
 export type TimeLimit = ReturnType<typeof createTimeLimit>;
 
 /** Calls `over` once. The limit starts now, even if no answer has arrived yet. */
-export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, over: () => void) {
+export function createTimeLimit(
+  { clock, timeoutMs, until }: Pick<LiveOptions, 'clock' | 'timeoutMs' | 'until'>,
+  over: () => void,
+) {
   const limit = createLimit(clock);
   limit.signal.addEventListener('abort', over);
   if (timeoutMs !== null) limit.set(until ?? clock.now() + (timeoutMs === 'by-grace' ? readMs : timeoutMs));
@@ -67,20 +61,16 @@ export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, o
   };
 }
 
-interface WaitOptions {
-  readonly clock: Clock;
-  /** Absent: the default limit applies; any other value turns it off. */
-  readonly timeoutMs?: number | null | undefined;
-  readonly stdout: { readonly isTty: boolean };
-}
-
 export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
 
 /**
  * The default --timeout for a workload: 60 s until its pods have been listed, then its largest grace period and 120 s,
- * from the start or from the last pod's end. It never ends while `isBusy`.
+ * from the start or from the last pod's end. Any `timeoutMs` turns it off. It never ends while `isBusy`.
  */
-export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, isBusy = () => false) {
+export function createWaitingLimit(
+  { clock, timeoutMs, stdout }: { clock: Clock; timeoutMs?: number | null | undefined; stdout: { isTty: boolean } },
+  isBusy = () => false,
+) {
   const limit = createLimit(clock, isBusy);
   if (timeoutMs !== undefined || stdout.isTty) limit.cancel();
   let grace: number | undefined;
@@ -95,14 +85,12 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, is
   };
   arm();
   return {
-    /** Aborted when the limit is reached. */
     signal: limit.signal,
     /** For messages: how long no pod has terminated, and what the limit consists of. */
     text: (): string =>
       areListed
         ? `${ms() / 1000} s (the longest grace period, ${grace ?? defaultGraceSeconds} s, plus ${beyondGraceSeconds} s)`
         : `${defaultReadSeconds} s, as the pods could not be listed`,
-    /** The pods have been listed. */
     listed(): void {
       if (!areListed) update();
     },
@@ -134,7 +122,6 @@ export function createDeadline(clock: Clock, timeoutMs: number | null) {
   let until = timeoutMs === null ? undefined : clock.now() + timeoutMs;
   if (until !== undefined) limit.set(until);
   return {
-    /** Aborted when the time is over. */
     signal: limit.signal,
     /** Client ms of the deadline; undefined: none. */
     get until(): number | undefined {

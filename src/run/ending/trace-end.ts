@@ -110,21 +110,21 @@ const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !
 /** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
 export const reconnectTimeoutMs = 10_000;
 
-interface StreamState {
-  /** The streams have delivered everything. */
-  areComplete: boolean;
-  /** A stream was lost, and has not caught up yet. */
-  isComingBack: boolean;
-}
-
 /** How a trace ends, and from when on (client ms). `settled`: facts are missing, and no longer waited for. */
 export interface End {
   name: 'over' | 'settled';
   at: number;
 }
 
-/** Undefined: the end is not in sight yet. `quietMs`: how long to wait after the pod's removal. */
-export function endOf(trace: Trace, { areComplete, isComingBack }: StreamState, quietMs: number): End | undefined {
+/**
+ * Undefined: the end is not in sight yet. `areComplete`: the streams have delivered everything; `isComingBack`: one was
+ * lost, and has not caught up yet. `quietMs`: how long to wait after the pod's removal.
+ */
+export function endOf(
+  trace: Trace,
+  { areComplete, isComingBack }: Record<'areComplete' | 'isComingBack', boolean>,
+  quietMs: number,
+): End | undefined {
   const factsAt = factsAwaitedUntil(trace);
   if (factsAt === undefined) return undefined;
   const endedAt = trace.gone?.at ?? trace.now;
@@ -140,7 +140,6 @@ export function createTraceReports(
   reportOf: (trace: Trace) => Report | undefined,
   onReport: (report: Report) => void,
 ) {
-  /** Takes a trace that has ended. */
   const ended = (key: string): void => {
     const trace = traces.get(key);
     const report = trace && reportOf(trace);

@@ -1,5 +1,4 @@
 /** The traces of a live run. One ends when its pod is gone and the last facts have arrived, or at --timeout. */
-import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import { afterInput } from '../clock.ts';
@@ -7,9 +6,8 @@ import type { Probing, Run } from '../streams/live-run.ts';
 import type { End, endOf as EndOf } from './trace-end.ts';
 import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { hasPodEnded, onePod, sharedStreamDelayMs } from '../traces/traces.ts';
-import type { ApiResponse } from '../../kube/cluster.ts';
 import { within } from '../../kube/env.ts';
-import { tryGet } from '../../kube/get.ts';
+import { lookOf, tryGet } from '../../kube/get.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { uidOf } from '../streams/watched.ts';
@@ -75,7 +73,6 @@ export function createTracks(run: Run) {
       const trace = tracks.get(key)?.trace;
       return group.isOne || !trace || hasPodEnded(trace) || news.kind !== 'changed' || news.object.kind === 'Pod';
     },
-    /** Takes the newest state of a trace. */
     take(trace: Trace, key: string): void {
       const one = track(key);
       const isBegun = one.trace !== undefined && !one.trace.deletion && trace.deletion !== undefined;
@@ -135,10 +132,7 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
     .catch(run.fail);
 }
 
-/**
- * The end of a trace as far as it is known now. What decides it is loaded while the server handles the first DELETE:
- * earlier, this would delay it.
- */
+/** The end of a trace as far as it is known. What decides it is loaded while the server handles the first DELETE. */
 function createPlan({ streams, group, fail }: Run, onLoaded: () => void) {
   let endOf: typeof EndOf | undefined;
   let loading: Promise<void> | undefined;
@@ -182,19 +176,10 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const asked = tryGet(cluster, path, { signal: run.signal });
   const answer = (await within(cluster.env, asked, 1000, run.signal))?.value;
   for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
-  const found = answer && readLook(answer);
+  const found = answer && lookOf(answer);
   if (!found) return run.streams.lose(run.group.pods.stream, begun - millisecondsOf('delivery-lag'));
   if (!found.object || uidOf(found.object) !== trace.uid) reportMissed(run, trace, found.at);
   run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
-}
-
-type Look = { at: number; sentAt: number; object?: JsonObject };
-
-/** The pod, or a proof that it does not exist. A login page, a proxy's own answer or a refusal prove nothing. */
-function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
-  const object = asObject(body);
-  if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };
-  return status === 404 && object['kind'] === 'Status' ? { at, sentAt } : undefined;
 }
 
 /** The pod is gone and its stream did not report it: everything since its last state may be missing. */

@@ -1,13 +1,12 @@
-/** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
+/** What a run over several pods could not complete. */
 import { forTerminal } from '../../output/safe-text.ts';
 import type { PodexitError } from '../../errors.ts';
-import type { Output } from '../../output/ports.ts';
 import { exitCodes } from '../../verdict/exit-code.ts';
 import type { WaitingLimit } from '../ending/time-limit.ts';
 import type { Session } from '../session.ts';
 import type { Obstacles } from '../progress/obstacles.ts';
 import type { SeveralView } from '../../output/several.ts';
-import { quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts';
+import { ownersText, quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts';
 import type { Group } from './group.ts';
 import type { TraceOptions } from '../options.ts';
 
@@ -38,16 +37,6 @@ export interface Rollout extends Session {
   readonly codes: number[];
 }
 
-/** Lines on stderr. `notFollowed`: an owner whose status does not show when it has rolled out. */
-export const progressMessages = ({ write }: Output) => ({
-  waits: (owners: readonly string[]): void =>
-    write(`podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`),
-  notFollowed: (owner: string): void =>
-    write(
-      `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at the start is gone, or none has changed for ${quietMs / 1000} s\n`,
-    ),
-});
-
 /**
  * What the run could not complete; without a `code` it is only a message. `isIncomplete`: owners have not rolled out, or
  * something blocks them. Undefined if the run completed, or a signal ended it.
@@ -59,13 +48,15 @@ export function shortcomingOf(
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
   const { options, begun, unseen, codes, progress, obstacles } = rollout;
   const what = forTerminal(rollout.group.target);
-  const gaveUp = whyGivenUp(rollout);
+  const { deadline, limit } = rollout;
+  const waited = limit.signal.aborted ? `as no pod has terminated for ${limit.text()}` : undefined;
+  const gaveUp = deadline.signal.aborted ? 'at --timeout' : waited;
   if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
     if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: exitCodes.stuck };
     if (options.start && over === 'done')
       return { words: `the command rolled nothing out: no pod of ${what} terminated` };
-    const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
+    const within = limit.signal.aborted ? ` within ${limit.text()}` : '';
     const first = options.start ? '' : 'start the rollout while this waits, or ';
     return {
       words: `no pod of ${what} was seen to terminate${within}: ${obstacles.text() ?? `${first}wait longer (--timeout)`}`,
@@ -91,10 +82,3 @@ export function withObstacles(words: string, obstacles: Obstacles): string {
   const text = obstacles.text();
   return text === undefined ? words : `${words} (${text})`;
 }
-
-function whyGivenUp({ deadline, limit }: Rollout): string | undefined {
-  if (deadline.signal.aborted) return 'at --timeout';
-  return limit.signal.aborted ? `as no pod has terminated for ${limit.text()}` : undefined;
-}
-
-const ownersText = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);

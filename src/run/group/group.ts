@@ -63,7 +63,6 @@ export interface GroupListener {
   seen?(this: void, uid: string, pod: JsonObject | undefined): void;
   /** The pod is gone, and its termination was not observed. `why` completes the sentence. */
   missed?(this: void, pod: JsonObject, why: string): void;
-  /** All pods that exist. */
   listed?(this: void, pods: readonly JsonObject[]): void;
   /** One observation of an owner's stream. */
   ownerSeen?(this: void, rawObservation: RawObservation, target: Watched): void;
@@ -81,6 +80,5 @@ export interface TracedPod {
   finishOn?: readonly AbortSignal[];
   /** `attach.not-started` (exit 3): no pod terminated. */
   notStarted?(): PodexitError;
-  /** Cancels its timers. */
   close?(): void;
 }

@@ -2,17 +2,17 @@
 import { PodexitError } from '../../errors.ts';
 import { readGroup } from '../choosing/read-group.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
-import type { TraceOptions } from '../options.ts';
 import { warnOn } from '../ports.ts';
 import type { Session } from '../session.ts';
 import { missedText } from '../streams/pod-observer.ts';
+import type { SeveralOptions } from './end.ts';
 import type { GroupListener, TracedPod } from './group.ts';
 
 /** Throws what readGroup throws. */
-export async function nextPod(session: Session, options: Exclude<TraceOptions, { pods: 'one' }>): Promise<TracedPod> {
+export async function nextPod(session: Session, options: SeveralOptions): Promise<TracedPod> {
   const { cluster, deadline, ports } = session;
   const warn = warnOn(ports);
-  const group = await readGroup(session, options.target, { ignoreNotFound: false, warn });
+  const group = await readGroup(session, options.target);
   const limit = createWaitingLimit({ ...ports, timeoutMs: options.timeoutMs });
   const over = new AbortController();
   let uid: string | undefined;

@@ -46,13 +46,9 @@ export function createResults(
   return {
     traces,
     reports: reports as readonly Report[],
-    /** Shows what arrived together. */
     take: (observations: readonly Observation[]): void => output.take?.({ ...soFar, traces, reports }, observations),
     step: output.step,
-    /** Reports a trace at its end in the log. */
-    ended: taken.ended,
-    /** Reports the traces that are still open when the run ends. */
-    takeRest: taken.takeRest,
+    ...taken,
     /** Resolves when all reports have been shown. */
     written: (): Promise<void> => writing,
     /** Prints the summary. Returns the worst exit code of all. */

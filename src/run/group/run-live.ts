@@ -37,7 +37,9 @@ export async function runLive<T>(session: Session, options: RunLiveOptions, setU
   const recorder =
     options.record === undefined
       ? undefined
-      : (await import('../recorder.ts')).recorderFor(options.record, options.logText, ports, warn);
+      : (await import('../recorder.ts')).recorderFor(options.record, options.logText, ports, ({ message }) =>
+          warn(`the recording ${options.record} is incomplete: ${message}; the trace continues`),
+        );
   if (!group.isOne) heapBounds.forEach((await import('node:v8')).setFlagsFromString);
   const defaultMs = stdout.isTty && !group.isEndless ? null : 'by-grace';
   const timeoutMs = options.timeoutMs === undefined ? defaultMs : options.timeoutMs;

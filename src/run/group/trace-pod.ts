@@ -24,22 +24,20 @@ export const traceOnePod = (options: Exclude<TraceOptions, { pods: 'all' }>, por
     return traceToReport(session, await nextPod(session, one), one);
   }).catch((error: unknown) => exitCodeIfIgnored(error, options));
 
-type OnePodOptions = Extract<TraceOptions, { pods: 'one' }>;
-
-async function tracePod(session: Session, options: OnePodOptions): Promise<number> {
-  const found = await unlessInterrupted(session.ports, (left) => findPod(session, options, left));
+/** Throws what resolveTarget throws. */
+async function tracePod(session: Session, options: Extract<TraceOptions, { pods: 'one' }>): Promise<number> {
+  const { target, pick } = options;
+  // A pod's name needs no request, and not the code that chooses a pod.
+  const found = await unlessInterrupted(session.ports, async (left): Promise<FoundPod> => {
+    if (target.kind === 'pod') return { name: target.name };
+    return (await import('../choosing/choose-pod.ts')).resolveTarget(session, { target, pick, left });
+  });
   // The answer applies to the pod in the question, not to a later pod of the same name.
   const [pod] = await confirmDelete(session, options, [found]);
   if (!pod) return 0;
   if (!options.once) return traceToReport(session, { group: groupOfOne(session.cluster.namespace, pod) }, options);
   const { deleteOnce } = await import('../deleting/delete-once.ts');
   return deleteOnce(session, pod, { ...options, ...options.once });
-}
-
-/** A pod's name needs no request, and not the code that chooses a pod. Throws what resolveTarget throws. */
-async function findPod(session: Session, { target, pick }: OnePodOptions, left: AbortSignal): Promise<FoundPod> {
-  if (target.kind === 'pod') return { name: target.name };
-  return (await import('../choosing/choose-pod.ts')).resolveTarget(session, { target, pick, left });
 }
 
 /** Traces one pod to its end. Returns the exit code. */

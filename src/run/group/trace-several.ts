@@ -18,7 +18,7 @@ import type { Live } from '../streams/live.ts';
 import { missedText } from '../streams/pod-observer.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
-import { shortcomingOf, progressMessages, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
+import { shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
 import type { Deliver } from '../../model/observation.ts';
 import { createResults, type Results } from './output.ts';
@@ -38,7 +38,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   const { ports } = session;
   const { timeoutMs, target, start, once, ignoreNotFound } = options;
   const warn = warnOn(ports);
-  const read = () => readGroup(session, target, { ignoreNotFound, warn });
+  const read = () => readGroup(session, target, ignoreNotFound);
   let isStarted = false;
   const group = await read().catch(async (error: unknown) => {
     // The first release: the command makes what it rolls out.
@@ -62,7 +62,10 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   const isEndless = target.kind === 'node' && start === undefined;
   // Begins only now: it does not run while a person is asked.
   const limit = createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : timeoutMs }, () => openTraces() > 0);
-  const progress = createProgress(() => openTraces(), progressMessages(ports.stderr));
+  const progress = createProgress(
+    () => openTraces(),
+    (sentence) => ports.stderr.write(`podexit: ${sentence}\n`),
+  );
   const rollout: Rollout = {
     ...session,
     options,
@@ -84,7 +87,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
 async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): Promise<number> {
-  const { options, output, group, ports, begun, unseen, codes, held } = rollout;
+  const { cluster, options, output, group, ports, begun, unseen, codes, held } = rollout;
   warnOn(ports)(openingText(rollout));
   const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
   const results = createResults(options, { target: group.target, held }, traces, output, ports);
@@ -105,7 +108,11 @@ async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): P
   const incomplete = ['workload', 'selector'].includes(options.target.kind) ? why : undefined;
   const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete }, !isNothing);
   if (isNothing) throw failures[0];
-  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
+  if (failures.length === 0) return exitCode;
+  const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
+  // Only ndjson shows the error on stdout: other documents are complete by then.
+  const format = options.format.kind === 'ndjson' ? 'lines' : undefined;
+  return reportError(failures[0], format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
 /** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
@@ -139,13 +146,6 @@ async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live:
     stop.abort();
   }
   return over;
-}
-
-/** Returns the error's exit code. Only ndjson shows the error on stdout: other documents are complete by then. */
-function failedAfterReport(failure: unknown, { cluster, options, ports }: Rollout): number {
-  const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
-  const format = options.format.kind === 'ndjson' ? 'lines' : undefined;
-  return reportError(failure, format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
 function openingText({ options: { mode }, group: { named, target } }: Rollout): string {

@@ -60,19 +60,17 @@ export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promi
   };
 }
 
-/** The RBAC verb for each HTTP method, as in Kubernetes' request info; GET needs `get`. */
-const rbacVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
-
 /** Adds to an error about missing permissions for a proxy the Role that grants them. */
 function withRole(error: Error, { options: { probes = [], cluster } }: Run): Error {
   if (!(error instanceof PodexitError) || error.code !== 'probe.forbidden') return error;
-  const verb = rbacVerbs[probes[0]?.method ?? ''] ?? 'get';
+  // As in Kubernetes' request info.
+  const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+  const verb = verbs[probes[0]?.method ?? ''] ?? 'get';
+  const proxies: Record<string, string> = { service: 'services/proxy', pod: 'pods/proxy' };
   const resources = [...new Set(probes.flatMap(({ target }) => proxies[target.kind] ?? []))];
   const role = roleFor(cluster.namespace, ...resources.map((resource) => ({ verb, resource, group: '' })));
   return new PodexitError(error.code, error.message, `Ask for a RoleBinding to this Role:\n${role}`);
 }
-
-const proxies: Readonly<Record<string, string>> = { service: 'services/proxy', pod: 'pods/proxy' };
 
 /** A run over several pods has no trace to wait for: it calls this when its rollout is done. */
 async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: ProxiedPod | undefined): Promise<void> {

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../model/observe/read.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { forTerminal } from '../../output/safe-text.ts';
-import { budgetsOf, budgetText, type Budget } from '../deleting/ask-deletion.ts';
+import { budgetsOf, budgetText } from '../deleting/ask-deletion.ts';
 import { isTerminatingPod, nameOf, namespaceOf, uidOf } from '../streams/watched.ts';
 
 export type BlockedEvictions = ReturnType<typeof createBlockedEvictions>;
@@ -27,7 +27,10 @@ export function createBlockedEvictions(
     const key = keyOf(pod);
     if (reported.has(key)) return;
     reported.add(key);
-    const text = refusedText((await budgetsOf(cluster, pod, signal)) ?? []);
+    const budgets = (await budgetsOf(cluster, pod, signal)) ?? [];
+    const why =
+      budgets.length > 0 ? `: ${budgets.map(budgetText).join('; ')}` : ' by a PodDisruptionBudget that cannot be read';
+    const text = `its eviction was refused${why}; waiting`;
     held.set(key, text);
     if (!signal.aborted) write(`podexit: ${forTerminal(`${key}: ${text}`, 2000)}\n`);
   };
@@ -53,8 +56,3 @@ export function createBlockedEvictions(
 }
 
 const keyOf = (pod: JsonObject): string => `${namespaceOf(pod) ?? ''}/${nameOf(pod)}`;
-
-const refusedText = (budgets: readonly Budget[]): string =>
-  budgets.length === 0
-    ? 'its eviction was refused by a PodDisruptionBudget that cannot be read; waiting'
-    : `its eviction was refused: ${budgets.map(budgetText).join('; ')}; waiting`;

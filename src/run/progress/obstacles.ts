@@ -4,7 +4,7 @@ import { asArray, asObject, asString, type JsonObject } from '../../model/observ
 import type { Observation } from '../../model/observation.ts';
 import { objectsOf } from '../../model/select.ts';
 import { forTerminal } from '../../output/safe-text.ts';
-import { rawConditionOf, isTerminatingPod, nameOf, namespaceOf } from '../streams/watched.ts';
+import { isReadyPod, isTerminatingPod, nameOf, namespaceOf, rawConditionOf } from '../streams/watched.ts';
 
 export type Obstacles = ReturnType<typeof createObstacles>;
 
@@ -82,8 +82,6 @@ const usual = 'not ready';
 
 /** Reasons of Events about a volume that a pod cannot get, and about probes that fail. */
 const holdingReasons = /^(?:Failed(?:Mount|AttachVolume)|Unhealthy)$/;
-
-const isReadyPod = (pod: JsonObject): boolean => rawConditionOf(pod, 'Ready', 'True') !== undefined;
 
 function podObstacle(pod: JsonObject, event: Event | undefined): { kind: string; sentence: string } | undefined {
   if (isTerminatingPod(pod) || isReadyPod(pod)) return undefined;

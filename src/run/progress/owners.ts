@@ -1,5 +1,5 @@
 /** The owners behind a rollout: which they are, and how far they have rolled out. */
-import { asArray, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import type { Progress } from './progress.ts';
@@ -11,7 +11,15 @@ import {
   type SeveralTarget,
   type WorkloadResource,
 } from '../choosing/target.ts';
-import { deploymentOf, isFinishedPod, nameOf, namespaceOf, ownerOf, type Watched } from '../streams/watched.ts';
+import {
+  deploymentOf,
+  isFinishedPod,
+  nameOf,
+  namespaceOf,
+  ownerOf,
+  rawConditionOf,
+  type Watched,
+} from '../streams/watched.ts';
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -48,8 +56,9 @@ export function followOwners(
           finishOwner(progress, path, `${pathText(path)} is gone`);
           continue;
         }
-        const above = foreignOwnerOf(object);
-        if (above !== undefined) progress.ownerNotFollowed(above);
+        // A ReplicaSet of another owner than a Deployment depends on that owner.
+        const above = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
+        if (above) progress.ownerNotFollowed(notFollowed(above));
         progress.ownerSeen(path, isRolledOut(object));
         obstacles.workload(pathText(path), object);
         // An owner that was stalled at the start of the run may still recover.
@@ -91,12 +100,6 @@ function objectsOf(rawObservation: RawObservation): JsonObject[] {
   return rawObservation.kind === 'changed' ? [asObject(rawObservation.object)] : [];
 }
 
-/** A ReplicaSet without an owner has no rollout; one of another owner than a Deployment depends on that owner. */
-function foreignOwnerOf(object: JsonObject): string | undefined {
-  const owner = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
-  return owner && notFollowed(owner);
-}
-
 const notFollowed = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name} is not followed`;
 
 function topmostOwner(namespace: string, pod: JsonObject): { path?: string; unknown?: string } {
@@ -125,16 +128,12 @@ export function isRolledOut(object: JsonObject): boolean {
 
 /** Whether the newest state of a Deployment is past its progress deadline, like `kubectl rollout status`. */
 function isStalled(object: JsonObject): boolean {
-  const { conditions, observedGeneration } = asObject(object['status']);
+  const { observedGeneration } = asObject(object['status']);
   if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
-  return asArray(conditions)
-    .map(asObject)
-    .some((one) => one['type'] === 'Progressing' && one['reason'] === 'ProgressDeadlineExceeded');
+  return rawConditionOf(object, 'Progressing', 'False')?.['reason'] === 'ProgressDeadlineExceeded';
 }
 
-type Rule = (spec: JsonObject, status: JsonObject) => boolean;
-
-const rules: Record<string, Rule | undefined> = {
+const rules: Record<string, ((spec: JsonObject, status: JsonObject) => boolean) | undefined> = {
   Deployment: (spec, status) => {
     const updated = numberOr(status['updatedReplicas'], 0);
     return (
@@ -148,7 +147,9 @@ const rules: Record<string, Rule | undefined> = {
     if (numberOr(status['replicas'], 0) > replicasOf(spec)) return false;
     if (numberOr(status['readyReplicas'], 0) < replicasOf(spec)) return false;
     const isCurrent = status['updateRevision'] === status['currentRevision'];
-    return isCurrent || numberOr(status['updatedReplicas'], 0) >= replicasOf(spec) - partitionOf(spec);
+    // Pods with a lower ordinal keep the old revision; then currentRevision never becomes updateRevision.
+    const { partition } = asObject(asObject(spec['updateStrategy'])['rollingUpdate']);
+    return isCurrent || numberOr(status['updatedReplicas'], 0) >= replicasOf(spec) - numberOr(partition, 0);
   },
   DaemonSet: (_spec, status) => {
     const desired = numberOr(status['desiredNumberScheduled'], 0);
@@ -159,9 +160,5 @@ const rules: Record<string, Rule | undefined> = {
 };
 
 const replicasOf = (spec: JsonObject): number => numberOr(spec['replicas'], 1);
-
-/** Pods with a lower ordinal keep the old revision; then currentRevision never becomes updateRevision. */
-const partitionOf = (spec: JsonObject): number =>
-  numberOr(asObject(asObject(spec['updateStrategy'])['rollingUpdate'])['partition'], 0);
 
 const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);

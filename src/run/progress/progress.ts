@@ -1,16 +1,9 @@
 /** How far a rollout has got: its owners, its terminating pods, and when nothing more is expected of either. */
 import type { JsonObject } from '../../model/observe/read.ts';
 import { delay, type Env } from '../../kube/env.ts';
+import { forTerminal } from '../../output/safe-text.ts';
 import { pathText } from '../choosing/target.ts';
 import { isFinishedPod, isTerminatingPod, uidOf } from '../streams/watched.ts';
-
-/** Messages for the user. */
-interface ProgressMessages {
-  /** Called once, when no pod terminates: the owners that are not done. */
-  waits(owners: string[]): void;
-  /** Called once per owner whose end of rollout is unknown. */
-  notFollowed(owner: string): void;
-}
 
 /** ms without a change of the pods after which a rollout with an unknown end is no longer waited for. */
 export const quietMs = 60_000;
@@ -20,8 +13,8 @@ export type RolloutEnd = 'done' | 'quiet' | 'left';
 
 export type Progress = ReturnType<typeof createProgress>;
 
-/** `running`: the number of open traces. */
-export function createProgress(running: () => number, says: Partial<ProgressMessages> = {}) {
+/** `running`: the number of open traces. `say` takes a sentence for stderr. */
+export function createProgress(running: () => number, say = (_sentence: string): void => {}) {
   /** By path: whether the owner has rolled out. */
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
@@ -48,13 +41,11 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
   const isEndKnown = (): boolean => notFollowed.size === 0 || first?.size === 0;
   const isOver = (): boolean => holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
   return {
-    /** Whether the rollout of the owner at `path` is followed. */
     follows: (path: string): boolean => owners.has(path),
-    /** Takes whether the owner at `path` has rolled out. */
     ownerSeen: (path: string, isDone: boolean): void => void (owners.set(path, isDone), changes.ofOwners()),
     /** It is unknown when this owner (in words) has rolled out. */
     ownerNotFollowed(owner: string): void {
-      if (!notFollowed.has(owner)) says.notFollowed?.(owner);
+      if (!notFollowed.has(owner)) say(notFollowedText(owner));
       notFollowed.add(owner);
       changes.ofOwners();
     },
@@ -64,7 +55,6 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     hold: (what: string): void => void holds.add(what),
     release,
     ownersKnown: (): void => release('its owners are not known'),
-    /** Takes all pods that exist. */
     listed(pods: readonly JsonObject[]): void {
       const isFromStart = (pod: JsonObject): boolean => (first ? first.has(uidOf(pod)) : !isFinishedPod(pod));
       first = new Set(pods.filter(isFromStart).map(uidOf));
@@ -79,9 +69,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
       }
       changes.ofPods();
     },
-    /** Whether the pods' stream is alive. */
     podsAlive: (isAlive: boolean): void => setAlive('pods', isAlive),
-    /** Whether the stream of the owner at `path` is alive. */
     ownerAlive: setAlive,
     hasLostWatch: (): boolean => lost.size > 0,
     /** The pod's trace has ended, or it is given up. */
@@ -91,15 +79,20 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
       changes.ofPods();
       if (hasReportedWait || !isIdle() || pending().length === 0) return;
       hasReportedWait = true;
-      says.waits?.(pending());
+      say(`no pod is terminating now; waiting until ${ownersText(pending())} has rolled out`);
     },
     /** Owners that have not rolled out, in words. */
     pending,
     isEndKnown,
     /** Resolves when the rollout is done and has been quiet since, or on abort. */
-    untilOver: (env: Env, signal: AbortSignal) => untilOver({ isOver, isEndKnown, changes }, env, signal),
+    untilOver: (env: Env, signal: AbortSignal) => untilOver({ isOver, isEndKnown }, changes, env, signal),
   };
 }
+
+const notFollowedText = (owner: string): string =>
+  `cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at the start is gone, or none has changed for ${quietMs / 1000} s`;
+
+export const ownersText = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);
 
 /** Changes that `untilOver` waits for. */
 function createChanges() {
@@ -117,13 +110,12 @@ function createChanges() {
   };
 }
 
-interface Awaited {
-  isOver(): boolean;
-  isEndKnown(): boolean;
-  changes: ReturnType<typeof createChanges>;
-}
-
-async function untilOver({ isOver, isEndKnown, changes }: Awaited, env: Env, signal: AbortSignal): Promise<RolloutEnd> {
+async function untilOver(
+  { isOver, isEndKnown }: Record<'isOver' | 'isEndKnown', () => boolean>,
+  changes: ReturnType<typeof createChanges>,
+  env: Env,
+  signal: AbortSignal,
+): Promise<RolloutEnd> {
   signal.addEventListener('abort', changes.ofOwners, { once: true });
   while (!signal.aborted) {
     if (!isOver()) await changes.next();

@@ -1,5 +1,6 @@
 /** The command that starts a rollout when all streams are in sync: kubectl's, or one that the user gives. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { PodexitError } from '../../errors.ts';
 import { connectionArguments, type ConnectOptions } from '../../kube/connect-options.ts';
 import type { Ports } from '../ports.ts';
@@ -31,23 +32,19 @@ export function commandOf(
  * Runs the command to its end; ends it on abort. `write` gets its output, for stderr, because stdout is for reports.
  * Throws PodexitError `rollout.command-failed` if it cannot be started or fails.
  */
-export function runCommand(argv: readonly string[], write: (text: string) => void, signal: AbortSignal): Promise<void> {
-  const [program = '', ...args] = argv;
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['inherit', 'pipe', 'pipe'], signal });
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write);
-    child.on('error', (cause) => {
-      if (signal.aborted) return resolve();
-      reject(
-        failed(program, `could not be started (${(cause as NodeJS.ErrnoException).code ?? cause.message})`, cause),
-      );
-    });
-    child.on('close', (code, endedBy) => {
-      if (code === 0 || signal.aborted) return resolve();
-      const how = code === null ? `was ended by ${endedBy ?? 'a signal'}` : `failed with exit code ${code}`;
-      reject(failed(program, how));
-    });
-  });
+export async function runCommand(
+  [program = '', ...args]: readonly string[],
+  write: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const child = spawn(program, args, { stdio: ['inherit', 'pipe', 'pipe'], signal });
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write);
+  const [code, endedBy] = (await once(child, 'close').catch((cause: NodeJS.ErrnoException) => {
+    if (signal.aborted) return [0];
+    throw failed(program, `could not be started (${cause.code ?? cause.message})`, cause);
+  })) as [code: number | null, endedBy?: string];
+  if (code === 0 || signal.aborted) return;
+  throw failed(program, code === null ? `was ended by ${endedBy ?? 'a signal'}` : `failed with exit code ${code}`);
 }
 
 const failed = (program: string, how: string, cause?: unknown): PodexitError =>

@@ -6,14 +6,12 @@ import { refusedPods } from '../../kube/refused.ts';
 import { watchObjects, type Since } from '../../kube/watch.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import type { Trace } from '../../model/trace.ts';
 import { namesStopSignal, narrowers } from '../../model/observe.ts';
 import type { StreamGate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
 import { groupText, type Group } from '../group/group.ts';
 import type { Run } from './live-run.ts';
 import { nameOf, namespaceOf, uidOf, type Watched } from './watched.ts';
-import { printFields, printLabels } from './selectors.ts';
 
 export interface FollowOptions {
   /** Opened when the stream is in sync, or never will be. */
@@ -42,7 +40,11 @@ export async function follow(
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive: (isAlive) => run.listener.alive?.(target, isAlive),
     waitingFor: waiting?.because,
-    isOver: group.isOne && target.stream === 'endpointslices' ? () => isInNoSlice(run.traceOf('')) : undefined,
+    // No slice lists the pod any more, so that none has news of it. Saves a request at the end.
+    isOver:
+      group.isOne && target.stream === 'endpointslices'
+        ? () => [...(run.traceOf('')?.slices.values() ?? [])].every(({ states }) => !states.at(-1)?.value.own)
+        : undefined,
     // An endless run asks no stream to confirm what it delivered: one that is connected again counts as whole.
     isNeeded: group.isEndless ? false : isOfPods || undefined,
   });
@@ -54,7 +56,9 @@ export async function follow(
     }
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
     const kept = isOfPods ? ofGroup(group, rawObservation) : rawObservation;
-    if (!kept || isTracedPod(run, target, kept)) return;
+    // If the pod has its own stream, its workload's stream only repeats what that one says about it.
+    const isRepeated = target.stream === 'pods' && group.isOne && kept?.kind === 'changed';
+    if (!kept || (isRepeated && uidOf(asObject(kept.object)) === run.traceOf('')?.uid)) return;
     onObservation?.(kept);
     run.deliver(kept);
     if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(own);
@@ -62,7 +66,7 @@ export async function follow(
   try {
     // Thousands of objects are read at the start: only what a trace needs of them is kept.
     const keep = group.isEndless ? narrowers[target.stream] : undefined;
-    await watchObjects(options.cluster, { ...watchTarget(target), keep }, { signal: until, deliver, health, since });
+    await watchObjects(options.cluster, { ...target, keep }, { signal: until, deliver, health, since });
   } catch (error) {
     if (isOfPods && isDeleting(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
     else if (isOfPods && !until.aborted) run.fail(error);
@@ -73,10 +77,6 @@ export async function follow(
     run.streams.close(health);
   }
 }
-
-/** No slice lists the pod any more, so that none has news of it. Saves a request at the end. */
-const isInNoSlice = (trace: Trace | undefined): boolean =>
-  [...(trace?.slices.values() ?? [])].every(({ states }) => states.at(-1)?.value.own === undefined);
 
 /**
  * A raw observation of the pods' stream, without pods of other groups; undefined if none is left. A server also sends DELETED
@@ -89,18 +89,11 @@ function ofGroup({ owns, pods }: Group, rawObservation: RawObservation): RawObse
   const { at, stream, change, object } = rawObservation;
   const pod = asObject(object);
   if (!owns(pod)) return undefined;
-  const isSelection = Boolean(pods.labels ?? pods.fields ?? pods.labelSelector ?? pods.fieldSelector);
+  const isSelection = pods.labelSelector || pods.fieldSelector;
   const { deletionGracePeriodSeconds: grace = 0 } = metadataOf(pod);
   if (change !== 'DELETED' || !isSelection || grace === 0) return rawObservation;
   return { kind: 'gap', at, stream, pod: uidOf(pod), from: at, cause: 'disconnected' };
 }
-
-/** If the pod has its own stream, its workload's stream only repeats what that one says about it. */
-const isTracedPod = (run: Run, { stream }: Watched, rawObservation: RawObservation): boolean =>
-  stream === 'pods' &&
-  run.group.isOne &&
-  rawObservation.kind === 'changed' &&
-  uidOf(asObject(rawObservation.object)) === run.traceOf('')?.uid;
 
 const isDeleting = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 
@@ -160,18 +153,6 @@ export function reportLoss(
   if (!(error instanceof PodexitError || error instanceof TransportFailure)) return fail(error);
   const at = options.clock.now();
   deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
-}
-
-/** A target with its selectors as the two query parameters of a request. */
-export function watchTarget({ stream, path, name, fieldSelector, fields, labelSelector, labels }: Watched) {
-  const parametersOf = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(',') || undefined;
-  return {
-    stream,
-    path,
-    name,
-    fieldSelector: parametersOf(fieldSelector && printFields(fieldSelector), fields),
-    labelSelector: parametersOf(labelSelector && printLabels(labelSelector), labels),
-  };
 }
 
 /** Warns once for each stream that the report needs; the loss of others is mentioned in the report alone. */

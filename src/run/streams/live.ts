@@ -77,9 +77,7 @@ export function liveSource(options: LiveOptions) {
     finish: tracks.finish,
     /** Closes everything that is still open, even before the end. */
     stop: () => finish(),
-    /** How many traces are still open. */
     openTraces: tracks.openTraces,
-    /** How far the deletion of the trace's pod has got. */
     progressOf: (trace: Trace | undefined): DeletionProgress => deletionProgress(trace, run.requested),
   };
 }

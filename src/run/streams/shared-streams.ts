@@ -1,12 +1,11 @@
 /** The streams of a run besides the pods, each opened once: 500 pods need 15 watches, and the logs that terminate. */
 import { asNumber, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { getObject } from '../../kube/get.ts';
-import { listUntilAnswered } from '../../kube/list.ts';
 import { refusedBy } from '../../kube/refused.ts';
 import { readRefusal } from '../../kube/status.ts';
-import type { Since } from '../../kube/watch.ts';
+import { watchObjects, type Since } from '../../kube/watch.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import { follow, followContainer, reportLoss, warnRefused, watchTarget, type FollowOptions } from './follow.ts';
+import { follow, followContainer, reportLoss, warnRefused, type FollowOptions } from './follow.ts';
 import type { StreamGate } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import {
@@ -46,9 +45,10 @@ export function createSharedStreams(run: Run, gate: StreamGate) {
   };
   const routes = createRoutes(run, gate);
   const watch: Watch = (target, following = {}) =>
-    once(JSON.stringify(watchTarget(target)), () => void follow(run, target, following));
+    once(JSON.stringify(target), () => void follow(run, target, following));
   const owners = createOwners(run, watch);
-  const followLog = createLogs(run, maxLogStreams, () => once('logs left out', () => run.options.warn(logsLeftOut)));
+  const leftOut = `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`;
+  const followLog = createLogs(run, maxLogStreams, () => once('logs left out', () => run.options.warn(leftOut)));
   return {
     listServices: routes.list,
     openRoutes: routes.open,
@@ -96,8 +96,6 @@ function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, w
   for (const target of nodeTargets(node)) if (count <= maxNodes || target.stream !== 'lease') watch(target);
 }
 
-const logsLeftOut = `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`;
-
 const routingStreams = [{ stream: 'services' }, { stream: 'endpointslices' }] as const;
 
 /** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
@@ -144,20 +142,20 @@ function createRoutes(run: Run, gate: StreamGate) {
 
 /** One paged list, no watch: Services change rarely, and a namespace may have a thousand. */
 async function listServices(run: Run, target: Watched, gate: StreamGate): Promise<JsonObject[] | undefined> {
-  const { options, signal, deliver } = run;
+  let services: JsonObject[] | undefined;
+  const deliver = (one: RawObservation): void => {
+    if (one.kind === 'refused') warnRefused(run, one);
+    if (one.kind === 'listed') services = one.objects.map(asObject);
+    else if (one.kind !== 'synced') run.deliver(one);
+  };
   try {
-    const result = await listUntilAnswered(options.cluster, watchTarget(target), { signal, deliver });
-    if (!result) return undefined;
-    if (result.kind === 'listed') return result.objects.map(asObject);
-    const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
-    if (refused.kind === 'refused') warnRefused(run, refused);
-    deliver(refused);
+    await watchObjects(run.options.cluster, target, { signal: run.signal, deliver, once: true });
   } catch (error) {
     reportLoss(run, { stream: 'services' }, error);
   } finally {
     gate.open({ stream: 'services' });
   }
-  return undefined;
+  return services;
 }
 
 type OwnerName = Record<'kind' | 'name', string>;

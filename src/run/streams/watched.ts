@@ -1,4 +1,5 @@
 /** What is watched, by which selectors (docs/architecture.md "What is watched"). Pure, over raw objects. */
+import { collectionPath, type WatchTarget } from '../../kube/resource-path.ts';
 import type { StreamName } from '../../model/observation.ts';
 import {
   asArray,
@@ -10,65 +11,44 @@ import {
   type JsonObject,
 } from '../../model/observe/read.ts';
 import { workloadKinds } from '../choosing/target.ts';
-import { matches, operators, type LabelSelector } from './selectors.ts';
+import { matches, operators, printFields, printLabels } from './selectors.ts';
 
-export interface Watched {
-  stream: StreamName;
-  /** Collection path. */
-  path: string;
+export interface Watched extends WatchTarget {
   /** Plural name of the resource; `node-events` for the Events about nodes. */
   resource: string;
-  fieldSelector?: Record<string, string>;
-  labelSelector?: LabelSelector;
-  /** Selectors as the user wrote them; only the server evaluates them. */
-  labels?: string;
-  fields?: string;
-  /** Set if the target is one object. */
-  name?: string;
 }
 
-const core = '/api/v1';
-
-/** Path of a collection; an empty `namespace` means all namespaces. */
-const collection = (root: string, namespace: string, resource: string): string =>
-  namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
-
-const podsIn = (namespace: string) => ({ path: collection(core, namespace, 'pods'), resource: 'pods' });
-const eventsIn = (namespace: string) => ({ path: collection(core, namespace, 'events'), resource: 'events' });
-
-const aboutObject = (kind: string, name: string): Pick<Watched, 'fieldSelector'> => ({
-  fieldSelector: { 'involvedObject.kind': kind, 'involvedObject.name': name },
+/** A whole collection; an empty `namespace` means all namespaces. */
+const collection = (stream: StreamName, namespace: string, resource: string, group?: string): Watched => ({
+  stream,
+  path: collectionPath(namespace, resource, group),
+  resource,
 });
 
-/** The pods that a selector matches. */
-export const podsTarget = (
-  namespace: string,
-  selector: Pick<Watched, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
-): Watched => ({
-  stream: 'pods',
-  ...podsIn(namespace),
+const aboutObject = (kind: string, name: string): Pick<Watched, 'fieldSelector'> => ({
+  fieldSelector: printFields({ 'involvedObject.kind': kind, 'involvedObject.name': name }),
+});
+
+export const podsTarget = (namespace: string, selector: Pick<Watched, 'labelSelector' | 'fieldSelector'>): Watched => ({
+  ...collection('pods', namespace, 'pods'),
   ...selector,
 });
 
 /** The Events about all pods, and those about everything else, for example owners and autoscalers. */
 export const eventTargets = (namespace: string): Watched[] => [
-  { stream: 'events', ...eventsIn(namespace), fieldSelector: { 'involvedObject.kind': 'Pod' } },
-  { stream: 'owner-events', ...eventsIn(namespace), fields: 'involvedObject.kind!=Pod' },
+  { ...collection('events', namespace, 'events'), fieldSelector: 'involvedObject.kind=Pod' },
+  { ...collection('owner-events', namespace, 'events'), fieldSelector: 'involvedObject.kind!=Pod' },
 ];
 
-export const servicesTarget = (namespace: string): Watched => ({
-  stream: 'services',
-  path: collection(core, namespace, 'services'),
-  resource: 'services',
+export const servicesTarget = (namespace: string): Watched => collection('services', namespace, 'services');
+
+export const podTarget = (namespace: string, name: string): Watched => ({
+  ...collection('pod', namespace, 'pods'),
+  name,
 });
 
-/** The pod of a run about one pod. */
-export const podTarget = (namespace: string, name: string): Watched => ({ stream: 'pod', ...podsIn(namespace), name });
-
-/** The Events about this pod. */
 export const podEventsTarget = (namespace: string, name: string): Watched => ({
-  stream: 'events',
-  ...eventsIn(namespace),
+  ...collection('events', namespace, 'events'),
   ...aboutObject('Pod', name),
 });
 
@@ -77,18 +57,12 @@ export function sliceTarget(namespace: string, services: readonly string[]): Wat
   if (services.length === 0) return undefined;
   return {
     ...slicesTarget(namespace),
-    labelSelector: {
-      matchExpressions: [{ key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, 200) }],
-    },
+    labelSelector: `kubernetes.io/service-name in (${services.slice(0, 200).join(',')})`,
   };
 }
 
-/** All slices. */
-export const slicesTarget = (namespace: string): Watched => ({
-  stream: 'endpointslices',
-  path: collection('/apis/discovery.k8s.io/v1', namespace, 'endpointslices'),
-  resource: 'endpointslices',
-});
+export const slicesTarget = (namespace: string): Watched =>
+  collection('endpointslices', namespace, 'endpointslices', 'discovery.k8s.io/v1');
 
 /** First Services whose selector matches the pod, then those without a selector, whose slices may hold any pod. */
 export function candidateServices(services: readonly JsonObject[], pod: JsonObject): JsonObject[] {
@@ -123,26 +97,25 @@ export const rawConditionOf = (object: JsonObject, type: string, status: string)
     .map(asObject)
     .find((one) => one['type'] === type && one['status'] === status);
 
+export const isReadyPod = (pod: JsonObject): boolean => rawConditionOf(pod, 'Ready', 'True') !== undefined;
+
 /** Undefined if the Service selects no pods. */
 export const serviceSelectorOf = (service: JsonObject): Record<string, string> | undefined =>
   stringMap(asObject(service['spec'])['selector'], () => true);
 
-const nodes = { stream: 'node', path: `${core}/nodes`, resource: 'nodes' } as const;
-const nodeEvents = { stream: 'node-events', path: eventsIn('default').path, resource: 'node-events' } as const;
-const leases = collection('/apis/coordination.k8s.io/v1', 'kube-node-lease', 'leases');
+const nodes = collection('node', '', 'nodes');
+const nodeEvents: Watched = { ...collection('node-events', 'default', 'events'), resource: 'node-events' };
+const leases = collection('lease', 'kube-node-lease', 'leases', 'coordination.k8s.io/v1');
 
 /** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
 export const nodeTargets = (node: string): Watched[] => [
   { ...nodes, name: node },
   { ...nodeEvents, ...aboutObject('Node', node) },
-  { stream: 'lease', path: leases, resource: 'leases', name: node },
+  { ...leases, name: node },
 ];
 
 /** All nodes, and the Events about them. */
-export const nodesTargets = (): Watched[] => [
-  nodes,
-  { ...nodeEvents, fieldSelector: { 'involvedObject.kind': 'Node' } },
-];
+export const nodesTargets = (): Watched[] => [nodes, { ...nodeEvents, fieldSelector: 'involvedObject.kind=Node' }];
 
 const { services: _services, ...workloads } = workloadKinds;
 
@@ -158,17 +131,15 @@ export function ownerTargets(namespace: string, { kind, name }: { kind: string; 
   return all
     ? [
         { ...all, name },
-        { stream: 'owner-events', ...eventsIn(namespace), ...aboutObject(kind, name) },
+        { ...collection('owner-events', namespace, 'events'), ...aboutObject(kind, name) },
       ]
     : [];
 }
 
 /** All objects of an owner's kind, for a run that would have to watch many by name. */
 export function ownersTarget(namespace: string, kind: string): Watched | undefined {
-  const [resource, known] = Object.entries(ownerKinds).find(([, one]) => one?.kind === kind) ?? [];
-  return resource && known
-    ? { stream: 'owner', path: collection(`/apis/${known.group}`, namespace, resource), resource }
-    : undefined;
+  const [resource = '', known] = Object.entries(ownerKinds).find(([, one]) => one?.kind === kind) ?? [];
+  return known && collection('owner', namespace, resource, known.group);
 }
 
 /** The controller that owns an object, or its first owner. */
@@ -204,7 +175,7 @@ export function siblingTarget(namespace: string, owner: JsonObject): Watched | u
       return [{ key, operator, values: asStrings(one['values']) }];
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
-  return podsTarget(namespace, { labelSelector: { matchLabels, matchExpressions } });
+  return podsTarget(namespace, { labelSelector: printLabels({ matchLabels, matchExpressions }) });
 }
 
 export const labelsOf = (object: JsonObject): Record<string, string> => stringsOf(metadataOf(object)['labels']);

@@ -16,9 +16,6 @@ import {
   uidOf,
 } from './watched.ts';
 
-/** Nodes whose Leases are watched, and logs that are followed, at the same time. */
-const [maxLeases, maxLogs] = [20, 50];
-
 /** `gate`: the streams that a pod must not terminate without, or its report has a gap. */
 export function createWideStreams(run: Run, gate: StreamGate): SharedStreams {
   const { namespace } = run.group;
@@ -36,7 +33,7 @@ export function createWideStreams(run: Run, gate: StreamGate): SharedStreams {
   };
   const leases = createLeases(run);
   const namespaces = new Set<string>();
-  const followLog = createLogs(run, maxLogs);
+  const followLog = createLogs(run, 50);
   return {
     listServices() {
       for (const target of [servicesTarget(namespace), slicesTarget(namespace)]) void follow(run, target, { gate });
@@ -72,7 +69,7 @@ function createLeases(run: Run) {
       const node = asObject(pod['spec'])['nodeName'];
       if (typeof node !== 'string') return;
       const known = open.get(node);
-      if (known || open.size >= maxLeases) return void known?.pods.add(uidOf(pod));
+      if (known || open.size >= 20) return void known?.pods.add(uidOf(pod));
       const stop = new AbortController();
       open.set(node, { pods: new Set([uidOf(pod)]), stop });
       const target = nodeTargets(node).find(({ stream }) => stream === 'lease');

@@ -22,20 +22,11 @@ export const onePod = '';
 /** The trace of the one pod, or of several pods the open trace that began first. */
 export const firstTrace = (traces: Traces): Trace | undefined => traces.get(traces.keys()[0] ?? onePod);
 
-/** The pod is gone, or ended without a deletion. */
-export const hasPodEnded = (trace: Trace): boolean => trace.gone !== undefined || endedUndeleted(trace);
-
-/** The kubelet can end a pod without a deletionTimestamp (SIGNALS.md trap 31): then no deletion will follow. */
-function endedUndeleted(trace: Trace): boolean {
-  const pod = trace.pod?.value;
+/** The pod is gone, or the kubelet ended it without a deletionTimestamp (SIGNALS.md trap 31): no deletion will follow. */
+export function hasPodEnded({ gone, began, deletion, pod }: Trace): boolean {
+  if (gone || deletion || began?.value.mode !== 'attach' || !pod || !isFinished(pod.value)) return gone !== undefined;
   const kubeletReasons = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
-  return (
-    trace.began?.value.mode === 'attach' &&
-    !trace.deletion &&
-    pod !== undefined &&
-    isFinished(pod) &&
-    kubeletReasons.includes(pod.status.reason ?? '')
-  );
+  return kubeletReasons.includes(pod.value.status.reason ?? '');
 }
 
 /** ms in which shared streams deliver a pod's last changes, also once they are back: they confirm nothing (tracks.ts). */

@@ -176,15 +176,12 @@ function lateStatus(input: RuleInput): Found | undefined {
   const length = slowStep(input, last, done);
   if (!length || !last || !done) return undefined;
   const clause = `it took ${lengthText(length)} until the kubelet reported the last exit`;
-  const notReady = markOf(timeline, 'node-not-ready')?.at;
-  const isNotReady = notReady !== undefined && notReady.latest > last.latest && notReady.earliest <= done.latest;
   return {
     message: clause,
     clause,
-    why: isNotReady ? `${timeline.pod.spec.nodeName ?? 'the node'} was NotReady meanwhile` : undefined,
     advice: 'Look at the kubelet and the container runtime of the node, and at its connection to the API server.',
     delayMs: length.min,
-    evidence: [last.evidence, trace.terminal.seq, isNotReady ? notReady.evidence : undefined],
+    evidence: [last.evidence, trace.terminal.seq],
   };
 }
 

@@ -11,16 +11,7 @@ export const watchObjects = (
   cluster: Cluster,
   target: WatchTarget,
   options: { signal: AbortSignal; health?: Health },
-) => observed(options.signal, (to) => watch(cluster, target, { health: ignoredHealth(), ...options, ...to }));
-
-/** For tests that ignore the health of the stream. */
-export const ignoredHealth = (): Health => ({
-  lost: () => {},
-  flows: () => {},
-  sure: () => {},
-  doubted: new AbortController().signal,
-  whole: () => {},
-});
+) => observed(options.signal, (to) => watch(cluster, target, { ...options, ...to }));
 
 /** What followLog delivers, as an async iterable. */
 export const followLog = (cluster: Cluster, target: LogTarget, options: Omit<LogOptions, 'deliver'>) =>

@@ -20,7 +20,7 @@ async function sentencesOf(containers: readonly object[]): Promise<string> {
 }
 
 const ports = [{ containerPort: 8080 }];
-const hook = { preStop: { sleep: { seconds: 60 } } };
+const hook = { preStop: { exec: { command: ['sleep', '60'] } } };
 
 it.each([
   ['no hook', { image: 'nginx', ports }, 'web has no preStop hook: SIGQUIT comes while'],

@@ -17,7 +17,7 @@ export type Consent = 'replicas' | 'strategy';
 
 export interface Remedy {
   readonly solves: readonly Problem[];
-  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s allowed today + 25%)`. */
+  /** What to do, a clause: `preStop sleep 10s and grace period 25s (10s preStop + 10s grace today + 25%)`. */
   readonly text: string;
   /** The edits that belong together; empty: only a person can do it. */
   readonly edits: readonly Edit[];
@@ -81,7 +81,7 @@ const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
   'stop-signal-mismatch',
 ]);
 
-/** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until clients know. */
+/** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until traffic stops. */
 const isUnhandled = (situation: Situation, { code, container }: Problem): boolean =>
   signalCodes.has(code) &&
   !situation.containers.some((one) => one.name === container && handlingOf(situation, one).kind === 'cuts');
@@ -138,7 +138,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const delay = deregistrationIn(situation);
   const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
   const untilKnown =
-    delay === undefined ? ', to keep serving until clients know; adjust the sleep to your load balancer' : byDelay;
+    delay === undefined ? ', to keep serving until traffic stops; adjust the sleep to your load balancer' : byDelay;
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
   const adjust = !isAdded ? shorter : isForClients ? forClients : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
@@ -322,7 +322,7 @@ function second(plan: Plan): Remedy[] {
   if (alone.length === 0) return [];
   const { answer, because } = othersServe(situation);
   const late = answer === 'no' && otherHelpIn(situation) === undefined ? lateStops(plan) : [];
-  const then = late.length > 0 ? `; add no preStop sleep until then: it would lengthen the outage, as ${because}` : '';
+  const then = late.length > 0 ? `; until then no preStop sleep, which would only lengthen the outage, as ${because}` : '';
   const solves = [...alone, ...late];
   if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
     return inWords(solves, secondText(situation) + then);

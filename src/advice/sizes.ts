@@ -10,7 +10,7 @@ export const defaultGraceSeconds = 30;
 export interface GraceNeed {
   readonly hookSeconds: number;
   readonly drainSeconds: number;
-  /** What `drainSeconds` is: `allowed today`, `drain`. */
+  /** What `drainSeconds` is: `grace today`, `drain`. */
   readonly drainWords: string;
 }
 
@@ -28,7 +28,7 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
   const limit = limits.find(({ seconds }) => seconds < most.seconds);
   return {
     seconds: limit?.seconds ?? most.seconds,
-    /** The printed sum, which gives the printed number: `10s preStop + 10s allowed today + 25%`. */
+    /** The printed sum, which gives the printed number: `10s preStop + 10s grace today + 25%`. */
     sum: limit ? `${most.sum} is ${most.seconds}s, and ${limitText(limit)}` : most.sum,
     /** A limit that ends the pod earlier than the sum asks for: the earliest. */
     limit,
@@ -41,7 +41,7 @@ const tenths = (seconds: number): number => Math.ceil(seconds * 10 - 1e-6) / 10;
 /** What an application gets to stop after a hook: as today; where that is nothing, or the hook would be heavy, the API's default. */
 export function drainBeside(hookSeconds: number, today: { graceSeconds: number; hookSeconds: number }): GraceNeed {
   const left = today.graceSeconds - today.hookSeconds;
-  const need = { hookSeconds, drainSeconds: left, drainWords: 'allowed today' };
+  const need = { hookSeconds, drainSeconds: left, drainWords: 'grace today' };
   return left > 0 && !isHeavyHook(hookSeconds, graceSize([need])?.seconds ?? 0)
     ? need
     : { hookSeconds, drainSeconds: defaultGraceSeconds, drainWords: "to stop (Kubernetes' default)" };

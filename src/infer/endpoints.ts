@@ -94,8 +94,6 @@ function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fac
     const sameService = other.service !== undefined && other.service === facts.service;
     return name !== slice && sameService && other.slice.addressType === facts.slice.addressType;
   });
-  const then = others.map(
-    ([, other]) => other.states.filter((one) => one.at <= state.at).at(-1)?.value.otherReady ?? 0,
-  );
+  const then = others.map(([, other]) => other.states.findLast((one) => one.at <= state.at)?.value.otherReady ?? 0);
   return state.value.otherReady + then.reduce((sum, ready) => sum + ready, 0);
 }

@@ -3,7 +3,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, second } from '../model/span.ts';
-import { eventsAbout, lostSince, mayMiss, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
+import { eventsAbout, lostSince, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
@@ -93,10 +93,9 @@ function sleepEnd(stop: HookStop): Result {
   const isComplete = sleep.hi < grace.lo;
   const { terminal } = trace;
   const min = Math.min(sleep.lo, grace.lo);
-  // The pod ended before the sleep can have ended: an old kubelet without sleep actions skipped it silently.
-  if (terminal && network.read(start).client.lo + min > terminal.at + 1) {
-    constrainByTerminal(stop, terminal);
-    return { outcome: 'unknown' };
+  if (terminal) {
+    const status = 'the status of the end of all waits for every hook (§2 S10, S12)';
+    network.within(end, { client: atMost(terminal.at + 1) }, { because: status, evidence: [terminal.seq] });
   }
   const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + lagMs;
   const resumed = pauseEndOf(stop, moved(stopStart, { lo: min, hi: max }));
@@ -104,19 +103,14 @@ function sleepEnd(stop: HookStop): Result {
   const isPauseSeen = lostSince(trace, 'lease') === Infinity && stop.facts.log.ended?.value.clean !== false;
   const isBounded = !resumed && isPauseSeen;
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
-  network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });
-  if (terminal) constrainByTerminal(stop, terminal);
+  const fits = network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });
+  // An old kubelet without sleep actions skips it silently: the pod ends before the sleep can have ended.
+  if (!fits) return { outcome: 'unknown' };
   if (resumed) {
     const proof = { because: 'the kubelet stood still', evidence: resumed.evidence };
     network.within(end, { node: atMost(resumed.at + lagMs) }, proof);
   }
   return { outcome: isCutOff ? 'cut-off' : isComplete ? 'completed' : 'unknown' };
-}
-
-/** The status with the terminal phase waits for every hook, even for a sleep that outlives its container. */
-function constrainByTerminal({ network, end }: HookStop, { at, seq }: Fact<unknown>): void {
-  const because = 'the status of the end of all waits for every hook (§2 S10, S12)';
-  network.within(end, { client: atMost(at + 1) }, { because, evidence: [seq] });
 }
 
 /** A failure before the end of the grace is the hook's own; after it, the hook was cut off (trap 11). */

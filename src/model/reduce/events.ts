@@ -11,15 +11,10 @@ import { factOf, addNote, withEntry } from './notes.ts';
 const reasonsWithoutMessage = new Set(['Started', 'FailedPreStopHook', 'Unhealthy', 'Evicted', 'ExceededGracePeriod']);
 
 /** Whether rules read Events with this reason. */
-const isKept = ({
-  reason,
-  message = '',
-  reportingComponent: component = '',
-  involvedObject: { kind },
-}: Event): boolean =>
+const isKept = ({ reason, message = '', reportingComponent: component = '', involvedObject }: Event): boolean =>
   reasonsWithoutMessage.has(reason) ||
   reasonsWithMessage.has(reason) ||
-  platformIn({ kind, reason, message, component }) !== undefined;
+  platformIn({ kind: involvedObject.kind, reason, message, component }) !== undefined;
 
 /** `isOld`: the Event came in a list, so its arrival says little about when it happened. */
 export function foldEvent(before: Trace, event: Event, seen: Seen, isOld: boolean): Trace {

@@ -66,7 +66,7 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'a pod without an owner needs one, and gets no hook',
     'native-sidecar',
-    /fix run the pod as a Deployment of at least two replicas; until then no preStop sleep, which would only lengthen the outage/,
+    /fix run the pod as a Deployment of at least two replicas; until then no preStop sleep, which would lengthen the outage/,
     /fix preStop|-v shows the command|fix .*fix /,
   ],
   [
@@ -85,7 +85,7 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'who did force it is told when to',
     'force-delete',
-    /delete it without --force, which is for a node that is gone/,
+    /delete it without --force, which is only for a node that is gone/,
     /something else/,
   ],
   ['a node that was down needs no patch', 'node-down', /fix look at the kubelet and the network of node1/, /preStop/],

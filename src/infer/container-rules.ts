@@ -8,6 +8,7 @@ import {
   mayBeStopped,
   mayHaveRestarted,
   mayHaveRunUntilEnd,
+  ranUntilEnd,
   wasStartedLate,
 } from './before-deletion.ts';
 import { exitOf, isRemovedAtOnce, knownStopSignal, outcomeOf, outlivedRemoval } from './container-end.ts';
@@ -54,7 +55,8 @@ export function containerExit(context: InferContext, spec: PodContainer, turn?: 
     (isRunning(status?.state) && deletion.pod.status.phase !== 'Succeeded') ||
     killings.length > 0 ||
     startedLate ||
-    mayHaveRestarted(container);
+    mayHaveRestarted(container) ||
+    ranUntilEnd(container);
   const mayHaveEndedBefore = !ran && mayHaveRunUntilEnd(container);
   const base = { spec, facts, ran: ran || mayHaveEndedBefore, killings, assumes: [] };
   if (!base.ran) return { ...base, outcome: 'not-running' };

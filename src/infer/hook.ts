@@ -2,12 +2,12 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
-import { atMost, second } from '../model/span.ts';
+import { atMost, earlierOf, second } from '../model/span.ts';
 import { eventsAbout, lostSince, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
-import { isBefore, moved, noLaterThan, type Estimate } from './estimate.ts';
+import { isBefore, moved, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, outlivedDeadline, pauseEndOf, sawRetry, type Stop } from './stop.ts';
@@ -130,18 +130,26 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
   const isAfterGrace = isBefore(graceEnd, failedAt);
   // A hook that fails after its container has ended died with it: its connection broke, or its exec lost the process.
   const isAfterExit = ended !== undefined && isBefore(ended, failedAt);
-  const mayHaveDied = isInGrace
-    ? ended !== undefined && !isBefore(failedAt, ended)
-    : isAfterExit && (isBefore(ended, graceEnd) || !isAfterGrace);
-  if (isAfterGrace && !mayHaveDied) {
+  if (isAfterExit && (isBefore(ended, graceEnd) || !isAfterGrace)) {
+    const spanOn = (clock: 'client' | 'node') => ({
+      lo: earlierOf(failedAt[clock], graceEnd[clock]).lo,
+      hi: failedAt[clock].hi,
+    });
+    network.within(end, onBothClocks(spanOn), proof);
+    constrainByGrace(stop, lagMs);
+    return { outcome: 'unknown', mayHaveDied: true };
+  }
+  if (isAfterGrace) {
     const { lo, hi } = graceSpan(kubelet);
     const cutOff = { ...proof, because: 'cut off by the grace (§2 S6)' };
     network.follows(moment('grace-start', spec.name), end, { min: lo, max: hi + lagMs }, cutOff);
   }
   network.within(end, noLaterThan(failedAt), proof);
-  if (isInGrace) network.stamp('node', end, failure.time, proof);
-  if (mayHaveDied) return { outcome: 'unknown', mayHaveDied };
-  return { outcome: isInGrace ? 'failed' : isAfterGrace ? 'cut-off' : 'unknown' };
+  if (!isInGrace) return { outcome: isAfterGrace ? 'cut-off' : 'unknown' };
+  network.stamp('node', end, failure.time, proof);
+  return ended === undefined || isBefore(failedAt, ended)
+    ? { outcome: 'failed' }
+    : { outcome: 'unknown', mayHaveDied: true };
 }
 
 /** When the failure happened: a moment apart from the end of the hook, as the two are not always the same. */

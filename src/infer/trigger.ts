@@ -157,9 +157,14 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
   parseTime(last.value.status.conditions?.find((condition) => condition.type === ended?.value)?.lastTransitionTime);
 
-/** The Job's end, if we saw it close to the deletion: a Job deletes its pods when it ends, not later. */
-const endedNear = ({ first, ended }: OwnerFacts, trace: Trace): Fact<string> | undefined =>
-  ended && ended.seq !== first.seq ? withinCauseWindow(ended, trace) : undefined;
+/** The Job's end, if that is close to the deletion: a Job deletes its pods when it ends, not later. */
+function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
+  const { first, ended } = job;
+  if (!ended) return undefined;
+  if (ended.seq !== first.seq) return withinCauseWindow(ended, trace);
+  const at = endStampOf(job);
+  return at !== undefined && Math.abs(at - deletionRequestedAt(trace)) <= controllerReactionMs ? ended : undefined;
+}
 
 /** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts, pod }) => {

@@ -40,6 +40,8 @@ export interface ClusterMemory {
   reached: boolean;
   /** Whether the server supports streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
   streamingLists: 'untried' | 'supported' | 'unsupported';
+  /** The code of the last error that was printed because this machine could not open a connection. */
+  reportedShortage?: string;
 }
 
 /** A request that is only measured: from a probe, through the API server's proxy. */

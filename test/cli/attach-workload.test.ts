@@ -26,7 +26,7 @@ describe.concurrent('--attach with a workload', () => {
       const { report, code } = await attached(cluster, '--min-drain-lead=3s', `--record=${record}`);
       expect(ids(report)).toEqual(expect.arrayContaining(['accepted', 'unrouted', 'endpoint-removed', 'removed']));
       expect(report.endpoints).toMatchObject([{ service: 'checkout', otherReady: 1 }]);
-      expect(gate(report)?.message).toMatch(/^SIGTERM of app came at most [\d.]+s after/);
+      expect(gate(report)?.message).toMatch(/^SIGTERM of app came within [\d.]+s of/);
       expect(code).toBe(5);
       expect(report.gaps).toEqual([]);
       expect(heldAgainst(report, cluster.server.truth())).toMatchObject([{ hit: true }, { hit: true }]);

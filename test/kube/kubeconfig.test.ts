@@ -191,6 +191,16 @@ describe('flags over a kubeconfig', () => {
     expect(chosen).toMatchObject({ namespace: 'n', cluster: { server: 'https://a' }, user: { username: 'a' } });
   });
 
+  it.each([
+    ['a context', 'namespace: "a\\uD800"', {}],
+    ['a flag', 'namespace: a', { namespace: 'a\uD800' }],
+  ])('refuse half a surrogate pair in the namespace of %s', (_, namespace, flags) => {
+    const text = `contexts: [{name: c, context: {cluster: c, ${namespace}}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]`;
+    expect(() => choose({ kubeconfig: parsed(text, '/c'), files }, { version: '0', context: 'c', ...flags })).toThrow(
+      expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error,
+    );
+  });
+
   it('set the impersonation headers', async () => {
     const api = await serve((_, response) => json(response, 200, {}));
     const flags = {

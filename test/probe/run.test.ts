@@ -118,7 +118,7 @@ it.concurrent('shows in the demo what a rollout loses, and blames no pod for wha
   expect(code).toBe(5);
   const text = stdout.replaceAll(/\s+/g, ' ');
   expect(text).toMatch(
-    /25 of 25 pods, (?:for example: )?load balancers kept sending to pods removed from Service checkout requests \d/,
+    /25 of 25 exits, (?:for example: )?load balancers kept sending to pods removed from Service checkout requests \d/,
   );
   expect(text).toMatch(/25 of 25 pods terminated gracefully, \d+ of \d+ requests failed/);
   expect(text).not.toMatch(/kept sending for/);

@@ -60,7 +60,7 @@ describe('a watch with metrics and recordings', () => {
       expect(why.stdout).toMatch(/^Graceful/m);
       const replayed = await runMain(['replay', join(recordings, files[0] ?? ''), '-o', 'sentence']);
       expect(replayed.code).toBe(0);
-      expect(replayed.stdout).toContain(why.stdout);
+      expect(replayed.stdout).toContain(why.stdout.trim());
       const recommended = await runMain(['recommend', recordings]);
       expect(recommended.stdout).toContain('Deployment/checkout  25 exits, 0 killed');
     }));

@@ -163,6 +163,7 @@ async function retryStale(options: ClientOptions, request: ApiRequest, url: URL,
     } catch (error) {
       if (error instanceof TransportFailure) {
         env.log(6, options.clean(`${request.method} ${loggedUrl(url)} failed: ${error.message}`));
+        reportShortage(error, options.memory, env);
         if (error.stale && request.method === 'GET' && tries < 3) continue;
       }
       throw error;
@@ -240,3 +241,21 @@ function inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
 
 const bytesOf = <T>(value: T): T | string =>
   typeof value === 'string' ? Buffer.from(value, 'utf8').toString('latin1') : value;
+
+/**
+ * Messages by Node's error code, for connections that this machine cannot open. The server never receives such a
+ * request, and in a report the gap looks like a lost connection.
+ */
+const shortages: Readonly<Record<string, string>> = {
+  EMFILE: 'this process may open no more files (EMFILE), so some streams have gaps; raise the limit: ulimit -n 8192',
+  ENFILE: 'this machine may open no more files (ENFILE), so some streams have gaps; close other programs',
+  EADDRNOTAVAIL: 'this machine has no free local port (EADDRNOTAVAIL), so some streams have gaps',
+};
+
+/** Prints it on stderr, once for each cluster, at any `-v`. */
+export function reportShortage(failure: TransportFailure, memory: ClusterMemory, { log }: Pick<Env, 'log'>): void {
+  const words = shortages[failure.code];
+  if (words === undefined || memory.reportedShortage === failure.code) return;
+  memory.reportedShortage = failure.code;
+  log(0, words);
+}

@@ -64,8 +64,15 @@ function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   if (own) return foldPod(trace, own, o, { consistentSince: o.sentAt });
   if (successor) return foldPod(trace, successor, o);
   if (trace.uid === undefined) return trace;
-  return gone(trace, 'absent', o, 'a new list does not have the pod');
+  return gone(trace, wasForced(trace) ? 'deleted' : 'absent', o, 'a new list does not have the pod');
 }
+
+/** The answer to a DELETE with grace 0 is the removed object, unless finalizers keep it (§1 "Finalizers"). */
+const wasForced = (trace: Trace): boolean =>
+  trace.requests.some(({ answer }) => {
+    const { deletionGracePeriodSeconds: grace, finalizers = [] } = answer?.value.pod?.metadata ?? {};
+    return grace === 0 && finalizers.length === 0;
+  });
 
 /** Pods in the first list existed before, unless this list is late; pods added by a later list were created since. */
 function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {

@@ -6,9 +6,9 @@ import { ownerOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { successfulDelete } from '../../helpers/owned.ts';
 import { anotherClient } from '../../helpers/story-changes.ts';
-import type { Case } from './case.ts';
+import type { Case, Edit } from './case.ts';
 import type { Deletion } from './edits.ts';
-import { attach, change, each, eachDeleted, list, owned } from './edits.ts';
+import { attach, change, deletionIn, each, eachDeleted, list, owned } from './edits.ts';
 
 const deployed: Partial<Story> = {
   owner: { kind: 'deployment', name: 'api', replicas: 2, readyAfterMs: 300 },
@@ -155,6 +155,21 @@ const jobs: Case[] = [
     ],
     expect: { trigger: 'job', evidence: /Job report/ },
   })),
+  ...[
+    ['just before deletes', 500, 'job'] as const,
+    ['ten minutes before does not delete', 600_000, 'unknown'] as const,
+  ].map(([what, ms, trigger]): Case => {
+    const failed: Edit = (all) => {
+      const ended = { type: 'Failed', status: 'True', lastTransitionTime: stampOf(deletionIn(all).at - ms) };
+      return owned('Job', 'report', { status: { conditions: [ended] } })(all);
+    };
+    return {
+      sentence: `a Job that was first seen after it had failed ${what} its running pod`,
+      of: anotherClient,
+      edit: [failed],
+      expect: { trigger },
+    };
+  }),
   {
     sentence: 'a Job with spec.suspend deletes its running pod, even if no Event arrives',
     of: anotherClient,

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterMemory } from '../../src/kube/cluster.ts';
+import { reportShortage } from '../../src/kube/http/client.ts';
+import { TransportFailure } from '../../src/kube/http/failure.ts';
+import type { Env } from '../../src/kube/env.ts';
+
+/** The messages about connections that failed with these codes, each with its `-v` level. */
+function saidOf(...codes: string[]): string[] {
+  const memory: ClusterMemory = { reached: true, streamingLists: 'untried' };
+  const said: string[] = [];
+  const log: Env['log'] = (level, message) => void said.push(`${level} ${message}`);
+  for (const code of codes) reportShortage(new TransportFailure(code, { sent: false, code }), memory, { log });
+  return said;
+}
+
+describe('a machine that cannot open another connection', () => {
+  it('is reported at every -v level, with a hint', () =>
+    expect(saidOf('EMFILE')).toEqual([expect.stringMatching(/^0 this process may open no more files.*ulimit -n/)]));
+
+  it('is reported once for all streams', () => expect(saidOf('EMFILE', 'EMFILE', 'EMFILE')).toHaveLength(1));
+
+  it('is not reported for errors of the network or the server', () =>
+    expect(saidOf('ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPROXY')).toEqual([]));
+});

@@ -26,7 +26,7 @@ export const folders: Record<string, FolderLimits> = {
   advice: { targetLines: 4500, mostLines: 6744, mostFiles: 53, longestChain: 9 },
   watch: { targetLines: 1500, mostLines: 1599, mostFiles: 16, longestChain: 5 },
   try: { targetLines: 750, mostLines: 1408, mostFiles: 11, longestChain: 5 },
-  demo: { targetLines: 2460, mostLines: 2620, mostFiles: 27, longestChain: 6 },
+  demo: { targetLines: 2460, mostLines: 2619, mostFiles: 27, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

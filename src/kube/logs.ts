@@ -92,7 +92,7 @@ async function decideLog(
   if (refusal === undefined || isServerTrouble(refusal)) return refusal?.retryAfterMs ?? backoffMs(failures);
   const { status, message } = refusal;
   // errors.ndjson: `container "pend" in pod "pend" is waiting to start: …`
-  if (status === 400 && message.includes('waiting to start')) return 1000;
+  if (status === 400 && message.includes('waiting to start')) return 1000; // ms until it may have started
   if (status === 401) throw unauthorized(cluster);
   if (status !== 404) return 'refused';
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).

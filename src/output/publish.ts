@@ -49,8 +49,8 @@ export function annotate(annotations: readonly string[], where: Publish, format:
   for (const annotation of annotations) commands.write(`${annotation}\n`);
 }
 
-/** The step's summary. If it cannot be written, that is only a warning, because the step has done its work. */
 type Sections = () => string[] | Promise<string[]>;
+/** The step's summary. If it cannot be written, that is only a warning, because the step has done its work. */
 export async function publishSummary(sections: Sections, where: Publish, ports: OutputPorts): Promise<void> {
   const file = ports.env['GITHUB_STEP_SUMMARY'] ?? '';
   if (file === '' || !isForGithub(where, ports)) return;

@@ -113,11 +113,11 @@ export function createMemory() {
     const key = rememberedKey(object);
     if (object.kind === 'Event') {
       if (isRemoved || isOld(object, o.at - rememberedMs) || isAmong(rings.recalled(key), object)) return;
-      return rings.put(key, o, 16, rememberedMs);
+      return rings.put(key, o, 16, rememberedMs); // Events about one object
     }
     // Both are read again for each pod that terminates.
     const isReread = object.kind === 'Lease' || object.kind === 'Namespace';
-    rings.put(key, o, 4, isRemoved || isReread ? rememberedMs : Infinity);
+    rings.put(key, o, 4, isRemoved || isReread ? rememberedMs : Infinity); // changes of one object
     if (object.kind === 'Namespace') rings.putBeside(name, key);
     if (object.kind === 'EndpointSlice' || object.kind === 'Service') rings.putBeside(namespace, key);
   };
@@ -132,7 +132,7 @@ export function createMemory() {
         for (const object of o.objects) putObject({ ...o, objects: [object] }, object);
         if (o.name === undefined) rings.keepOnly(new Set(o.objects.map(rememberedKey)), o);
       } else if (o.kind !== 'dated' && !('stream' in o && o.stream === 'lease') && !('pod' in o && o.pod !== undefined))
-        rings.put('streams', o, 64, Infinity);
+        rings.put('streams', o, 64, Infinity); // gaps, resumed streams and the like, of all streams
     },
     date: dates.take,
     forget: pods.forget,

@@ -30,13 +30,13 @@ export function createExitSender(
   return {
     exit(exit: WatchedExit): void {
       if (exit.kind !== 'pod') return;
-      if (queue.length >= 200) return dropped(what, 'too many wait to be sent');
+      if (queue.length >= 200) return dropped(what, 'too many wait to be sent'); // reports that wait
       queue.push(exit.report);
-      if (sending.size >= 4) return;
+      if (sending.size >= 4) return; // sent at the same time
       const one = sendAll().finally(() => sending.delete(one));
       sending.add(one);
     },
-    /** Drops what waits, and waits a little for what is being sent. */
+    /** Drops what waits, and waits at most 5000 ms for what is being sent. */
     async end(): Promise<void> {
       const waiting = queue.splice(0).length;
       await Promise.race([Promise.all(sending), setTimeout(5000, undefined, { ref: false })]);

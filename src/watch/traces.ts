@@ -50,7 +50,7 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
         if (traced.has(uid) || ended.has(uid)) continue;
         if (traced.size < 5000) begin(pod);
         else {
-          ended.add(uid, false);
+          ended.add(uid, false); // 5000 terminate at the same time: further ones are only counted
           dropped();
         }
       }
@@ -104,7 +104,7 @@ function createEnded() {
   const [gone, staying] = [new Set<string>(), new Set<string>()];
   const add = (uid: string, isGone: boolean): void => {
     (isGone ? gone : staying).add(uid);
-    forgetOldest(gone, 10_000);
+    forgetOldest(gone, 10_000); // gone pods, which a server that is behind must not open again
   };
   return {
     add,
@@ -137,7 +137,7 @@ function addTo(one: Traced, observation: Observation): boolean {
     const isNews = part.kind !== 'changed' || part.stream !== 'endpointslices' || before.slices !== one.trace.slices;
     // As in the log of a run about this pod alone.
     const logged = part.kind === 'began' ? { ...part, target: undefined } : part;
-    if (isNews && (one.log?.length ?? Infinity) < 2000) one.log?.push(logged);
+    if (isNews && (one.log?.length ?? Infinity) < 2000) one.log?.push(logged); // observations kept for its recording
   }
   return true;
 }

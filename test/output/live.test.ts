@@ -1,6 +1,7 @@
 /** The live view as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
 import { describe, expect, it } from 'vitest';
 import { observationsOf, recordingNames, reportToRender, rawObservationsOf } from '../helpers/recordings.ts';
+import { closingText } from '../../src/output/pod-facts.ts';
 import { frame } from '../../src/output/text/frame.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { isSweep, rounds } from '../helpers/sweep.ts';
@@ -54,6 +55,15 @@ describe('at the end', () => {
       expect(written.filter((line) => / Terminating · \d/.test(line))).toEqual([]);
       expect(written.filter((line) => line.includes('delete requested'))).toHaveLength(1);
     }
+  });
+
+  it('prints the whole closing sentence after Ctrl-C, and nothing else of the card', async () => {
+    const { happenings, live } = await playOf('finalizer', { until: 5 });
+    const report = await reportToRender('finalizer');
+    live.end({ ...report, verdict: { ...report.verdict, exitCode: 130 } });
+    const { written } = await screenOf(window, happenings);
+    expect(endOf(written)).toBe(`? ${closingText(report)}`);
+    expect(written.filter((line) => / traffic /.test(line))).toEqual([]);
   });
 
   it('a resize loses nothing of what was printed above the frame', async () => {

@@ -68,7 +68,7 @@ const listed = (...objects: object[]): RawObservation => ({
   resourceVersion: '1',
   objects,
 });
-const added = (object: object, stream: 'pods' | 'events' = 'pods'): RawObservation => ({
+const added = (object: object, stream: 'pods' | 'events' | 'endpointslices' = 'pods'): RawObservation => ({
   at: at + 1000,
   kind: 'changed',
   change: 'ADDED',
@@ -128,4 +128,24 @@ it('counts only the pods of older revisions if the rollout has already begun', (
 it('counts the pods that were named', () => {
   const pods = ['web-1', 'web-2', 'web-3'].map((name) => podNamed(name));
   expect(factsOf([start('pod/web-1 pod/web-3'), listed(...pods)]).oldPods).toBe(2);
+});
+
+it('counts endpoints again only if a slice has changed, however many pods do', () => {
+  let counted = 0;
+  const slice = {
+    kind: 'EndpointSlice',
+    metadata: { name: 'web-1', uid: 'web-1-slice', labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    endpoints: [],
+  };
+  const seen = observe(added(slice, 'endpointslices'), 1, { logText: false });
+  if (seen.kind !== 'changed' || seen.object.kind !== 'EndpointSlice') throw new Error('no slice');
+  Object.defineProperty(seen.object, 'endpoints', { get: () => [].slice(counted++) });
+  const { take } = createRolloutFacts();
+  take([seen]);
+  expect(counted).toBe(1);
+  take([observe(added(podNamed('web-1')), 2, { logText: false })]);
+  expect(counted).toBe(1);
+  take([seen]);
+  expect(counted).toBe(2);
 });

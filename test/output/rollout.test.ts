@@ -76,7 +76,7 @@ describe('the card of many pods', () => {
     expect(text).toMatch(/fix in the command of app, replace `trap "" TERM` by a trap/);
   });
 
-  it('has at most 25 lines for many pods, and 80 columns', () => {
+  it('has at most 25 lines for many pods, the closing sentence as one, and 80 columns', () => {
     for (const reports of [pods(60), [...pods(50), ...pods(10, killed)]]) {
       const lines = card(reports, ['web-x']);
       expect(endsAt(lines) + 1).toBeLessThanOrEqual(25);

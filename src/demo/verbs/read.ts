@@ -124,10 +124,11 @@ function endInTime({ clock, bookmarkMs }: Playback, stream: Stream, sendBookmark
   const lastsMs = (numberIn(stream.exchange.request.query, 'timeoutSeconds') || defaultTimeoutSeconds) * 1000;
   stream.onClose(clock.setTimeout(() => stream.end(), lastsMs));
   if (!sendBookmark) return;
-  let cancel = (): void => {};
-  const wait = (): void => void (cancel = clock.setTimeout(sendThenWait, bookmarkMs));
-  const sendThenWait = (): void => (sendBookmark(), wait());
-  wait();
+  const sendThenWait = (): void => {
+    sendBookmark();
+    cancel = clock.setTimeout(sendThenWait, bookmarkMs);
+  };
+  let cancel = clock.setTimeout(sendThenWait, bookmarkMs);
   stream.onClose(() => cancel());
 }
 
@@ -148,10 +149,8 @@ function seenThrough(change: Change, matches: Selector): { type: ChangeType; obj
   const matchedBefore = before !== undefined && matches(before);
   if (type !== 'DELETED' && matches(object)) return { type: matchedBefore ? 'MODIFIED' : 'ADDED', object };
   if (!matchedBefore) return undefined;
+  if (type === 'DELETED') return { type, object };
   // The last state that matched, with the revision of the change that ended it.
   const { resourceVersion } = object.metadata;
-  return {
-    type: 'DELETED',
-    object: type === 'DELETED' ? object : { ...before, metadata: { ...before.metadata, resourceVersion } },
-  };
+  return { type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion } } };
 }

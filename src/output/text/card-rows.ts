@@ -31,9 +31,6 @@ export function cardLayout(pen: Pen, columns: number, labels: readonly string[])
   return { pen, width, labelColumns: Math.min(longest, Math.max(8, Math.floor(width / 4))) };
 }
 
-/** Columns left for the words of a row. */
-const textColumns = ({ width, labelColumns }: CardLayout): number => width - labelColumns - 4;
-
 export function rowLines(layout: CardLayout, { label, pieces, command }: CardRow): string[] {
   const { pen, width } = layout;
   const hang = layout.labelColumns + 4;
@@ -121,7 +118,7 @@ function limitExitRows(rows: readonly ExitRow[], maxRows: number): ExitRow[] {
 /** The width of every bar in cells: what the widest words leave. */
 function barCells(rows: readonly ExitRow[], layout: CardLayout): number {
   const words = rows.filter(hasBar).map((row) => textWidth(row.words.map(({ text }) => text).join('')));
-  return Math.min(30, textColumns(layout) - Math.max(36, ...words.map((width) => width + 1)));
+  return Math.min(30, layout.width - layout.labelColumns - 4 - Math.max(36, ...words.map((width) => width + 1)));
 }
 
 const hasBar = ({ container }: ExitRow): boolean =>

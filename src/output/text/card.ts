@@ -1,7 +1,7 @@
 /**
  * The card that ends every run and every replay of one pod: the answer, a bar for each container against its grace
  * period, traffic, requests, accuracy, why, and what to change; the last line is the answer again, with what held the
- * pod. At most 20 lines, 8 if all went well, without the evidence that `-v` adds above it.
+ * pod. At most 20 lines, or 8 if all went well (the closing sentence as one), except for `alwaysKept` and `-v`.
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
 import { warnsOfExit } from '../../verdict/answer.ts';
@@ -45,7 +45,7 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   // What a user asked to measure has two lines of its own.
   const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
   const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : 20;
-  const room = lineLimit - head.length - 1 - 2 * blank.length;
+  const room = lineLimit - head.length - (isGood ? 1 : last.length) - 2 * blank.length;
   const bars = barLines(exits, layout, options.verbose ? Infinity : isGood ? 2 : 6, room - 2);
   const body = [...bars, ...fitRows(rows, layout, room - bars.length)];
   return options.rowsOnly ? body : [...head, ...blank, ...body, ...blank, ...last];

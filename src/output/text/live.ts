@@ -2,10 +2,12 @@
 import type { Timeline } from '../../infer/timeline.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
+import { iconOf, lastLines } from './card.ts';
 import { frame } from './frame.ts';
 import { createChangeLines } from './history.ts';
 import { endLines, type LinesOptions } from './lines.ts';
 import { penFor, type Pen } from '../palette.ts';
+import { closingText } from '../pod-facts.ts';
 import type { Clock } from '../ports.ts';
 import { clipPieces, flow, piece, plain } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -38,12 +40,12 @@ export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions,
       timeline = next;
       add(history.step(next, observation));
     },
-    /** Replaces the frame by the card, or after Ctrl-C by its last line. */
+    /** Replaces the frame by the card, or after Ctrl-C by its closing sentence. */
     end: (report: Report) => {
-      const card = endLines(pen, report, columns(), options);
       // run/ending/leaving.ts has already printed what happens to the pod.
-      const wasInterrupted = report.verdict.exitCode > 128 && !options.verbose;
-      leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline), '', ...card]);
+      if (report.verdict.exitCode > 128 && !options.verbose)
+        return leave(lastLines({ pen, columns: columns() }, iconOf(report), closingText(report)));
+      leave([...history.rest(report.timeline), '', ...endLines(pen, report, columns(), options)]);
     },
     close: () => leave([]),
   };

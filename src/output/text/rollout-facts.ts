@@ -93,6 +93,7 @@ export function createRolloutFacts() {
     /** Takes what arrived together: between two changes of one moment, a Service may seem to lose endpoints. */
     take(observations: readonly Observation[]): void {
       observations.forEach(take);
+      if (!observations.some((o) => 'stream' in o && o.stream === 'endpointslices')) return;
       for (const [service, { size }] of readyByService(objects()))
         fewest.set(service, Math.min(size, fewest.get(service) ?? Infinity));
     },

@@ -63,7 +63,7 @@ export function surges({ rollout, replicas, inPlace }: Capacity): Answer {
   return inPlace.length === 0 ? 'yes' : inPlace.some(({ answer }) => answer === 'yes') ? 'no' : 'unknown';
 }
 
-/** Reads what the object, its pod spec and the objects around it say. `podSpec` is that of its template. */
+/** Reads what the object, its pod spec and the objects around it say. `neighbours.services` are those that select its pods. */
 export function capacityOf(
   object: KubernetesObject,
   podSpec: JsonObject,
@@ -82,7 +82,9 @@ export function capacityOf(
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
   const isStore = containers.some((one) => one.kind !== 'init' && keepsData(one) && !one.isNamedAsHelper);
   const devices = containers.some((one) => one.devices.length > 0);
-  const ports = podSpec['hostNetwork'] === true || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
+  const isOnHost = podSpec['hostNetwork'] === true;
+  const opensPort = neighbours.services.length > 0 || containers.some((one) => one.ports.length > 0 || one.probesPort);
+  const ports = (isOnHost && opensPort) || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
     [data.length > 0 || held.length > 0, 'data volume'],
     [isStore, 'store image'],
@@ -100,7 +102,7 @@ export function capacityOf(
     [held.length > 0, 'volume', isOfOnePod ? 'yes' : 'unknown'],
     // There may be no other one left.
     [devices, 'device', 'unknown'],
-    [ports, 'host ports', isDaemonSet ? 'yes' : 'unknown'],
+    [ports || (isOnHost && !isDaemonSet), 'host ports', isDaemonSet ? 'yes' : 'unknown'],
   ];
   return {
     ...replicas,
@@ -108,7 +110,6 @@ export function capacityOf(
     rollout,
     /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
     accessMode,
-    /** Those of the replicas that can run at the same time. */
     running: isOfOnePod ? replicas.replicas && 1 : replicas.replicas,
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),

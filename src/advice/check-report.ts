@@ -138,9 +138,11 @@ function unknownsOf(spec: Situation): Unknown[] {
     'a container has no image, as in a patch: build the manifest first, for example with kubectl kustomize';
   if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
   const { containers, services, notRunningNow = false, isFromFiles, isCustom = false, subject } = spec;
+  const isOpen = spec.hostNetwork && !spec.capacity.single.includes('host ports');
   const known: [boolean, string, string, boolean?][] = [
     [notRunningNow, 'what a deletion now would stop', 'none of its containers runs at this moment'],
     [isCustom, 'how its pods are replaced', `the strategy of ${subject.kind} is not known`],
+    [isOpen, 'whether two of its pods fit on a node', 'hostNetwork, and no port of it is known here'],
     [containers.length === 0, 'how its containers stop', 'its spec holds no container with a name', true],
   ];
   return [

@@ -72,6 +72,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     restartPolicy: asString(restartPolicy),
     restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
     hasReadinessProbe: isPresent(container['readinessProbe']),
+    probesPort: [container['readinessProbe'], livenessProbe, startupProbe].some(asksPort),
     /** Of a native sidecar the API waits for these before it starts the next container. */
     delaysStart: isPresent(postStart) || isPresent(startupProbe),
     env: variablesIn(container['env']),
@@ -98,6 +99,8 @@ function commandOf({ command, args, image, env }: JsonObject): CommandLine {
   const variables = variablesIn(env).map(({ name, value }) => `${name}=${value.replace(/\s/g, ' ')}`);
   return { command: asStrings(command), args: asStrings(args), image: asString(image), env: variables };
 }
+
+const asksPort = (probe: unknown): boolean => Object.values(asObject(probe)).some((how) => 'port' in asObject(how));
 
 function portOf(raw: JsonObject) {
   const port = asNumber(raw['containerPort']);

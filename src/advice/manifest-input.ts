@@ -14,9 +14,7 @@ import { parseManifests, type Parsed } from './manifests.ts';
 export interface ManifestInput {
   /** Files, folders, https addresses, or `-` for standard input. */
   names: readonly string[];
-  /** Folders with all folders in them. */
   isRecursive?: boolean;
-  /** What `kubectl kustomize` builds. */
   kustomization?: string;
 }
 

@@ -29,8 +29,7 @@ const time = '(timeout|period|duration|delay|wait|seconds|secs|time|grace)';
 const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 
 /** Settings with these words are about something else than the stop of the application: envoy drains for a hot restart only. */
-const isOther =
-  /drain-time|liveness|readiness|startup|connect(?!_t)|request|http-?server-?read|idle|query|lock|retry|node/i;
+const isOther = /drain-time|liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
 
 /** A known delay and what comes after it, the longest of each. `hasDelay`: it serves as before for a while, perhaps unknown. */
 export function ownTimeoutOf(container: JsonObject): OwnTimeout & { hasDelay: boolean } {
@@ -45,7 +44,7 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout & { hasDelay: bo
   const variables = variablesIn(container['env']).map(({ name, value }): [string, string] => [name, value]);
   const found = [...options, ...pgCtl(words), ...variables].flatMap(([from, value]) => {
     const seconds = timeOf(from, value);
-    const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
+    const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from.replace(/^CONNECT_/, '')));
     return counts && seconds !== undefined ? [{ seconds, from }] : [];
   });
   const isDelay = ({ from }: OwnTimeout): boolean => /delay/i.test(from);

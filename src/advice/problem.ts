@@ -28,7 +28,6 @@ export interface Problem {
   message: string;
   /** What a person can do about it, if it is not for remedies.ts to decide: a sentence. */
   advice?: string;
-  /** The field that the finding is about, from the root of the object. */
   path: Path;
 }
 

@@ -277,7 +277,7 @@ function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {
   const forClients = `clients need time to stop sending requests; adjust ${seconds}s to yours`;
   const forServing = `${list(serving.map(({ name }) => name))} may need it meanwhile`;
   return situation.containers.flatMap((one) => {
-    const why = serving.includes(one) ? forClients : forServing;
+    const why = serving.length === 0 || serving.includes(one) ? forClients : forServing;
     return on.includes(one.name) ? set([...one.path, 'lifecycle', 'preStop'], { sleep: { seconds } }, why) : [];
   });
 }

@@ -99,15 +99,19 @@ export function situationOf(
     mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace });
   const specs = containerSpecsOf(pod, podPath, scriptsOf);
   const proxy = proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, specs);
-  // Its injector merges such a container into what it adds, which it finds only in its place.
+  // Istio merges such a container into what it adds, which it finds only in its place. A pod that is there has the result.
+  const isThere = kind === 'Pod' && (!isFromFiles || metadata?.uid !== undefined);
   const isMerged = ({ name, image }: ContainerSpec): boolean =>
-    image === 'auto' || (kind !== 'Pod' && name === proxy?.name);
-  const own = specs.filter((one) => !isMerged(one));
+    image === 'auto' || (!isThere && name === 'istio-proxy' && name === proxy?.name);
+  const others = specs.filter((one) => !isMerged(one));
+  // The only one, as in a gateway of Istio, is the application.
+  const own = others.some((one) => one.kind === 'main') ? others : specs;
   const containers = own.map((one): ContainerSpec =>
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );
-  const capacity = capacityOf(object, pod, containers, neighbours);
+  const services = neighbours.services.filter(selectsPod);
+  const capacity = capacityOf(object, pod, containers, { ...neighbours, services });
   return {
     /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
     subject: {
@@ -115,11 +119,9 @@ export function situationOf(
       name: asText(metadata?.name) || asText(metadata?.generateName),
       namespace,
     },
-    /** How its controller replaces pods is not known. */
     isCustom: !isBuiltIn(object),
     /** Its version was removed before Kubernetes 1.26, and another took its place. */
     isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
-    /** The path of the pod's spec in the object. */
     podPath,
     /** The grace period of the deletion: the requested one, else the spec's, else 30. */
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
@@ -130,14 +132,11 @@ export function situationOf(
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),
     capacity,
-    services: neighbours.services
-      .filter(selectsPod)
-      .map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
+    services: services.map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
     budgets: neighbours.budgets.filter(selectsPod) as readonly BudgetSpec[],
     /** The proxy that will be among its containers, and what stops it: a clause. */
     injected:
       proxy && !containers.some(({ name }) => name === proxy.name) ? `${proxy.name} stops ${proxy.stops}` : undefined,
-    /** Conditions that a load balancer's controller sets. */
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
     /** What ends the pod earlier than its grace period, the earliest first. */
     limits: limitsOf(pod, neighbours.limits),

@@ -46,7 +46,6 @@ export const allPrograms = () =>
     commands: match,
     kind,
     signals: Object.fromEntries(Object.entries(signals).map(([signal, reaction]) => [`SIG${signal}`, reaction])),
-    /** The signal that makes it finish its work, if not SIGTERM. */
     rightSignal: right ? `SIG${right}` : undefined,
     probably: isGuess === true || !source.startsWith('measured'),
     source,

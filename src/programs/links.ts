@@ -31,6 +31,8 @@ const plain: Omit<Effect, 'because'> = {
 const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 const itself = 'Start the application itself, no wrapper; in a script by `exec` as the last command';
+/** A shell starts its jobs so that they ignore SIGINT (POSIX, 2.11); this option came with GNU coreutils 8.31. */
+const jobOfInt = ', with the env of GNU coreutils: `$1env --default-signal=INT app';
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: itself };
 
@@ -107,11 +109,10 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   // Without this one, it would be PID 1, and drop the signal as well.
   const stuck = inner?.chain.find((app, _, all) => all.length === 1 && `${app.kind} ${app.does}` === 'program drops');
   const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${stuck?.name ?? name}` };
-  const own = reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init);
-  const { rightSignal: right } = inner ?? {};
-  // A shell starts its jobs so that they ignore SIGINT (POSIX, 2.11).
-  const remedy = right === 'SIGINT' ? execRemedy : own;
-  const stop = right && inner?.remedy ? `; with exec, s${inner.remedy.text.slice(1)}` : '';
+  const remedy = reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init);
+  const { rightSignal = `SIG${signal}`, remedy: better } = inner ?? {};
+  const text = remedy?.text.replaceAll('SENT', rightSignal.slice(3)).replace(/: `(.*)app(?= & .*-INT )/, jobOfInt);
+  const stop = better?.kind === 'stop-signal' ? `; with exec, s${better.text.slice(1)}` : '';
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',
@@ -120,7 +121,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
     decidedBy: isOpen ? `whether the command that ${name} runs ends by the signal, and is its last` : undefined,
     exitCodes: { good: [], cut: isDropped ? [] : [codeOf(signal)] },
     because: isDropped ? (reaction.because ?? `${name} ${says} SIG${signal}${note}`) : ends,
-    remedy: remedy && { ...remedy, text: remedy.text.replaceAll('SENT', right?.slice(3) ?? signal) + stop },
+    remedy: remedy && { ...remedy, text: `${text}${stop}` },
   };
 }
 

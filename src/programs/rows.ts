@@ -24,7 +24,7 @@ export interface ProgramRow {
   name: string;
   kind?: Link['kind'];
   match: readonly string[];
-  next?: Partial<Record<'line' | 'script' | 'as', string> & { values: string[]; operands: number; hidden: boolean }>;
+  next?: Partial<Record<'line' | 'script' | 'as', string> & { values: string[]; operands: unknown; hidden: boolean }>;
   runs?: string[];
   signals?: Readonly<Record<string, Reaction>>;
   others?: Reaction;
@@ -82,10 +82,10 @@ function secondsSet(from: string, lines: string): number | undefined {
 
 /** The index of the first word that is no option, value of an option, assignment or operand of the wrapper itself. */
 export function afterOptions({ next = {} }: Pick<ProgramRow, 'next'>, texts: readonly string[]): number {
-  let [left, at] = [next.operands ?? 0, 1];
+  let [left, at] = [Number(next.operands ?? 0), 1];
   for (; at < texts.length; at += 1) {
     const text = texts[at] ?? '';
-    if (text === '--' && left === 0) return at + 1;
+    if (text === '--' && !(left > 0)) return at + 1;
     if (/^-./.test(text)) at += next.values?.includes(text) ? 1 : 0;
     else if (!/^\w+=/.test(text) && (left -= 1) < 0) break;
   }

@@ -2,18 +2,17 @@
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
 import { effectOf } from './chain.ts';
 import { rowOfImage, shellsOf } from './images.ts';
-import { scriptUnknown, type Context } from './links.ts';
+import { scriptUnknown } from './links.ts';
 import { rowOf } from './rows.ts';
 import { plainWord } from './shell-words.ts';
 
 /** `signal` with or without SIG; `graceSeconds`: from it to SIGKILL. Behind an unknown part, which `decidedBy` names, all is unknown. */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
-  const { command = [], args = [], image: whole = '', scripts, env = [] } = container;
+  const { command = [], args = [], image: whole = '', scripts, sharesProcesses, env = [] } = container;
   const image = whole.slice(0, 1000);
   const name = signal.replace(/^SIG/, '').toUpperCase();
-  const around = [image, ...env].join('\n').slice(0, 20_000);
-  const itself = { isPid1: !container.sharesProcesses, isIgnored: false, toGroup: false, depth: 0 };
-  const context: Context = { ...itself, signal: name, graceSeconds, sh: shellsOf(image), scripts, around };
+  const itself = { isPid1: !sharesProcesses, isIgnored: false, toGroup: false, depth: 0, graceSeconds, scripts };
+  const context = { ...itself, signal: name, sh: shellsOf(image), around: [image, ...env].join('\n').slice(0, 20_000) };
   // Of each word more than a script that can be understood has.
   const words = wordsOf(command, args, image)?.map((word) => plainWord(word.slice(0, 20_000)));
   if (words) return effectOf(words, context);

@@ -91,7 +91,6 @@ function linesAbout({ object, remedies, edits, byHand }: Fixable): string[] {
   ];
 }
 
-/** What a patch of `fix` changes, and why. */
 export function planFor(situation: Situation, { allowed }: Pick<FixOptions, 'allowed'>) {
   const applied = advised(situation).remedies.filter((one) => editsOf([one], allowed).length > 0);
   return { remedies: applied, edits: editsOf(applied, allowed) };

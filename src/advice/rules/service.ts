@@ -170,10 +170,9 @@ function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: S
   return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ${autoscaler === undefined ? 'ever be evicted' : `be evicted while ${autoscaler} keeps no more`}`;
 }
 
-/** The scheduler compares ports that are declared. */
 function hostPorts(spec: Situation): Problem[] {
   const { rollout, single } = spec.capacity;
-  if (!single.includes('host ports') || spec.containers.every(({ ports }) => ports.length === 0)) return [];
+  if (!single.includes('host ports')) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
   const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];
   const effect = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;

@@ -7,22 +7,24 @@ import type { Situation } from '../situation.ts';
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: Situation): Problem[] {
-  const helpers = endsHelpers(spec) ? [] : rolesOf(spec).helpers;
+  const { helpers } = rolesOf(spec);
   const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
   return helpers
-    .filter(({ name }) => isJob(spec) || !onlyReports.test(name))
+    .filter(({ name, image }) => (isJob(spec) ? !isEnded(spec, `${name} ${image}`) : !onlyReports.test(name)))
     .map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
 }
 
-/** The work of a Job ends its proxies itself, by the endpoint of Istio, Envoy and the Cloud SQL proxy for that. */
-const endsHelpers = (spec: Situation): boolean =>
-  isJob(spec) &&
-  spec.containers.some(({ command }) => /quitquitquit/.test([...command.command, ...command.args].join(' ')));
+/** The work of a Job ends this proxy itself, by the endpoint that the Cloud SQL proxy or Istio has for that. */
+function isEnded(spec: Situation, proxy: string): boolean {
+  const calls = rolesOf(spec).applications.map(({ command }) => [...command.command, ...command.args].join(' '));
+  const port = /cloud-?sql-proxy/.test(proxy) ? '9091' : proxy.startsWith('istio-proxy') ? '150[02]0' : 'none';
+  return new RegExp(`:${port}/quitquitquit`).test(calls.join(' '));
+}
 
 /** Its webhook adds it to the pod, as a main container or as a native sidecar: its settings decide. */
 function injectedIntoJob(spec: Situation): Problem[] {
-  if (!isJob(spec) || !spec.injected || endsHelpers(spec)) return [];
+  if (!isJob(spec) || !spec.injected || isEnded(spec, spec.injected)) return [];
   const [proxy] = spec.injected.split(' ', 1);
   const message = `${proxy} will be injected: unless as a native sidecar, it runs on after the work, and the Job does not complete`;
   const advice =

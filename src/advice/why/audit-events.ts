@@ -44,7 +44,6 @@ export function auditEventOf(raw: JsonObject) {
     /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
     receivedAt,
     answeredAt: Math.max(receivedAt, answeredAt),
-    /** The log says when the response was complete. */
     isAnswerTimed: completedAt !== undefined,
     /** What the server stored, if the level of the event includes it. */
     object: object['metadata'] === undefined ? undefined : object,

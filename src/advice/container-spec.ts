@@ -118,10 +118,8 @@ function hookOf(handler: JsonObject, image: string) {
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
   const lacks = isDistroless && !/:[^/]*debug/.test(image) && programsOfDistributions.test(command[0] ?? '');
-  const missing = lacks
-    ? `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`
-    : undefined;
-  const fails = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : missing;
+  const missing = lacks && `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`;
+  const fails = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : missing || undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
   const plain =
     kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (asNumber(seconds) ?? plainSleep(command));

@@ -183,10 +183,7 @@ function hookNeeds(situation: Situation, { on }: Sleeps): string {
 const isReplacedBeside = ({ capacity }: Situation): boolean => capacity.replicas === 1 && surges(capacity) === 'yes';
 
 /** The preStop sleeps to set, and on which containers; none: 0 seconds. */
-interface Sleeps {
-  readonly seconds: number;
-  readonly on: readonly string[];
-}
+type Sleeps = Readonly<{ seconds: number; on: readonly string[] }>;
 
 /** `sentences`: what no sleep solves, and why. `stuck`: what a person must do first. */
 function hooksFor(plan: Plan) {
@@ -211,9 +208,9 @@ function hooksFor(plan: Plan) {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
-  const first = missing.find((one) => whyNoSleep(situation, one, longest) !== undefined);
-  const stuck = first && whyNoSleep(situation, first, longest);
-  const told = stuck?.includes(waitLoop(situation)) && first?.name;
+  const reasons = missing.map((one) => [one.name, whyNoSleep(situation, one, longest)] as const);
+  const [first, stuck] = reasons.find(([, why]) => why !== undefined) ?? [];
+  const told = stuck?.includes(waitLoop(situation)) && first;
   const same = of(plan, 'stop-signal-mismatch').filter((one) => one.container === told && one.path.includes('preStop'));
   return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck, same };
 }

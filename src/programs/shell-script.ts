@@ -67,13 +67,13 @@ export function commandsIn(text: string): { commands: readonly (readonly string[
   return { commands: atTop.map(({ words }) => textsOf(words)), isPlain };
 }
 
-const instant = new Set(data.instant);
 export const isInstant = ([first, ...others]: readonly Word[]): boolean =>
-  !first || instant.has(first.text) !== (others.length === 0 && data.waitForInput.includes(first.text));
+  !first || data.instant.includes(first.text) !== (others.length === 0 && data.waitForInput.includes(first.text));
 
-const [ends, serves] = [data.ends, data.serves].map((patterns) => new RegExp(patterns.join('|')));
+const [ends, serves, starts] = [data.ends, data.serves, data.starts].map((patterns) => new RegExp(patterns.join('|')));
 export const textsOf = (words: readonly Word[]): string[] => words.map(({ text }) => text);
 export const endsByItself = (words: readonly Word[]): boolean => ends?.test(textsOf(words).join(' ')) === true;
+export const isStarter = (words: readonly Word[]): boolean => starts?.test(textsOf(words).join(' ')) === true;
 export const isServer = (words: readonly Word[]): boolean => serves?.test(textsOf(words).join(' ')) === true;
 
 /** What closes the commands after a keyword, or divides them from the next ones. */
@@ -155,9 +155,7 @@ class Reader {
     const [name, first] = [this.take(), this.commands.length];
     if (this.key() === '(') this.at += 2;
     while (this.key() === '\n') this.at += 1;
-    const isReadable = this.command(new Set());
-    this.functions.set(name, this.commands.splice(first));
-    return isReadable;
+    return this.command(new Set()) && this.functions.set(name, this.commands.splice(first)).size > 0;
   }
 
   private compound(outer: ReadonlySet<string>): boolean {

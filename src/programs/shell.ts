@@ -2,7 +2,7 @@
 import data from './data/traps.json' with { type: 'json' };
 import type { Context } from './links.ts';
 import { afterOptions, type Reaction, type Shell } from './rows.ts';
-import { endsByItself, inlined, isInstant, isServer, readScript, textsOf } from './shell-script.ts';
+import { endsByItself, inlined, isInstant, isServer, isStarter, readScript, textsOf } from './shell-script.ts';
 import type { Script, ShellCommand } from './shell-script.ts';
 import { secondsOf, type Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
@@ -61,11 +61,12 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
     const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
-    const isIdle = command === commands.at(-1) && (sleepOf(spot.words) ?? -1) >= (isEndless(command) ? 0 : Infinity);
-    const isKept = isIdle && jobs.length === 0 && ahead.some((one) => !ends(one) && !one.runsOn);
+    const held = (spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? [];
+    const isIdle = command === commands.at(-1) && (sleepOf(held) ?? -1) >= (isEndless(command) ? 0 : Infinity);
+    const left = [...ahead.filter((one) => !ends(one)), ...jobs].filter((one) => sleepOf(one.words) === undefined);
+    const isKept = isIdle && left.length > 0 && left.every((one) => isStarter(one.words));
     // Nobody traps a signal to wait for something short.
-    const isTrapped = spot.kind === 'wait' && traps.has('TERM');
-    const runsOn = isKept || isTrapped || isServer((spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? []);
+    const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM')) || isServer(held);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
     const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, isKept, traps, index, runsOn };
@@ -102,9 +103,9 @@ function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand |
 }
 
 /** The seconds that a `sleep` takes, or what does nothing for ever; undefined if it is another command. */
-export function sleepOf([name, time]: readonly Word[]): number | undefined {
-  const isWait = /(^|\/)(sleep .|tail (-\w*[fF]|--follow))/.test(`${name?.text} ${time?.text ?? ''}`);
-  return isWait ? (secondsOf(time?.text ?? '') ?? Infinity) : undefined;
+export function sleepOf(words: readonly Word[]): number | undefined {
+  const isWait = /^(\S*\/)?(sleep .|tail (.* )?(-\w*[fF]|--follow))/.test(textsOf(words).join(' '));
+  return isWait ? (secondsOf(words[1]?.text ?? '') ?? Infinity) : undefined;
 }
 
 function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigPrefix: boolean) {
@@ -168,21 +169,21 @@ function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): Reaction {
-  const { kind, words, job } = standing;
+  const { kind, words, job, isKept } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
   // A loop that asks for a variable that the trap sets ends after its step. Of `[[` and `((` only `[` is read.
   const steps = standing.script.commands.filter(isInLoop).map((one) => textsOf(one.words).join(' '));
   const asks = (name: string): boolean => new RegExp(`^\\[$|\\$\\{?${name}\\b`, 'm').test(steps.join('\n'));
   const late = isEndless(standing) && trap.match(/\w+(?==)/g)?.some(asks) ? data.isStep : data.isLate;
-  if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds)
-    return says(shell, signal, sleep === undefined ? late : data.sleeps);
+  const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
+  if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits } = run ?? {};
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
-  if (!job && (words.length === 0 || sleep !== undefined))
+  if (!job && !isKept && (words.length === 0 || sleep !== undefined))
     return { ...says(shell, signal, data.ends), limitSeconds: sleep };
   return { ...says(shell, signal, data.leaves), isSent: signals };
 }

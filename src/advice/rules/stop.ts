@@ -82,8 +82,7 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   const command = { ...container.command, sharesProcesses };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
-  const { stops, fails } = container.hook ?? {};
-  if (stops && !fails && /^(shell|ignores|depends)$/.test(handling.kind))
+  if (handling.kind === 'shell' && endsPid1(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;
@@ -112,7 +111,8 @@ const signals = ofContainer((container, spec) => {
   const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
   const { kind, because } = handling;
   if (kind === 'depends' && (handling.advice === undefined || isJob(spec))) return undefined;
-  const { advice = kind === 'ignores' ? handleRemedy : `${execRemedy.text}.` } = handling;
+  const init = 'Handle the stop signal, or put an init such as tini in front of it.';
+  const { advice = kind === 'ignores' ? init : `${execRemedy.text}.` } = handling;
   const details = { ...at(container, command.command.length > 0 ? 'command' : 'args'), advice: early + advice };
   if (kind === 'ignores' && inspection?.kind === 'read') {
     const message = `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${kill}`;
@@ -128,8 +128,6 @@ const signals = ofContainer((container, spec) => {
   const finding = kind === 'ignores' || kind === 'shell' ? error : warning;
   return finding(kind === 'ignores' ? 'no-signal-handling' : 'shell-as-pid-1', messages[kind], details);
 });
-
-const handleRemedy = 'Handle the stop signal, or put an init such as tini in front of it.';
 
 /** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
 const mismatched = ofContainer((container, spec) => {
@@ -160,12 +158,19 @@ const hastyHooks = ofContainer((container, spec) => {
 export const waitLoop = ({ sharesProcesses }: Situation): string =>
   `while kill -0 ${sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
 
-/** Whether PID 1 is what its hook stops, so that the hook may wait for the end of PID 1: under a manager that goes on. */
-export function endsPid1({ command, hook }: ContainerSpec): boolean {
-  const { chain } = stopBehaviour(command, 'TERM', 30);
-  const text = hook?.command.join(' ') ?? '';
-  const isNamed = text.includes(chain.at(-1)?.name ?? text) && chain.every(({ kind }) => kind !== 'manager');
-  return isNamed || /(^|\s)kill [^;&|]*\b1(\s*[;&|'"]|$)/.test(text);
+/** Whether PID 1 is what its hook stops, or a shell that ends with that: one without a loop, a job, or more to do. */
+export function endsPid1({ command: own, hook }: ContainerSpec): boolean {
+  if (!hook?.stops || hook.fails) return false;
+  const text = lineOfShell(hook.command) ?? hook.command.join(' ');
+  const { chain } = stopBehaviour(own, 'TERM', 30);
+  const isNamed = (line: string, name: string): boolean =>
+    new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i').test(line);
+  const named = chain.findLastIndex(({ kind, name }) => !kind.startsWith('shell') && isNamed(text, name));
+  const isDirect = chain.slice(0, named).every(({ kind, does }) => kind === 'init' || does === 'execs');
+  if (named < 0) return isDirect && /(^|\s)kill ([^;&|]* )?1(?![\w.])/.test(text);
+  const { commands, isPlain } = commandsIn(lineOfShell([...own.command, ...own.args]) ?? '');
+  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name));
+  return isDirect || (isPlain && isNamed(last?.join(' ') ?? '', chain[named]?.name ?? ''));
 }
 
 /** Whether its last command makes the program finish its work, itself or by a signal. */

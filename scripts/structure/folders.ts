@@ -16,7 +16,7 @@ export const folders: Record<string, FolderLimits> = {
   run: { targetLines: 5000, mostLines: 5156, mostFiles: 51, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4701, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3296, mostFiles: 30, longestChain: 6 },
-  programs: { targetLines: 900, mostLines: 1114, mostFiles: 12, longestChain: 6 },
+  programs: { targetLines: 900, mostLines: 1113, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4503, mostFiles: 28, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3471, mostFiles: 27, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 5580, mostFiles: 53, longestChain: 9 },

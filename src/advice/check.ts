@@ -31,7 +31,7 @@ export interface CheckOptions extends OutputOptions {
   graceSeconds?: number;
   timeoutMs: number | null;
   evict: boolean;
-  inspect: boolean;
+  inspect: boolean; // Read PID 1 of each container, by running `cat` in it.
   failOn: readonly FailOn[];
   /** Names of the gates that need a real exit. */
   limits: readonly string[];

@@ -76,7 +76,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     /** Of a native sidecar the API waits for these before it starts the next container. */
     delaysStart: isPresent(postStart) || isPresent(startupProbe),
     env: variablesIn(container['env']),
-    mounts: asArray(container['volumeMounts'], 256)
+    mounts: asArray(container['volumeMounts'], 256) // Names of the volumes that it may write to.
       .map(asObject)
       .flatMap(({ name, readOnly }) => (readOnly === true ? [] : asText(name))),
     /** Resources of devices that it asks for, such as nvidia.com/gpu. */

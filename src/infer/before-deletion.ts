@@ -20,18 +20,18 @@ import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 import { moment } from './pod-network.ts';
 
-/** Whether it did, as it ended after the deletion, or after the kubelet had noticed that. */
-export const ranUntilEnd = (container: ContainerContext): boolean =>
-  mayHaveRunUntilEnd(container) &&
-  [container.deletion.accepted, container.kubelet.noticed].some(
-    (since) => since && container.ended && isBefore(since, container.ended),
-  );
-
 /** Whether it may have run until the deletion, though the first state that we saw has it terminated. */
 export const mayHaveRunUntilEnd = (container: ContainerContext): boolean =>
   container.status?.state.terminated !== undefined &&
   !container.deletion.isWitnessed &&
   !endedBeforeDeletion(container);
+
+/** Whether it did for certain, as it ended after the deletion, or after the kubelet had noticed that. */
+export const ranUntilEnd = (container: ContainerContext): boolean =>
+  mayHaveRunUntilEnd(container) &&
+  [container.deletion.accepted, container.kubelet.noticed].some(
+    (since) => since && container.ended && isBefore(since, container.ended),
+  );
 
 /** The kubelet does not cancel a sync under way (SIGNALS.md §2 S2). What never ran has no startedAt (trap 24). */
 export function wasStartedLate({ status, facts: { startedLate, terminated } }: ContainerContext): boolean {

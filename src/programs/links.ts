@@ -4,7 +4,7 @@ import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
 export interface Context extends Pick<ProgramContainer, 'scripts'> {
-  signal: string;
+  signal: string; // Without SIG.
   graceSeconds: number;
   /** PID 1 does not get a signal that it has no handler for; other processes are ended by it. */
   isPid1: boolean;
@@ -112,7 +112,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   const remedy = reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init);
   const { rightSignal = `SIG${signal}`, remedy: better } = inner ?? {};
   const text = remedy?.text.replaceAll('SENT', rightSignal.slice(3)).replace(/: `(.*)app(?= & .*-INT )/, jobOfInt);
-  const stop = better?.kind === 'stop-signal' ? `; with exec, s${better.text.slice(1)}` : '';
+  const stop = better?.kind === 'stop-signal' ? `; with exec, ${better.text.replace(/^S(?=[a-z])/, 's')}` : '';
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',

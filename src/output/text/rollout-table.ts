@@ -187,6 +187,6 @@ export function createRolloutLive(options: TerminalOptions) {
     },
     /** Replaces the table by the card. */
     end: (numbers: RolloutNumbers) => leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
-    close: () => leave([]),
+    close: () => leave([]), // Whatever happened, and perhaps more than once: restores the terminal.
   };
 }

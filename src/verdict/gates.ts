@@ -152,8 +152,8 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
     return unproven(
       `${message}, but ${unmeasuredBy(blind)} of ${blind.target} were not measured: not proven to be within the limit`,
     );
-  if ('count' in limit) return { name, passed, message: `${message} (limit: ${limit.count})` };
-  return { name, passed, message: `${message} (${shareOfSent(failed / sent)}; limit: ${shareOfSent(limit.share)})` };
+  if ('count' in limit) return { name, passed, message: `${message} (allowed: ${limit.count})` };
+  return { name, passed, message: `${message} (${shareOfSent(failed / sent)}; allowed: ${shareOfSent(limit.share)})` };
 }
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */

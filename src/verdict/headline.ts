@@ -126,7 +126,7 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
   const took = length ? lengthText(length) : '';
   const failed = (length?.max ?? 0) < 100 ? 'failed at once' : `failed after ${took}`;
   const hook = length ? `preStop ${preStop?.outcome === 'failed' ? failed : `took ${took}`}, then ` : '';
-  const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
+  const share = shareOf(timeline, container, hook !== '');
   // No stop signal is proven, but after a short hook the container may still have got it.
   const during = preStop ? ` during ${preStop.outlasted ? '' : 'or after '}its preStop hook` : '';
   if (!stopSignal) return `${name} exited${code}${during}${share}`;
@@ -135,17 +135,17 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
 }
 
 /** At most 100%: time past the grace period is printed in seconds. */
-function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: string): string {
+function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boolean): string {
   const { pastGrace, drain } = container;
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText(timeline)}`;
   const grace = graceMs(timeline);
   const used = graceUsedLength(container);
   // The share of another length than the printed one.
-  const isOfOther = prefix === '' && drain !== undefined && used !== drain;
+  const isOfOther = !withHook && drain !== undefined && used !== drain;
   if (!used || isOfOther) return '';
   const share = shareOfGrace(timeline, used);
   if (!isShareKnown(share, grace)) return '';
-  return ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;
+  return ` (${shareText(share, grace)} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;
 }
 
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7). */

@@ -47,6 +47,7 @@ function numbersOf(
 ) {
   const timelines = reports.map(({ timeline }) => timeline);
   const containers = timelines.flatMap((timeline) => timeline.containers);
+  const zeros = timelines.map(({ zero }) => zero);
   const verdicts = reports.map(({ verdict }) => verdict);
   const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
   const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
@@ -65,6 +66,8 @@ function numbersOf(
     killed: timelines.filter(({ containers }) => containers.some(({ outcome }) => outcome === 'killed')).map(nameOf),
     /** From the first request (or acceptance) to the last removal. */
     total: totalOf(timelines),
+    /** From the first request to the last. */
+    deleting: Math.max(0, ...zeros) - Math.min(...zeros),
     slowest: slowestOf(reports),
     held: heldOf(timelines),
     /** Stop signal to exit of the slowest container of each pod. */

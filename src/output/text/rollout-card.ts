@@ -54,10 +54,10 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
+  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
-  if (total !== undefined) counts.push(`${secondsText(total)} in all`);
+  counts.push(...totalTexts(numbers));
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
@@ -90,6 +90,12 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   const texts = [...by, ...(held ? [`${held.pod} ${held.note}`] : []), ...waited];
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
+
+/** `10.8s in all · deletions spread over 7.5s` */
+const totalTexts = ({ total, deleting }: RolloutNumbers): string[] => [
+  ...(total === undefined ? [] : [`${secondsText(total)} in all`]),
+  ...(deleting < 1000 ? [] : [`deletions spread over ${secondsText(deleting)}`]),
+];
 
 /** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1` */
 const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>

@@ -97,7 +97,7 @@ const totalTexts = ({ total, deleting }: RolloutNumbers): string[] => [
   ...(deleting < 1000 ? [] : [`deletions spread over ${secondsText(deleting)}`]),
 ];
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1` */
+/** `web-5qlrp gone after 8.1s: 3.1s waiting after the exit for the kubelet on node1` */
 const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>
   pod && `${pod.timeline.pod.metadata.name} gone after ${lengthText(pod.total)}${heldText(pod.ledger)}`;
 

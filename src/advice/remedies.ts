@@ -319,7 +319,7 @@ function second(plan: Plan): Remedy[] {
   if (alone.length === 0) return [];
   const { answer, because } = othersServe(situation);
   const late = answer === 'no' && otherHelpIn(situation) === undefined ? lateStops(plan) : [];
-  const then = late.length > 0 ? `; until then no preStop sleep, which would lengthen the outage, as ${because}` : '';
+  const then = late.length > 0 ? `; until then, a preStop sleep would only lengthen the outage, as ${because}` : '';
   const solves = [...alone, ...late];
   if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
     return inWords(solves, secondText(situation) + then);

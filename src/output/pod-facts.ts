@@ -33,7 +33,7 @@ export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
 /** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
 export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
 
-/** `gone after 6.9s: 3.7s waiting after the exit for the kubelet on node1 (Eviction API)`; undefined for a check, which deletes nothing. */
+/** `gone after 6.9s: 3.7s waiting for the kubelet on node1 to clean up (Eviction API)`; undefined for a check, which deletes nothing. */
 export function deletedText({ timeline, answer, ledger, probesFailed }: Report): string | undefined {
   const { total, trigger, deleted, mode, firstAnswerMs } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
@@ -83,7 +83,7 @@ function replacedText(timeline: Timeline): string {
 const heldBy: Partial<Record<LedgerOwner, { by: string; whom?: string; saidBy?: readonly FindingCode[] }>> = {
   'api-server': { by: 'waiting for ', whom: 'the API server', saidBy: ['api-server-silent'] },
   admission: { by: 'waiting for ', saidBy: ['api-server-silent'] },
-  kubelet: { by: 'for the kubelet on ', saidBy: ['node-silent', 'slow-start', 'slow-cleanup'] },
+  kubelet: { by: 'waiting for the kubelet on ', saidBy: ['node-silent', 'slow-start', 'slow-cleanup'] },
   runtime: { by: 'by the container runtime for ', saidBy: ['runtime-unavailable'] },
   'post-start': { by: 'by the postStart hook of ', saidBy: ['slow-start'] },
   finalizers: { by: 'by finalizers ', saidBy: ['finalizer-held'] },
@@ -99,16 +99,16 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
-    const words = owner === 'kubelet' ? `waiting ${momentOf(own, ms)}${by}` : by;
-    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${words}${of}`];
+    const task = owner === 'kubelet' ? taskOf(own, ms) : '';
+    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${task}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
 
-/** When nearly all of these waits for the kubelet were, `ms` in all. */
-function momentOf(waits: readonly LedgerEntry[], ms: number): string {
+/** What the kubelet had to do in nearly all of this time, `ms`. */
+function taskOf(waits: readonly LedgerEntry[], ms: number): string {
   const before = waits.reduce((sum, { what, seconds }) => sum + (what === beganToStop ? seconds * 1000 : 0), 0);
-  return before > 0.9 * ms ? 'before the stop ' : before < 0.1 * ms ? 'after the exit ' : '';
+  return before > 0.9 * ms ? ' to begin the stop' : before < 0.1 * ms ? ' to clean up' : '';
 }
 
 /**

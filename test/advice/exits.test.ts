@@ -66,7 +66,7 @@ it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
   [
     'a pod without an owner needs one, and gets no hook',
     'native-sidecar',
-    /fix run the pod as a Deployment of at least two replicas; until then no preStop sleep, which would lengthen the outage/,
+    /fix run the pod as a Deployment of at least two replicas; until then, a preStop sleep would only lengthen the outage/,
     /fix preStop|-v shows the command|fix .*fix /,
   ],
   [

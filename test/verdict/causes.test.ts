@@ -78,14 +78,14 @@ const causes: readonly Cause[] = [
   {
     sentence: 'a container runtime that stood still as one of those that the kubelet may have waited for',
     file: ownRecording('runtime-frozen-in-stop'),
-    says: /≈9s waiting after the exit for the kubelet on node1 or its container runtime$/,
+    says: /≈9s waiting for the kubelet on node1 or its container runtime to clean up$/,
     saysNot: /API server|unexplained/,
     owner: 'kubelet',
   },
   {
     sentence: 'the node, although nothing but our questions shows that the API server was well',
     file: ownRecording('runtime-frozen-api-server-well'),
-    says: /≈8s waiting after the exit for the kubelet on node1 or its container runtime$/,
+    says: /≈8s waiting for the kubelet on node1 or its container runtime to clean up$/,
     saysNot: /API server|unexplained/,
     owner: 'kubelet',
   },

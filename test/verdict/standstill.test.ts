@@ -67,12 +67,12 @@ it('what it answers from memory as it goes on does not show that its storage sto
 
 it.each(['storage-stood-still', 'api-server-paused'])('is not that of %s if it answers us at once', async (name) => {
   const lines = await linesIf(name, (one) => (one.kind === 'dated' ? { ...one, sentAt: one.at } : one));
-  expect(lines).toMatch(/waiting after the exit for the kubelet on node1|until the kubelet reported/);
+  expect(lines).toMatch(/waiting for the kubelet on node1|until the kubelet reported/);
 });
 
 type Read = Extract<RawObservation, { kind: 'dated' }>;
 
-const ofThree = 'waiting after the exit for the kubelet on node1, its container runtime or the API server';
+const ofThree = 'waiting for the kubelet on node1, its container runtime or the API server';
 
 it.each([
   ['one of our questions failed', (read: Read): Read => ({ ...read, read: 'failed' })],
@@ -98,5 +98,5 @@ const isRenewal = (one: RawObservation): boolean => one.kind === 'changed' && on
 
 it('is not what the kubelet waited for if it answered us, but the connection of the node may be', async () => {
   const lines = await linesIf('runtime-frozen-api-server-well', (one) => (isRenewal(one) ? undefined : one));
-  expect(lines).toContain('waiting after the exit for the kubelet on node1, its container runtime or its connection');
+  expect(lines).toContain('waiting for the kubelet on node1, its container runtime or its connection');
 });

@@ -79,8 +79,9 @@ function ofHook(
 }
 
 const failedAdvice: Record<HookKind, string> = {
-  exec: 'Run the command of the hook with kubectl exec in a test copy of the pod: the API does not say why it failed.',
-  httpGet: 'Request its path with kubectl exec in a test copy of the pod: the API does not say why it failed.',
+  exec: 'Correct the command of the hook: kubectl exec in a test copy of the pod shows why it fails, the API does not.',
+  httpGet:
+    'Correct the request of the hook: kubectl exec in a test copy of the pod shows why it fails, the API does not.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };

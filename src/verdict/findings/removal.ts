@@ -72,7 +72,7 @@ export const removalRules: Rules = {
       // A log that ended before the removal shows nothing about the time after it.
       if (!bounds.exit || !logEnd || logEnd.at + 1 < removed.latest) return [];
       const after = (exit?.at.latest ?? logEnd.at + 1) - timeline.zero;
-      return [`${name} kept running until its log ended, at +${secondsText(Math.ceil(after / 10) * 10, 2)} or earlier`];
+      return [`${name} probably ran until its log ended, at +${secondsText(Math.ceil(after / 10) * 10, 2)} or earlier`];
     });
     const ranOn = ran.length > 0 ? list(few(ran)) : undefined;
     const clause = `the pod was removed while ${stillRan(abandoned)}`;
@@ -81,7 +81,7 @@ export const removalRules: Rules = {
       clause,
       why: ranOn,
       advice: input.trace.requests.some(({ graceSeconds }) => graceSeconds === 0)
-        ? 'Delete it without --force, which is only for a node that is gone for good: a new pod with the same name or volume may run at the same time as the old one.'
+        ? 'Delete it without --force: a new pod with the same name or volume may run beside the old one. --force is only for a node that is gone for good.'
         : timeline.trigger.kind === 'pod-gc'
           ? 'Pod garbage collection removed it, as its Node object was deleted or is tainted out-of-service: drain a node before you remove it.'
           : 'Something else removed it with a grace period of 0: a person with --force, or pod garbage collection if its node is gone. kubectl podexit why POD --audit-log FILE names it.',

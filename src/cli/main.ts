@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
     return await runProgram(await ownWords(argv), ports, main);
   } catch (error) {
     const { reportError } = await import('../run/report-error.ts');
-    const { withVerbHint } = await import('./kubectl-verbs.ts');
+    const { withVerbHint } = await import('./command-line-errors.ts');
     return reportError(withoutGivenSecrets(withVerbHint(error, argv), argv), stdoutFormatOf(argv), ports);
   }
 }
@@ -30,7 +30,7 @@ async function ownWords(argv: readonly string[]): Promise<readonly string[]> {
   if (first === 'version' && more.every((word) => word === '--client' || word === '--client=true'))
     return ['--version'];
   if (first !== 'delete' && first !== 'evict' && first !== 'rollout') return argv;
-  return (await import('./kubectl-verbs.ts')).withoutVerb(argv);
+  return (await import('./command-line-errors.ts')).withoutVerb(argv);
 }
 
 /** Read from argv itself, since the error may be about the flags. */

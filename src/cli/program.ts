@@ -137,17 +137,17 @@ export const commandName = (env: Ports['env']): string =>
 /** By name. Each has its own file, loaded only if a command line names the command or asks for help. */
 const commands: Record<string, () => Promise<AddCommand>> = {
   check: async () => (await import('./check.ts')).addCheck,
-  fix: async () => (await import('./fix.ts')).addFix,
+  fix: async () => (await import('./check.ts')).addFix,
   try: async () => (await import('./try.ts')).addTry,
   why: async () => (await import('./why.ts')).addWhy,
-  compare: async () => (await import('./history.ts')).addCompare,
-  recommend: async () => (await import('./history.ts')).addRecommend,
-  signals: async () => (await import('./signals.ts')).addSignals,
+  compare: async () => (await import('./offline.ts')).addCompare,
+  recommend: async () => (await import('./offline.ts')).addRecommend,
+  signals: async () => (await import('./offline.ts')).addSignals,
   watch: async () => (await import('./watch.ts')).addWatch,
   rollout: async () => (await import('./rollout.ts')).addRollout,
-  replay: async () => (await import('./replay.ts')).addReplay,
+  replay: async () => (await import('./offline.ts')).addReplay,
   demo: async () => (await import('./demo-flags.ts')).addDemo,
-  explain: async () => (await import('./explain.ts')).addExplain,
+  explain: async () => (await import('./offline.ts')).addExplain,
   completion: async () => (await import('./complete/scripts.ts')).addCompletion,
   options: async () => (await import('./help.ts')).addOptions,
 };

@@ -1,7 +1,7 @@
 /** `watch`: every exit of a namespace or a cluster, until it is stopped. */
 import { sendsTraces } from '../output/publish.ts';
 import type { MetricsAddress } from '../watch/metrics.ts';
-import type { Shard, WatchFormat } from '../watch/options.ts';
+import type { Shard, WatchFormat } from '../watch/group.ts';
 import type { RecordingFolder } from '../watch/recordings.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
 import type { AddCommand, Flags } from './command.ts';

@@ -1,7 +1,7 @@
 /** Broken raw observations go through all steps to every renderer, without a crash and without unescaped output. */
 import { expect, it } from 'vitest';
 import { frame } from '../../src/output/text/frame.ts';
-import { githubAnnotations, githubSummary } from '../../src/output/machine/github.ts';
+import { githubAnnotations, githubSummary } from '../../src/output/publish.ts';
 import { renderHtml } from '../../src/output/html/page.ts';
 import { renderJson } from '../../src/output/machine/json.ts';
 import { renderJunit } from '../../src/output/machine/junit.ts';

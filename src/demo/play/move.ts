@@ -1,8 +1,7 @@
 import { isRecord, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs, nsPerMs, nsPerSecond, parseStamp, type Nanoseconds } from '../clock.ts';
-import type { WrittenLine } from './container-log.ts';
+import type { WrittenLine, PreparedScenario } from './prepare.ts';
 import { toRunTime, type Moments } from './player.ts';
-import type { PreparedScenario } from './prepare.ts';
 
 export type Mover = ReturnType<typeof createMover>;
 

@@ -1,8 +1,7 @@
 import { valueAt, type ChangeType, type KubeObject } from '../data/kube-object.ts';
 import type { Stored } from '../data/log.ts';
 import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
-import { fromMs, parseStamp } from '../clock.ts';
-import type { ContainerLog, WrittenLine } from './container-log.ts';
+import { fromMs, parseStamp, formatStamp, type Nanoseconds } from '../clock.ts';
 
 /** A recording prepared for playing. Every `at` is a recorded time in milliseconds. */
 export interface PreparedScenario {
@@ -171,3 +170,32 @@ function lineOf(line: string): WrittenLine {
 }
 
 const ms = (at: string): number => Date.parse(at);
+
+export interface WrittenLine {
+  stamp: Nanoseconds;
+  text: string;
+}
+
+export class ContainerLog {
+  /** The status of the recorded response to a request for this log, and its body unless it was 200. */
+  status = 200;
+  refusal?: unknown;
+  lines: WrittenLine[] = [];
+  ended = false;
+  /** The clients that follow it. */
+  readonly readers = new Set<{ line(line: WrittenLine): void; end(): void }>();
+
+  write(line: WrittenLine): void {
+    this.lines.push(line);
+    for (const reader of [...this.readers]) reader.line(line);
+  }
+
+  end(): void {
+    this.ended = true;
+    for (const reader of [...this.readers]) reader.end();
+    this.readers.clear();
+  }
+}
+
+/** A line as `timestamps=true` shows it. */
+export const stamped = ({ stamp, text }: WrittenLine): string => `${formatStamp(stamp, 9)} ${text}`;

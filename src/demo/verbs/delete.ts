@@ -2,7 +2,7 @@ import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { success, disruptionBudget } from '../data/status.ts';
-import { matchesLabels } from '../data/selectors.ts';
+import { matchesLabels } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';
 import type { ChangeStep } from '../play/prepare.ts';
 import {

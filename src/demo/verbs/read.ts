@@ -3,8 +3,7 @@ import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { select, since, stateAt, type Change } from '../data/log.ts';
 import { badRequest, continueExpired, invalidOption, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
-import type { Selector } from '../data/selectors.ts';
-import { isTrue, numberIn, revisionIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
+import { type Selector, isTrue, numberIn, revisionIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
 import type { Call, Stream } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 

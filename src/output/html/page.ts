@@ -13,12 +13,11 @@ import type { Item } from './lanes.ts';
 import { script } from './script.ts';
 import { style } from './style.ts';
 import { drawPods } from './pods.ts';
-import { foldedTable } from './tables.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
 import { drawTimeline, pictureSvg, type Picture } from './timeline.ts';
 import { penFor, plainStyle } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
-import { podsTable, tablesOf } from '../report-tables.ts';
+import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
 import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
@@ -213,3 +212,27 @@ function dataOf(items: readonly Item[], notes: Timeline['notes']): Html {
 }
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+/** `notes`: what cells of evidence may link to. */
+function foldedTable({ title, columns, rows }: ReportTable, notes?: Timeline['notes']): Child {
+  const listed = new Set(allNotes(notes).map(({ seq }) => seq));
+  const numeric = columns.map((column) => column.startsWith('#') && markup` class="num"`);
+  const head = columns.map((column, at) => markup`<th scope="col"${numeric[at]}>${column.replace(/^[#`]/, '')}</th>`);
+  const citation = (seq: number): Child => (listed.has(seq) ? markup`<a href="#o${seq}">${seq}</a>` : String(seq));
+  const cellOf = (cell: Cell, at: number): Child => {
+    if (typeof cell !== 'string') return join(cell.map(citation), ' ');
+    if (columns[at]?.startsWith('`')) return markup`<code>${cell}</code>`;
+    return columns[at] === 'severity' ? markup`<span class="severity ${cell}">${cell}</span>` : cell;
+  };
+  const body = rows.map(
+    (row) =>
+      markup`<tr${title === 'Observations' && markup` id="o${String(row[0])}"`}>${row.map((cell, at) => markup`<td${numeric[at]}>${cellOf(cell, at)}</td>`)}</tr>`,
+  );
+  return markup`
+    <details>
+      <summary>${title} (${rows.length})</summary>
+      <div class="scroll" role="region" aria-label="${title}" tabindex="0">
+        <table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>
+      </div>
+    </details>`;
+}

@@ -5,7 +5,7 @@ import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { cardLines } from '../text/card.ts';
 import { ownerText, podText } from '../pod-facts.ts';
 import { penFor, plainStyle } from '../palette.ts';
-import { writeXml, type XmlElement } from './xml.ts';
+import { writeXml, type XmlElement } from '../html/markup.ts';
 
 /** Cases fail only with a bad exit code: under `--warn-only` (0) nothing fails, and the cases still describe the exit. */
 export function renderJunit(report: Report): string {

@@ -4,7 +4,6 @@ import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts
 import type { Report } from '../../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
-import type { RolloutResult } from '../rollout-report.ts';
 import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import { triggerText } from '../mark-text.ts';
@@ -27,12 +26,6 @@ export function endedPodLines(pen: Pen, report: Report, timestamps: Timestamps, 
   ];
   return flow(pen, pieces, { width, hang: 2 });
 }
-
-export const rolloutText = ({ numbers, reports }: RolloutResult, pen: Pen, columns: number): string[] => [
-  ...reports.flatMap((report) => endedPodLines(pen, report, 'utc')),
-  '',
-  ...rolloutCardLines(numbers, { pen, columns }),
-];
 
 export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
   const outcome = outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown';

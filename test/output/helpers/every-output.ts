@@ -4,7 +4,7 @@ import type { RawObservation } from '../../../src/model/observation.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import { cardLines } from '../../../src/output/text/card.ts';
-import { githubAnnotations, githubSummary } from '../../../src/output/machine/github.ts';
+import { githubAnnotations, githubSummary } from '../../../src/output/publish.ts';
 import { renderHtml } from '../../../src/output/html/page.ts';
 import { renderJson } from '../../../src/output/machine/json.ts';
 import { renderJunit } from '../../../src/output/machine/junit.ts';

@@ -12,9 +12,6 @@ const demoExamples = `Examples:
   kubectl podexit demo rollout --serve --write-kubeconfig kc
 `;
 
-/** A scenario has a recorded grace period, and its pod has no dependents. */
-const refusedFlags: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
-
 export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
   const demo = program
     .command('demo [scenario]')
@@ -26,8 +23,9 @@ export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
   const traced = addTraceFlags(addDeleteFlags(demo));
-  // Parsed but hidden, so that demo.ts can explain why they are refused.
-  for (const option of traced.options) if (refusedFlags.has(option.long ?? '')) option.hideHelp();
+  // Parsed but hidden, so that demo.ts can explain why they are refused: the grace period is a recorded one.
+  const refused: readonly string[] = ['--grace-period', '--now', '--force', '--cascade'];
+  for (const option of traced.options) if (refused.includes(option.long ?? '')) option.hideHelp();
   traced.action(async (scenario: string | undefined, flags: Flags) => {
     const { runDemo } = await import('./demo.ts');
     const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));

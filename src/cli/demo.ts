@@ -76,7 +76,11 @@ export async function runDemo(
       ports.stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
     else if (flags.output === undefined && code !== SIGPIPE)
       ports.stderr.write(
-        `\n${demoIsOver}Try next:\n${scenariosToTry(shipped, flags.fixed)
+        // They name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster.
+        `\nThis demo's cluster has ended: the commands above no longer reach it.\nTry next:\n${scenariosToTry(
+          shipped,
+          flags.fixed,
+        )
           .map((words) => `  ${demoCommand(ports.env)} ${words}\n`)
           .join('')}`,
       );
@@ -165,9 +169,6 @@ function trace(
   writeKubeconfig(file, server.kubeconfig());
   return main([...words, ...probe, ...given, ...yes, '--kubeconfig', file], ports);
 }
-
-/** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
-const demoIsOver = "This demo's cluster has ended: the commands above no longer reach it.\n";
 
 /** The fixed version, and the following scenario that is not this one's fixed version. */
 export function scenariosToTry(shipped: ShippedScenario, wasFixed = false): string[] {

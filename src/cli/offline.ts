@@ -76,13 +76,12 @@ export const addReplay: AddCommand = (program, ports, setExitCode) => {
     .option('--as-live', 'print the lines in the order in which they became known')
     .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
     .action(async (file: string, pod: string | undefined, flags: Flags) => {
-      const { replayFile, reportsInRecording } = await import('../run/recorded-run.ts');
+      const { replayFile, listRecordings } = await import('../run/recorded-run.ts');
       const output = await outputOptions({ ...flags, logs: flags.logs !== false }, false);
       if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
         if (flags.output !== undefined || flags.report)
           throw usageError('replay', 'the list of a folder has no other format', 'Name one of its recordings.');
-        const { listRecordings } = await import('../run/recorded-run.ts');
-        return setExitCode(await listRecordings(file, reportsInRecording, ports));
+        return setExitCode(await listRecordings(file, ports));
       }
       const look = { ...output.look, isSorted: !flags.asLive };
       const options = { file, pod: pod?.replace(/^pods?\//, ''), ...output, look };

@@ -106,12 +106,9 @@ interface Config {
 /** The gates, and `confirm`: false never asks before a deletion. */
 type ConfigWords = GateFlags & { confirm?: boolean };
 
-/** Read from the working directory if it exists. */
-const configFile = '.podexit.yaml';
-
 /** --config's file, or the working directory's own; `false`: none. Throws `config.missing`, `.unreadable` and `.invalid`. */
 export async function readConfig(named: string | boolean | undefined): Promise<Config> {
-  const file = typeof named === 'string' ? named : configFile;
+  const file = typeof named === 'string' ? named : '.podexit.yaml';
   const text = named === false ? undefined : read(file, typeof named === 'string');
   return { file, words: text === undefined ? {} : await parseConfig(text, file) };
 }
@@ -176,12 +173,10 @@ function gateOf(key: string, raw: unknown, file: string): [keyof ConfigWords, un
   const known = Object.hasOwn(keys, key) ? keys[key] : undefined;
   if (!known) throw invalid(`${file}: unknown key "${key.slice(0, 80)}"`, `There are: ${Object.keys(keys).join(', ')}`);
   const value = known.read(raw);
-  if (value === undefined)
-    throw invalid(`${file}: ${key} cannot be ${shown(raw)}`, `Write it like ${key}: ${known.like}`);
-  return [known.name, value];
+  if (value !== undefined) return [known.name, value];
+  const shown = (JSON.stringify(raw) ?? String(raw)).slice(0, 80);
+  throw invalid(`${file}: ${key} cannot be ${shown}`, `Write it like ${key}: ${known.like}`);
 }
-
-const shown = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 80);
 
 const invalid = (message: string, hint: string, cause?: unknown): PodexitError =>
   new PodexitError('config.invalid', message, hint, { cause });

@@ -37,10 +37,14 @@ export async function buildProgram(
     if (options.pods !== 'all') return setExitCode(await traceOnePod(options, ports));
     setExitCode(await (await import('../run/group/trace-several.ts')).traceSeveral(options, ports));
   };
-  const needsAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.test(word));
+  // `-h` also after other switches that share its dash.
+  const isHelp = (word: string): boolean => /^(help|options|--help|-\w*h)$/.test(word);
+  const needsAll = argv === undefined || argv.length === 0 || argv.some(isHelp);
   const program = new CommandWithNeededFlags(commandName(ports.env), needsAll ? undefined : argv)
     .configureHelp(firstPage)
-    .description(about)
+    .description(
+      'Shows live how a pod shuts down, why it took that long, whether clients lost requests, and what to change.',
+    )
     .usage('TARGET [flags]')
     .argument(
       '[target...]',
@@ -88,12 +92,6 @@ function maySet(word: string, { long, short }: Option): boolean {
 }
 
 const nameOf = (flag: string): string => flag.replace(/^--(?:no-)?/, '').replace(/=[^]*$/, '');
-
-/** `-h` also after other switches that share its dash. */
-const helpWords = /^(help|options|--help|-\w*h)$/;
-
-const about =
-  'Shows live how a pod shuts down, why it took that long, whether clients lost requests, and what to change.';
 
 /** Two columns that fit a terminal of 80 with the longer of the two names. */
 const examples = (name: string): string =>

@@ -136,9 +136,6 @@ const undisturbed: Interference = {
   stop: () => {},
 };
 
-/** How often a kubelet renews its Lease. */
-const leaseRenewalMs = 10_000;
-
 /** Renews a Lease for every node while the recording shows its kubelet alive, until the cluster stops. */
 function renewLeases(cluster: Playback): void {
   const { clock, player, scenario } = cluster;
@@ -155,7 +152,7 @@ function renewLeases(cluster: Playback): void {
   function renew(): void {
     for (const { object } of isSilent() ? [] : nodes)
       cluster.write({ type: 'MODIFIED', resource: 'leases', object: leaseOf(object, clock.now()) });
-    void cluster.sleep(leaseRenewalMs).then(renew);
+    void cluster.sleep(10_000).then(renew); // as often as a kubelet does
   }
 
   if (nodes.length > 0) renew();

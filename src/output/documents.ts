@@ -38,7 +38,8 @@ export const rolloutViews: Views<RolloutResult> = {
     html: async ({ numbers, reports }) => (await import('./html/page.ts')).renderRolloutHtml(numbers, reports),
     svg: async ({ numbers, reports }) => (await import('./html/svg.ts')).renderRolloutSvg(numbers, reports),
     junit: async ({ numbers, reports }) => (await import('./machine/junit.ts')).renderRolloutJunit(numbers, reports),
-    ndjson: ({ numbers, reports }) => rolloutLines(numbers, reports),
+    ndjson: ({ numbers, reports }) =>
+      reports.map((report) => finalLines(exitReportOf(report), true)).join('') + summaryLine(numbers),
   },
 };
 
@@ -67,16 +68,11 @@ function workloadOf(target: string): { kind: string; name: string } {
   // A node may have a selector behind its name.
   const [kind = '', name] = target.split(' ', 1).join('').split('/');
   if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
+  const kinds = ['Node', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'Service'];
   const known = kinds.find((one) => one.toLowerCase() === kind);
   return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
 }
 
-const kinds = ['Node', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'Service'];
-
 /** The last line of a run over several pods. */
 export const summaryLine = (numbers: RolloutNumbers): string =>
   `${jsonText({ type: 'summary', ...summaryOf(numbers) })}\n`;
-
-/** The final lines of all pods, then the summary. */
-const rolloutLines = (numbers: RolloutNumbers, reports: readonly Report[]): string =>
-  reports.map((report) => finalLines(exitReportOf(report), true)).join('') + summaryLine(numbers);

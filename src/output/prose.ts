@@ -158,7 +158,9 @@ export function shorten(pen: Pen, name: string, width: number): string {
   const ellipsis = pen.letters('…');
   const room = width - textWidth(ellipsis);
   if (room < 2) return cutToWidth(text, Math.max(width, 0));
-  const tail = lastColumns(text, Math.floor(room / 2));
+  const tail = firstColumns(graphemesOf(text).reverse(), Math.floor(room / 2))
+    .reverse()
+    .join('');
   return `${cutToWidth(text, room - textWidth(tail))}${ellipsis}${tail}`;
 }
 
@@ -178,9 +180,6 @@ const graphemesOf = (text: string): string[] =>
 
 const cutToWidth = (text: string, width: number): string =>
   textWidth(text) <= width ? text : firstColumns(graphemesOf(text), width).join('');
-
-const lastColumns = (text: string, width: number): string =>
-  firstColumns(graphemesOf(text).reverse(), width).reverse().join('');
 
 function firstColumns(characters: readonly string[], width: number): string[] {
   let used = 0;

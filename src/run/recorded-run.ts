@@ -133,11 +133,7 @@ async function* observationsOf(lines: AsyncGenerator<ParsedLine>, file: string):
 }
 
 /** The recordings of a folder, each with its answer in one line. Returns 0, or 1 if one of them cannot be read. Throws `recording.none`. */
-export async function listRecordings(
-  folder: string,
-  read: (file: string) => Promise<Report[]>,
-  ports: Ports,
-): Promise<number> {
+export async function listRecordings(folder: string, ports: Ports): Promise<number> {
   const names = (await readdir(folder)).filter((name) => /\.ndjson(\.gz|\.zst)?$/i.test(name)).sort();
   if (names.length === 0)
     throw new PodexitError(
@@ -148,7 +144,7 @@ export async function listRecordings(
   let code = 0;
   const rows: string[][] = [];
   for (const name of names) {
-    const answer = await read(join(folder, name))
+    const answer = await reportsInRecording(join(folder, name))
       .then(([first, ...more]) => {
         if (!first) return '? no pod in it terminates';
         if (more.length === 0) return exitSentence(first);

@@ -8,7 +8,7 @@ import { parseProbeTarget, type ProbeSettings } from '../probe/target.ts';
 import { groupOfOne } from '../run/group/group.ts';
 import type { runLive } from '../run/group/run-live.ts';
 import type { Session } from '../run/session.ts';
-import { nameOf, uidOf, isFinishedPod, rawConditionOf, isTerminatingPod } from '../run/streams/watched.ts';
+import { nameOf, uidOf, isFinishedPod, isReadyPod, isTerminatingPod } from '../run/streams/watched.ts';
 import { firstTrace } from '../run/traces/traces.ts';
 import { tracesOfLog } from '../run/traces/traces-of-log.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
@@ -22,7 +22,14 @@ import { createObstacles } from '../run/progress/obstacles.ts';
 import { printLabels } from '../run/streams/selectors.ts';
 import { labelled } from './objects.ts';
 
-export interface Measuring extends Waiting {
+export interface Measuring {
+  readonly session: Session;
+  /** That the pods have to become ready. */
+  readonly timeoutMs: number;
+  /** Aborted, with the name of the signal, when the user leaves. */
+  readonly left: AbortSignal;
+  /** One sentence for stderr: what keeps the pods from becoming ready, each once. */
+  say(sentence: string): void;
   /** How the copies are asked; the target is that of each copy. */
   readonly probe: Omit<ProbeSettings, 'target'>;
   readonly path: string;
@@ -110,8 +117,6 @@ function settingsFor({ session, probe, path, targetPort }: Measuring, { service 
 
 /** ms without a failure, after which a copy counts as answering. */
 const quietMs = 1000;
-/** ms that ready pods have to answer. */
-const answerMs = 30_000;
 const lookMs = 250;
 
 /** Sends requests at a steady rate until `stop`, or until `left` is aborted. */
@@ -145,7 +150,8 @@ function startRequests({ cluster, ports }: Session, settings: ProbeSettings, lef
     /** Waits until a second has passed without a failure. Throws `probe.not-answering`, `try.not-answering`, and the reason of `left`. */
     async untilQuiet(): Promise<void> {
       quiet = 0;
-      for (const until = cluster.env.now() + answerMs; quiet < quietMs;) {
+      // Ready pods have 30 s to answer.
+      for (const until = cluster.env.now() + 30_000; quiet < quietMs;) {
         await delay(cluster.env, lookMs, left);
         left.throwIfAborted();
         if (quiet < quietMs && cluster.env.now() >= until) throw failure;
@@ -174,27 +180,16 @@ function startRequests({ cluster, ports }: Session, settings: ProbeSettings, lef
   };
 }
 
-export interface Waiting {
-  readonly session: Session;
-  /** That the pods have to become ready. */
-  readonly timeoutMs: number;
-  /** Aborted, with the name of the signal, when the user leaves. */
-  readonly left: AbortSignal;
-  /** One sentence for stderr: what keeps the pods from becoming ready, each once. */
-  say(sentence: string): void;
-}
-
 /** The pods of the copy, oldest first. Throws `try.not-ready`, and the reason of `left`. */
-export async function untilReady(
-  copy: Copy,
-  { session: { cluster }, timeoutMs, left, say }: Waiting,
-): Promise<JsonObject[]> {
+export async function untilReady(copy: Copy, measuring: Measuring): Promise<JsonObject[]> {
+  const { session, timeoutMs, left, say } = measuring;
+  const { cluster } = session;
   const selector = printLabels({ matchLabels: copy.labels });
   const obstacles = createObstacles(say);
   const until = cluster.env.now() + timeoutMs;
   for (;;) {
     const pods = (await labelled(cluster, 'Pod', selector)).filter((pod) => !isFinishedPod(pod));
-    const ready = pods.filter((pod) => !isTerminatingPod(pod) && rawConditionOf(pod, 'Ready', 'True') !== undefined);
+    const ready = pods.filter((pod) => !isTerminatingPod(pod) && isReadyPod(pod));
     if (ready.length === copy.replicas && pods.length === copy.replicas)
       return ready.sort((a, b) => createdAt(a).localeCompare(createdAt(b)));
     pods.forEach((pod) => obstacles.pod(uidOf(pod), pod));

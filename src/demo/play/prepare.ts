@@ -58,9 +58,6 @@ interface RecordedLog extends Pick<ContainerLog, 'status' | 'refusal' | 'lines' 
   container: string;
 }
 
-/** How long after `ready` the pod's end begins without a request, since the recorder waited this long. */
-const recorderWaitMs = 1200;
-
 /** A stream that ends this soon after `ready` belongs to a container that had already ended. */
 const endedBeforeMs = 200;
 
@@ -86,7 +83,8 @@ export function prepareScenario({ rows }: Scenario): PreparedScenario {
 
 function triggerOf(rows: readonly Row[], readyAt: number): FirstRequest {
   const request = rows.find((row) => row.type === 'request');
-  if (request === undefined) return { kind: 'other', at: readyAt + recorderWaitMs, method: '', path: '' };
+  // Without a request the pod's end begins this many ms after `ready`, since the recorder waited this long.
+  if (request === undefined) return { kind: 'other', at: readyAt + 1200, method: '', path: '' };
   const { method, path } = request;
   const response = rows.find((row) => row.type === 'response' && row.method === method && row.path === path);
   const answer = response?.type === 'response' ? { ...response, at: ms(response.at) } : undefined;

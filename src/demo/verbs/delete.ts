@@ -14,9 +14,6 @@ import {
 } from './delete-options.ts';
 import { formatStamp, fromMs } from '../clock.ts';
 
-/** How long the simulated node takes to end a pod whose end was not recorded. */
-const unrecordedEndMs = 300;
-
 /** A pod is its own response. The traced one ends as recorded, whatever grace is asked; with 0 it is removed at once. */
 export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind) {
   const object = cluster.requested(kind, exchange.request);
@@ -38,7 +35,8 @@ export async function executeDelete(cluster: Playback, pod: KubeObject, options:
   const isFirst = pod.metadata.deletionTimestamp === undefined;
   if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, options);
   const isByController = cluster.scenario.trigger.kind === 'other';
-  cluster.player.begin(isByController ? marking.at - assumedDeleteMs : undefined);
+  // If only a controller deleted the recorded pod, a client's DELETE begins the pod's end 5 ms before that.
+  cluster.player.begin(isByController ? marking.at - 5 : undefined);
   const wasForced = marking.object.metadata.deletionGracePeriodSeconds === 0;
   const isForced = options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0;
   return isForced && !wasForced ? applyDeletion(cluster, pod, options) : recordedEnd(cluster, pod, marking.at);
@@ -54,9 +52,6 @@ const markingStep = ({ scenario }: Playback): ChangeStep | undefined =>
     .filter((step) => step.kind === 'change')
     .filter(({ resource, object }) => resource === 'pods' && object.metadata.name === scenario.pod)
     .find(({ type, object }) => object.metadata.deletionTimestamp !== undefined || type === 'DELETED');
-
-/** If only a controller deleted the recorded pod, a client's DELETE begins the pod's end this long before that. */
-const assumedDeleteMs = 5;
 
 async function recordedEnd(cluster: Playback, pod: KubeObject, markedAt: number): Promise<KubeObject> {
   const { player, scenario } = cluster;
@@ -85,7 +80,7 @@ function applyDeletion(cluster: Playback, pod: KubeObject, options: DeleteOption
 
 /** Plays the kubelet's last DELETE, with grace 0, for a pod whose end was not recorded. */
 async function finishLater(cluster: Playback, pod: KubeObject): Promise<void> {
-  await cluster.sleep(unrecordedEndMs);
+  await cluster.sleep(300); // as long as the simulated node takes
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
   applyDeletion(cluster, current, { graceSeconds: 0, isDryRun: false });

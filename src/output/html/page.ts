@@ -29,18 +29,14 @@ export function renderHtml(report: Report): string {
   const { timeline } = report;
   // Without marks there is no picture, and nothing to zoom or to hover.
   const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
-  return pageOf({
-    title: `${report.answer.word}: ${podText(timeline)}`,
-    top: [
-      headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
-      factsList(factsOf(report)),
-      cardBoxes(cardLines, { ...report, answer: { ...report.answer, advice: [], fix: [] } }),
-      fixOf(report.answer.fix, report.answer.advice),
-    ],
-    picture,
-    notes: timeline.notes,
-    tables: tablesOf(report).map((table) => foldedTable(table, timeline.notes)),
-  });
+  const top = [
+    headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
+    factsList(factsOf(report)),
+    cardBoxes(cardLines, { ...report, answer: { ...report.answer, advice: [], fix: [] } }),
+    fixOf(report.answer.fix, report.answer.advice),
+  ];
+  const tables = tablesOf(report).map((table) => foldedTable(table, timeline.notes));
+  return pageOf(`${report.answer.word}: ${podText(timeline)}`, top, picture, tables, timeline.notes);
 }
 
 /** The page of a run over several pods: a lane for each pod, and those of the probes below them. */
@@ -57,29 +53,23 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
     ['total', numbers.total === undefined ? undefined : secondsText(numbers.total)],
     ['exit code', String(numbers.exitCode)],
   ];
-  return pageOf({
-    title: numbers.sentence,
-    top: [
-      headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
-      factsList(facts),
-      cardBoxes(rolloutCardLines, { ...numbers, fix: undefined }),
-      fixOf(numbers.fix ? [numbers.fix] : []),
-    ],
-    picture: first && drawPods(reports),
-    tables: reports.length > 0 && foldedTable(podsTable(reports)),
-  });
+  const top = [
+    headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
+    factsList(facts),
+    cardBoxes(rolloutCardLines, { ...numbers, fix: undefined }),
+    fixOf(numbers.fix ? [numbers.fix] : []),
+  ];
+  return pageOf(numbers.sentence, top, first && drawPods(reports), first && foldedTable(podsTable(reports)));
 }
 
-interface Page {
-  readonly title: string;
-  readonly top: readonly Child[];
-  readonly picture: Picture | undefined;
-  /** The observations that the picture cites. */
-  readonly notes?: Timeline['notes'];
-  readonly tables: Child;
-}
-
-function pageOf({ title, top, picture, notes, tables }: Page): string {
+/** `notes`: the observations that the picture cites. */
+function pageOf(
+  title: string,
+  top: readonly Child[],
+  picture: Picture | undefined,
+  tables: Child,
+  notes?: Timeline['notes'],
+): string {
   const figure =
     picture &&
     markup`
@@ -126,13 +116,11 @@ function headOf(title: string): Html {
     </head>`;
 }
 
-const tones = { good: 'good', bad: 'bad', warning: 'doubt' } as const;
-
 function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html {
   return markup`
     <header>
       <p class="eyebrow">${eyebrow}</p>
-      <h1><span class="${tones[ink]}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+      <h1><span class="${ink === 'warning' ? 'doubt' : ink}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
     </header>`;
 }
 

@@ -34,7 +34,7 @@ function podLane({ timeline, answer }: Report): Lane {
       .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
       .map((phase) => phaseBar(phase, timeline)),
     ...wait('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
-  ].map((bar) => atEstimate(withPodName(bar)));
+  ].map((bar) => ({ ...withPodName(bar), label: '', start: atShown(bar.start), end: atShown(bar.end) }));
   const points: Point[] = marks
     .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')
     .map((mark) => ({ ...withPodName(pointOf(mark, timeline)), at: atShown(mark.at) }));
@@ -42,8 +42,6 @@ function podLane({ timeline, answer }: Report): Lane {
 }
 
 /** Among many pods a bar shows only its most likely position; its hover text still has the interval. */
-const atEstimate = (bar: Bar): Bar => ({ ...bar, label: '', start: atShown(bar.start), end: atShown(bar.end) });
-
 const atShown = (at: Interval): Interval => ({ ...at, earliest: at.shown, latest: at.shown });
 
 /** Every report contains the run's probes: of each target, take the result with most requests. */

@@ -34,7 +34,7 @@ export const renderRolloutMarkdown = (numbers: RolloutNumbers, reports: readonly
 export function rolloutSections(numbers: RolloutNumbers, reports: readonly Report[]): string[] {
   const { symbol } = rolloutIcon(numbers);
   const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen)
-    .slice(0, maxRows)
+    .slice(0, 8) // ten lines together with the heading and the line below it
     .map(({ label, pieces }) =>
       `- ${label} ${forMarkdown(pieces.map(({ text }) => text).join(''), 1000)}`.replace('-  ', '- '),
     );
@@ -46,9 +46,6 @@ export function rolloutSections(numbers: RolloutNumbers, reports: readonly Repor
   ];
   return sections.filter((text) => text !== '');
 }
-
-/** Ten lines together with the heading and the line below it. */
-const maxRows = 8;
 
 const pen = penFor(plainStyle);
 

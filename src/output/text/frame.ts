@@ -29,8 +29,10 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Pie
     piece('bad', `${index === 0 ? `  ${pen.symbol('bad')} ` : '    '}${forTerminal(text)}`),
   ]);
   const lanes = [
-    ...containerLanes(timeline, now),
-    ...serviceLanes(timeline, now),
+    ...timeline.containers
+      .filter(({ ran, kind }) => ran || kind === 'container')
+      .map((container) => containerLane(container, timeline, now)),
+    ...byService(timeline.endpoints).map(({ service, own }) => serviceLane(service, own, timeline, now)),
     ...probeLanes(timeline),
     ...replacementLane(timeline),
   ];
@@ -52,34 +54,27 @@ function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piec
   const piecesOf = (isBrief: boolean, shown = facts): Piece[] =>
     shown.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
   // The countdown says more than the word.
-  const shownWord = width < narrowColumns && facts.length > 1 ? '' : word;
+  const shownWord = width < 58 && facts.length > 1 ? '' : word;
   const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - piecesWidth(pieces);
-  const least = shownWord === '' ? minNarrowPodColumns : minPodColumns;
+  // Enough of a pod's name to tell it from its siblings.
+  const least = shownWord === '' ? 6 : 12;
   const forms = [piecesOf(false), piecesOf(true), piecesOf(true, facts.slice(0, 2))];
   const rest = forms.find((pieces) => leftBy(pieces) >= least) ?? piecesOf(true);
   const name = shorten(pen, forTerminal(podText(timeline)), Math.max(least, leftBy(rest)));
   return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }
 
-/** Enough of a pod's name to tell it from its siblings. */
-const minPodColumns = 12;
-const minNarrowPodColumns = 6;
-const narrowColumns = 58;
-
 interface Widths {
   readonly name: number;
   readonly bar: number;
 }
 
-const maxNameColumns = 20;
-const maxBarCells = 60;
-
 /** Names get a fifth, words up to 46 columns, the bar the rest. In a narrow window words matter more than the bar. */
 function widthsFor(width: number, lanes: readonly LiveLane[]): Widths {
   const longest = Math.max(8, ...lanes.map(({ name }) => textWidth(forTerminal(name))));
-  const name = Math.min(longest, maxNameColumns, Math.max(6, Math.floor(width / 5)));
+  const name = Math.min(longest, 20, Math.max(6, Math.floor(width / 5)));
   const rest = width - name - 4;
-  const bar = Math.min(maxBarCells, rest - Math.min(46, Math.ceil(rest * 0.68)) - 2);
+  const bar = Math.min(60, rest - Math.min(46, Math.ceil(rest * 0.68)) - 2);
   return { name, bar: bar < 8 ? 0 : bar };
 }
 
@@ -124,11 +119,6 @@ export interface LiveLane {
   readonly rank: number;
 }
 
-const containerLanes = (timeline: Timeline, now: number): LiveLane[] =>
-  timeline.containers
-    .filter(({ ran, kind }) => ran || kind === 'container')
-    .map((container) => containerLane(container, timeline, now));
-
 function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): LiveLane {
   const { name, ran, exit, preStop, outcome } = container;
   const counted = countedGrace(container, timeline);
@@ -160,7 +150,7 @@ function containerWords(container: ContainerTimeline, timeline: Timeline, now: n
   if (exit) return `${end} at ${offsetText(exit.at, zero)}s`;
   if (kill && kill.shown <= now) return `SIGKILL at ${offsetText(kill, zero)}s`;
   if (stopSignal && stopSignal.shown <= now)
-    return container.reaction === 'none' && now - stopSignal.shown >= minSilenceMs
+    return container.reaction === 'none' && now - stopSignal.shown >= 2000 // a shorter silence is no news
       ? `no reaction to ${signalName(container)} for ${durationText(now - stopSignal.shown)}`
       : `${usedOf(container, timeline, now)}${signalName(container)} at ${offsetText(stopSignal, zero)}s`;
   const sent = signalSentBy(container, timeline);
@@ -171,9 +161,6 @@ function containerWords(container: ContainerTimeline, timeline: Timeline, now: n
     return 'waits for the other containers';
   return stoppingOf(container, timeline) || preStop ? 'kubelet started termination' : 'running';
 }
-
-/** A shorter silence is no news. */
-const minSilenceMs = 2000;
 
 /** `0:05 of 0:20 · `, as on the top line. */
 function usedOf(container: ContainerTimeline, timeline: Timeline, now: number): string {
@@ -196,9 +183,6 @@ function signalSentBy(container: ContainerTimeline, timeline: Timeline): number 
 }
 
 /** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
-const serviceLanes = (timeline: Timeline, now: number): LiveLane[] =>
-  byService(timeline.endpoints).map(({ service, own }) => serviceLane(service, own, timeline, now));
-
 function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): LiveLane {
   const { zero } = timeline;
   const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));

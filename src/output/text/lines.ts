@@ -69,13 +69,11 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The lines above the card already show every moment, and findings cite the observations. */
-const shownElsewhere: readonly string[] = ['Every moment', 'Observations'];
-
 /** What `-v` adds to the card: who held it up, findings with their evidence, phases, accuracy. */
 const detailLines = (pen: Pen, report: Report, width: number): string[] =>
   tablesOf(report)
-    .filter(({ title }) => !shownElsewhere.includes(title))
+    // The lines above the card already show every moment, and findings cite the observations.
+    .filter(({ title }) => !['Every moment', 'Observations'].includes(title))
     .flatMap((table, index) => [...(index === 0 ? [] : ['']), ...tableLines(pen, table, report, width)]);
 
 /** The last column that has text is wrapped; evidence is below the row. */
@@ -98,14 +96,12 @@ function tableLines(pen: Pen, { title, rows }: ReportTable, report: Report, widt
   ];
 }
 
-/** The JSON report has all cited observations. */
-const maxEvidence = 5;
-
+/** The last five: the JSON report has all cited observations. */
 function evidenceText(evidence: Cell, { timeline: { notes, zero } }: Report): string[] {
   const cited = typeof evidence === 'string' ? [] : allNotes(notes).filter(({ seq }) => evidence.includes(seq));
   if (cited.length === 0) return [];
   const shown = cited
-    .slice(-maxEvidence)
+    .slice(-5)
     .map(({ at, what }) => `${signed(at - zero, 2)} ${forTerminal(what.split(togetherWith)[0] ?? what, 160)}`);
   const more = cited.length > shown.length ? [`${cited.length - shown.length} more`] : [];
   return [`    evidence: ${[...shown, ...more].join('; ')}`];

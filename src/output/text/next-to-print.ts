@@ -4,7 +4,6 @@
  * once, causes before their effects. It is printed again, as one update, only if it turns out to be really different.
  */
 import type { Interval, Mark, Timeline } from '../../infer/timeline.ts';
-import type { MarkName } from '../../model/report.ts';
 import { halfDigitMs, isWide, printedAt } from '../time-text.ts';
 
 export interface PrintEvent {
@@ -138,13 +137,12 @@ const dependsOnHook = ({ name, subject, provisional }: Mark, { containers }: Tim
   provisional &&
   containers.find((container) => container.name === subject)?.preStop?.outcome === 'unknown';
 
-/** Marks of the whole pod that follow from the ends of all its containers. */
-const podEndMarks: ReadonlySet<MarkName> = new Set(['containers-done', 'final-delete', 'removed']);
-
 /** Earlier marks of the timeline that led to this one. */
 function causesOf(mark: Mark, marks: readonly Mark[]): Mark[] {
   const own = marks.findIndex(({ id }) => id === mark.id);
   const before = marks.slice(0, own);
-  if (podEndMarks.has(mark.name)) return before.filter(({ name }) => !name.startsWith('replacement'));
+  // Marks of the whole pod that follow from the ends of all its containers.
+  if (['containers-done', 'final-delete', 'removed'].includes(mark.name))
+    return before.filter(({ name }) => !name.startsWith('replacement'));
   return mark.subject === undefined ? [] : before.filter(({ subject }) => subject === mark.subject);
 }

@@ -28,13 +28,10 @@ function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Pi
     topLine(state, now),
     ...(trouble === undefined ? [] : [[piece('bad', `  ${pen.symbol('bad')} ${forTerminal(trouble)}`)]]),
     ...(ended.length > 0 ? [endedLine(ended)] : []),
-    ...[...state.held].slice(0, maxHeld).map(([pod, why]) => [piece('warning', `  ${forTerminal(`${pod}: ${why}`)}`)]),
+    ...[...state.held].slice(0, 3).map(([pod, why]) => [piece('warning', `  ${forTerminal(`${pod}: ${why}`)}`)]),
   ];
   const table = (titles: readonly string[], own: readonly TableRow[]): Piece[][] => liveTable(pen, titles, own, width);
-  const services = table(
-    ['SERVICE', 'READY', 'FEWEST', 'WANTED'],
-    state.services.slice(0, maxServices).map(serviceRow),
-  );
+  const services = table(['SERVICE', 'READY', 'FEWEST', 'WANTED'], state.services.slice(0, 3).map(serviceRow));
   // Those that are not ready yet are worth a row most.
   const newPods = [...state.newPods].sort((a, b) => Number(a.isReady) - Number(b.isReady) || a.seenAt - b.seenAt);
   const space = Math.max(0, room - head.length - services.length);
@@ -46,7 +43,7 @@ function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Pi
   return [
     ...head,
     ...table(
-      width < narrowColumns ? narrowTitles : columnTitles,
+      width < 90 ? narrowTitles : columnTitles,
       old.shown.map((pod) => rowOf(pod, now)),
     ),
     ...old.rest,
@@ -58,10 +55,6 @@ function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Pi
     ...services,
   ];
 }
-
-/** Budgets hold few pods at a time, and a Service more than these has rarely the same pods. */
-const maxHeld = 3;
-const maxServices = 3;
 
 /** As many as fit in `space` lines together with their titles, and a line that counts the rest. */
 function fitRows<T>(rows: readonly T[], space: number, what: string): { shown: readonly T[]; rest: Piece[][] } {
@@ -98,8 +91,6 @@ function endedLine(ended: readonly Report[]): Piece[] {
   return [plain('  ended  '), piece(isGood ? 'good' : 'bad', forTerminal(counts.join(', ')))];
 }
 
-/** In a narrower window, titles are shorter. */
-const narrowColumns = 90;
 const columnTitles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
 const narrowTitles = ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'];
 

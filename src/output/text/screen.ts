@@ -77,8 +77,6 @@ export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 
   readonly clock: Clock;
 }
 
-const minRepaintMs = 100;
-const idleRepaintMs = 1000;
 const spinnerMs = 100;
 
 /**
@@ -105,7 +103,7 @@ export function createPainting(
     const hasWritten = screen.paint(above, hasContent ? lines : [spinner(pen, clock.now(), columns())]);
     if (hasWritten && hasContent) paintedAt = clock.now();
     above = [];
-    if (!hasContent || lines.length > 0) paintAfter(hasContent ? idleRepaintMs : spinnerMs);
+    if (!hasContent || lines.length > 0) paintAfter(hasContent ? 1000 : spinnerMs);
   };
   const paintAfter = (ms: number): void => {
     cancel();
@@ -113,7 +111,7 @@ export function createPainting(
   };
   /** Not more often than people can read. */
   const paintSoon = (): void => {
-    const wait = paintedAt + minRepaintMs - clock.now();
+    const wait = paintedAt + 100 - clock.now();
     if (wait <= 0) paint();
     else paintAfter(wait);
   };

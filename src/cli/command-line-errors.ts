@@ -5,19 +5,20 @@ import { seeHelp, usageError } from './usage.ts';
 import { nodeTypes, typeOf } from './target.ts';
 import { shellQuoted } from './words.ts';
 
-/** All that the command line could have named, of which `program` has only what it may use. */
-interface Whole {
-  commands: readonly string[];
-  /** Only its flags are read: it parses nothing. */
-  wholeProgram: () => Promise<Command>;
-}
-
-/** What `program` threw, with the best hint. */
-export async function withBestHint(error: unknown, program: Command, whole: Whole): Promise<unknown> {
-  const known = error instanceof CommanderError ? flagError(error, program, await whole.wholeProgram()) : error;
+/**
+ * What `program` threw, with the best hint. It has only what the command line may use; `commands` are all that there are,
+ * and of `wholeProgram` only the flags are read: it parses nothing.
+ */
+export async function withBestHint(
+  error: unknown,
+  program: Command,
+  commands: readonly string[],
+  wholeProgram: () => Promise<Command>,
+): Promise<unknown> {
+  const known = error instanceof CommanderError ? flagError(error, program, await wholeProgram()) : error;
   if (!(known instanceof PodexitError)) return known;
   const { code, message, exitCode, cause } = known;
-  return new PodexitError(code, message, bestHint(known, program, whole.commands), { exitCode, cause });
+  return new PodexitError(code, message, bestHint(known, program, commands), { exitCode, cause });
 }
 
 function bestHint({ code, hint }: PodexitError, program: Command, commands: readonly string[]): string {

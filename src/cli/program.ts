@@ -21,7 +21,7 @@ export async function runProgram(argv: readonly string[], ports: Ports, main: Ma
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { withBestHint } = await import('./command-line-errors.ts');
     const wholeProgram = (): Promise<Command> => buildProgram(ports, setExitCode, { main });
-    throw await withBestHint(error, program, { commands: commandNames, wholeProgram });
+    throw await withBestHint(error, program, commandNames, wholeProgram);
   }
 }
 
@@ -142,9 +142,9 @@ const commands: Record<string, () => Promise<AddCommand>> = {
   recommend: async () => (await import('./offline.ts')).addRecommend,
   signals: async () => (await import('./offline.ts')).addSignals,
   watch: async () => (await import('./watch.ts')).addWatch,
-  rollout: async () => (await import('./rollout.ts')).addRollout,
+  rollout: async () => (await import('./trace-commands.ts')).addRollout,
   replay: async () => (await import('./offline.ts')).addReplay,
-  demo: async () => (await import('./demo-flags.ts')).addDemo,
+  demo: async () => (await import('./trace-commands.ts')).addDemo,
   explain: async () => (await import('./offline.ts')).addExplain,
   completion: async () => (await import('./complete/scripts.ts')).addCompletion,
   options: async () => (await import('./help.ts')).addOptions,

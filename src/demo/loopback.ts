@@ -5,8 +5,15 @@ import { type ChangeType, type KubeObject, recordsAt } from './data/kube-object.
 import { forget } from './data/log.ts';
 import { HttpError } from './data/status.ts';
 import { parseApiRequest, type KubeRequest } from './http/api-request.ts';
-import { createExchange, type RequestLog, type Call, type Outbound } from './http/exchange.ts';
-import { listen, type HttpServer, type MakeServer } from './http/server.ts';
+import {
+  createExchange,
+  type RequestLog,
+  type Call,
+  type Outbound,
+  listen,
+  type HttpServer,
+  type MakeServer,
+} from './http/exchange.ts';
 import { truthsInRunTime } from './play/player.ts';
 import { serve } from './verbs/serve.ts';
 import type { PreparedScenario } from './play/prepare.ts';

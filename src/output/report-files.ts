@@ -1,12 +1,14 @@
-/** The files of a run: that they can be written is checked before any deletion; `--report` files are written here. */
+/** The files of a run, its recording and its reports: that they can be written is checked before any deletion. */
 import { constants, promises as fs, readlinkSync, realpathSync, statSync, closeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import { unrecordable } from '../recording/recorder.ts';
+import { unrecordable, openRecorder, type Recorder } from '../recording/recorder.ts';
 import type { ReportFile } from './formats.ts';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import { render, type Views } from './render.ts';
 import type { OutputPorts } from './ports.ts';
+import { recordingVersion } from '../recording/reader.ts';
+import { forJson } from './safe-text.ts';
 
 /** Throws `usage.same-file`, `record.unwritable` or `report.unwritable`. The recording itself is opened later. */
 export async function assertOutputs({ record, reports }: { record?: string; reports: readonly ReportFile[] }) {
@@ -129,4 +131,16 @@ export function uniquePodNames(): (pod: { name: string; uid: string }) => string
       if (owners.get(own) === uid) return own;
     }
   };
+}
+
+/** The recorder of a run. `onFailure`: the recording breaks off. Throws `record.unwritable`. */
+export function recorderFor(
+  file: string,
+  logText: boolean,
+  { clock, version }: Pick<OutputPorts, 'clock' | 'version'>,
+  onFailure: (error: Error) => void,
+): Recorder {
+  const recorded = new Date(clock.now()).toISOString();
+  const header = { podexit: recordingVersion, program: version, recorded, logText };
+  return openRecorder(file, header, { safe: forJson, onFailure });
 }

@@ -145,3 +145,19 @@ const splitTerms = (text: string): string[] =>
     .split(/,(?![^(]*\))/)
     .map((term) => term.trim())
     .filter((term) => term !== '');
+
+/** Parses a body that must be a JSON object. Throws a 400. */
+export function parseBody(body: string): Record<string, unknown> {
+  const value = jsonIn(body);
+  if (isRecord(value)) return value;
+  throw badRequest('the object provided is unrecognized (must be of type Object)');
+}
+
+/** Undefined if it is no JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,17 +1,10 @@
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { success, disruptionBudget } from '../data/status.ts';
-import { matchesLabels } from '../http/api-request.ts';
+import { success, disruptionBudget, conflict } from '../data/status.ts';
+import { matchesLabels, parseBody } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';
 import type { ChangeStep } from '../play/prepare.ts';
-import {
-  checkPreconditions,
-  readDeleteOptions,
-  deleteOptionsOf,
-  parseBody,
-  type DeleteOptions,
-} from './delete-options.ts';
 import { formatStamp, fromMs } from '../clock.ts';
 
 /** A pod is its own response. The traced one ends as recorded, whatever grace is asked; with 0 it is removed at once. */
@@ -147,4 +140,33 @@ function checkBudgets(cluster: Playback, pod: KubeObject): void {
     const needed = numberAt(object, 'status.desiredHealthy');
     throw disruptionBudget(object.metadata.name, needed, numberAt(object, 'status.currentHealthy'));
   }
+}
+
+export interface DeleteOptions {
+  graceSeconds?: number;
+  uid?: string;
+  isDryRun: boolean;
+}
+
+/** DeleteOptions in the body of a DELETE, which may be empty. Throws a 400. */
+export const readDeleteOptions = ({ body }: { body: string }): DeleteOptions =>
+  deleteOptionsOf(body === '' ? {} : parseBody(body));
+
+/** DeleteOptions from an object, as in an Eviction. A negative grace period counts as 1 (SIGNALS.md §1). */
+function deleteOptionsOf(options: unknown): DeleteOptions {
+  const grace = valueAt(options, 'gracePeriodSeconds');
+  const uid = valueAt(options, 'preconditions.uid');
+  const dryRun = valueAt(options, 'dryRun');
+  return {
+    graceSeconds: typeof grace !== 'number' ? undefined : grace < 0 ? 1 : grace,
+    uid: typeof uid === 'string' ? uid : undefined,
+    isDryRun: Array.isArray(dryRun) && dryRun.includes('All'),
+  };
+}
+
+/** Throws a 409 if the object has another uid. */
+function checkPreconditions({ metadata: { name, uid } }: KubeObject, { uid: wanted }: DeleteOptions): void {
+  if (wanted === undefined || wanted === uid) return;
+  const what = `the UID in the precondition (${wanted}) does not match the UID in record (${uid})`;
+  throw conflict({ name }, `${what}. The object might have been deleted and then recreated`);
 }

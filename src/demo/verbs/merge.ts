@@ -3,7 +3,7 @@ import { badRequest } from '../data/status.ts';
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { Call } from '../http/exchange.ts';
-import { parseBody, jsonIn } from './delete-options.ts';
+import { parseBody, jsonIn } from '../http/api-request.ts';
 
 /** RFC 7386: null removes, objects are merged, everything else replaces. */
 const mergePatch = (target: unknown, patch: unknown): unknown =>

@@ -16,12 +16,6 @@ export interface PrintEvent {
   readonly was?: Interval | undefined;
 }
 
-interface PrintedMark {
-  readonly mark: Mark;
-  /** The part of the printed text that can still change. */
-  readonly result: string;
-}
-
 /** An inferred mark with a wider interval is held back. */
 const maxWidthMs = 500;
 /** No mark is held back longer than this after it has certainly happened. */
@@ -29,7 +23,8 @@ const maxHoldMs = 1000;
 
 /** The returned function tells what to print after each change. `isLast`: all that is left, since nothing follows. */
 export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => PrintEvent[] {
-  const printed = new Map<string, PrintedMark>();
+  /** `result`: the part of the printed text that can still change. */
+  const printed = new Map<string, { readonly mark: Mark; readonly result: string }>();
   /** Marks that are held back, and since when (ms) each has certainly happened. */
   let held = new Map<string, number | undefined>();
   /** ms: the time of the last line. */

@@ -97,17 +97,11 @@ export function findingsIn<T extends string>(words: readonly string[], known: re
   });
 }
 
-interface Config {
-  /** As errors name it. */
-  file: string;
-  words: ConfigWords;
-}
-
 /** The gates, and `confirm`: false never asks before a deletion. */
 type ConfigWords = GateFlags & { confirm?: boolean };
 
 /** --config's file, or the working directory's own; `false`: none. Throws `config.missing`, `.unreadable` and `.invalid`. */
-export async function readConfig(named: string | boolean | undefined): Promise<Config> {
+export async function readConfig(named: string | boolean | undefined): Promise<{ file: string; words: ConfigWords }> {
   const file = typeof named === 'string' ? named : '.podexit.yaml';
   const text = named === false ? undefined : read(file, typeof named === 'string');
   return { file, words: text === undefined ? {} : await parseConfig(text, file) };

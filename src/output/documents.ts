@@ -12,7 +12,7 @@ export const exitViews: Views<Report> = {
   document: exitReportOf,
   others: {
     name: async (report) => (await import('./text/wide.ts')).renderName(report),
-    wide: async (report) => (await import('./text/wide.ts')).renderWide(report),
+    wide: async (report) => (await import('./text/wide.ts')).wideTable([report]),
     markdown: async (report) => (await import('./machine/markdown.ts')).renderMarkdown(report),
     html: async (report) => (await import('./html/page.ts')).renderHtml(report),
     svg: async (report) => (await import('./html/svg.ts')).renderSvg(report),

@@ -1,6 +1,6 @@
 /** Lays out text of several inks in lines of a given width. Widths are columns of a terminal, not characters. */
 import stringWidth from 'string-width';
-import { penFor, plainStyle, type Ink, type Pen } from './palette.ts';
+import { plainPen, type Ink, type Pen } from './palette.ts';
 
 export interface Piece {
   readonly ink: Ink;
@@ -144,8 +144,7 @@ export function liveTable(pen: Pen, titles: readonly string[], rows: readonly Ta
 }
 
 /** Plain text in lines of at most `width` columns. */
-export const wrapWords = (text: string, width: number): string[] =>
-  flow(penFor(plainStyle), [plain(text)], { width, hang: 0 });
+export const wrapWords = (text: string, width: number): string[] => flow(plainPen, [plain(text)], { width, hang: 0 });
 
 /** A sentence beside a report: wrapped between words at a terminal, one line in a pipe. A question keeps its last blank. */
 export const sentenceOn = (output: { readonly isTty: boolean; columns(): number }, text: string): string =>

@@ -5,7 +5,7 @@ import type { OutputPorts } from '../output/ports.ts';
 import { flow, plain, dim, liveTable, piece, type Piece, type TableRow } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { isRepainted, repainting, viewOptions } from '../output/text/live.ts';
-import type { LookOptions } from '../output/view.ts';
+import type { LookOptions, View } from '../output/view.ts';
 import { exitLines, exitDocument, jsonDocument, jsonLine, type WatchListener, type WatchedExit } from './lines.ts';
 import type { WatchFormat } from './group.ts';
 import { summaryText, type ExitNumbers, type WorkloadCounts } from './exit-counts.ts';
@@ -15,11 +15,8 @@ import { durationText } from '../output/text/status.ts';
 import { plural } from '../verdict/words.ts';
 import type { ServiceReady } from './services.ts';
 
-export interface WatchView extends Pick<WatchListener, 'exit' | 'gap'> {
-  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
-  say?(text: string): boolean;
+export interface WatchView extends Pick<WatchListener, 'exit' | 'gap'>, Pick<View, 'say' | 'close'> {
   end(numbers: ExitNumbers, stillTerminating: number): void;
-  close?(): void;
 }
 
 export function watchView(

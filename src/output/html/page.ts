@@ -15,7 +15,7 @@ import { style } from './style.ts';
 import { drawPods } from './pods.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
 import { drawTimeline, pictureSvg, type Picture } from './timeline.ts';
-import { penFor, plainStyle } from '../palette.ts';
+import { plainPen } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
@@ -23,7 +23,7 @@ import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
 
 /** The page's heading says the answer, and its facts the pod. */
-const rowsOnly = { pen: penFor(plainStyle), rowsOnly: true };
+const rowsOnly = { pen: plainPen, rowsOnly: true };
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;

@@ -1,7 +1,7 @@
 /** `-o svg`, `--report FILE.svg`: a picture without script. Converters to PNG know neither variables nor dark mode. */
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
-import { penFor, plainStyle } from '../palette.ts';
+import { plainPen as pen } from '../palette.ts';
 import { podText } from '../pod-facts.ts';
 import { flow, plain } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -11,8 +11,6 @@ import { markup, trusted } from './markup.ts';
 import { drawPods } from './pods.ts';
 import { chart, dark, light } from './style.ts';
 import { drawnLanes, drawTimeline, lineHeight, margin, pictureWidth, type Picture } from './timeline.ts';
-
-const pen = penFor(plainStyle);
 
 export function renderSvg(report: Report): string {
   const { timeline, answer } = report;

@@ -5,7 +5,7 @@ import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitRows } from '../text/card-rows.ts';
 import { iconOf, trafficSign } from '../text/card.ts';
-import { penFor, plainStyle } from '../palette.ts';
+import { plainPen as pen } from '../palette.ts';
 import { deletedText, ownerText, podText } from '../pod-facts.ts';
 import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutIcon, rolloutRows } from '../text/rollout-card.ts';
@@ -46,8 +46,6 @@ export function rolloutSections(numbers: RolloutNumbers, reports: readonly Repor
   ];
   return sections.filter((text) => text !== '');
 }
-
-const pen = penFor(plainStyle);
 
 /** Heading, pod, and one line each for containers, traffic, requests, gates and why: ten at most. */
 function answerSection(report: Report): string {

@@ -132,7 +132,7 @@ export const commandName = (env: Ports['env']): string =>
     ? 'kubectl podexit'
     : 'kubectl-podexit';
 
-/** By name. Each has its own file, loaded only if a command line names the command or asks for help. */
+/** By name. Its file is loaded only if a command line names the command or asks for help. */
 const commands: Record<string, () => Promise<AddCommand>> = {
   check: async () => (await import('./check.ts')).addCheck,
   fix: async () => (await import('./check.ts')).addFix,

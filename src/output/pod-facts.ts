@@ -5,7 +5,6 @@ import { controllerOf, isRunning, statusesOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
-import { beganToStop } from '../verdict/ledger.ts';
 import type { Report } from '../verdict/report.ts';
 import { needsNoReplacement } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
@@ -99,16 +98,12 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
-    const task = owner === 'kubelet' ? taskOf(own, ms) : '';
+    const started = (own.find(({ what }) => what.startsWith('began '))?.seconds ?? 0) * 1000;
+    const task =
+      started > 0.9 * ms ? ' to begin the stop' : owner === 'kubelet' && started < 0.1 * ms ? ' to clean up' : '';
     return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${task}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
-}
-
-/** What the kubelet had to do in nearly all of this time, `ms`. */
-function taskOf(waits: readonly LedgerEntry[], ms: number): string {
-  const before = waits.reduce((sum, { what, seconds }) => sum + (what === beganToStop ? seconds * 1000 : 0), 0);
-  return before > 0.9 * ms ? ' to begin the stop' : before < 0.1 * ms ? ' to clean up' : '';
 }
 
 /**

@@ -30,9 +30,7 @@ const isForGithub = ({ github }: Publish, { env }: OutputPorts): boolean => gith
  */
 export async function publishPod(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
   const { env, stderr } = ports;
-  if (isForGithub(where, ports)) {
-    annotate(githubAnnotations(report), where, format, ports);
-  }
+  annotate(githubAnnotations(report), where, format, ports);
   if (sendsTraces(where, ports)) {
     const { exportTrace } = await import('../export/export-trace.ts');
     const failure = await exportTrace(exitReportOf(report), { env, version: ports.version });

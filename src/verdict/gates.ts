@@ -153,7 +153,11 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
       `${message}, but ${unmeasuredBy(blind)} of ${blind.target} were not measured: not proven to be within the limit`,
     );
   if ('count' in limit) return { name, passed, message: `${message} (--max-lost ${limit.count})` };
-  return { name, passed, message: `${message} (${shareOfSent(failed / sent)}; --max-lost ${shareOfSent(limit.share)})` };
+  return {
+    name,
+    passed,
+    message: `${message} (${shareOfSent(failed / sent)}; --max-lost ${shareOfSent(limit.share)})`,
+  };
 }
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */

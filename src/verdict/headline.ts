@@ -141,8 +141,7 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boo
   const grace = graceMs(timeline);
   const used = graceUsedLength(container);
   // The share of another length than the printed one.
-  const isOfOther = !withHook && drain !== undefined && used !== drain;
-  if (!used || isOfOther) return '';
+  if (!used || (!withHook && drain !== undefined && used !== drain)) return '';
   const share = shareOfGrace(timeline, used);
   if (!isShareKnown(share, grace)) return '';
   return ` (${shareText(share, grace)} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;

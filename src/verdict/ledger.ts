@@ -11,9 +11,6 @@ import { list } from './words.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner, MarkName } from '../model/report.ts';
 import { second } from '../model/span.ts';
 
-/** What the kubelet did first; all else that it is waited for comes after the exits. */
-export const beganToStop = 'began to stop the pod';
-
 /** A shorter wait of a component needs no proof of what it did. */
 const longWaitMs = 2 * second;
 
@@ -163,7 +160,7 @@ function startOf(input: RuleInput, container: ContainerTimeline | undefined): St
   const isProved = containerSpec(timeline.pod, subject)?.lifecycle?.preStop === undefined;
   if (wasStopping(input, subject)) return { at: exit, owner: 'application', subject, what, isProved };
   if (exit && at && exit.shown < at.shown) return { at: exit, owner: 'unexplained', what: 'the containers ended' };
-  return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: beganToStop, isProved: true };
+  return { at, owner: 'kubelet', subject: timeline.pod.spec.nodeName, what: 'began to stop the pod', isProved: true };
 }
 
 /** Of pods that the kubelet may have stopped by itself. `reason`: an Event's (SIGNALS.md §4). `isCertain`: it had begun. */

@@ -48,6 +48,7 @@ function numbersOf(
   const timelines = reports.map(({ timeline }) => timeline);
   const containers = timelines.flatMap((timeline) => timeline.containers);
   const zeros = timelines.map(({ zero }) => zero);
+  const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
   const verdicts = reports.map(({ verdict }) => verdict);
   const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
   const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
@@ -65,7 +66,7 @@ function numbersOf(
     /** Pods with a container that was killed at the end of its grace period. */
     killed: timelines.filter(({ containers }) => containers.some(({ outcome }) => outcome === 'killed')).map(nameOf),
     /** From the first request (or acceptance) to the last removal. */
-    total: totalOf(timelines),
+    total: ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...zeros),
     /** From the first request to the last. */
     deleting: Math.max(0, ...zeros) - Math.min(...zeros),
     slowest: slowestOf(reports),
@@ -101,11 +102,6 @@ const nameOf = ({ pod }: Timeline): string => pod.metadata.name;
 function sharedBy<Item, T>(items: readonly Item[], valueOf: (item: Item) => T): T | undefined {
   const values = new Set(items.map(valueOf));
   return values.size === 1 ? [...values][0] : undefined;
-}
-
-function totalOf(timelines: readonly Timeline[]): number | undefined {
-  const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
-  return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
 }
 
 function slowestOf(reports: readonly Report[]) {

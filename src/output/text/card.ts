@@ -38,7 +38,7 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const rows = answerRows(report, options);
   const labels = [...exits, ...rows].map(({ label }) => label);
   const layout = cardLayout(pen, options.columns, labels);
-  const isGood = isAllGood(report);
+  const isGood = iconOf(report).symbol === 'good';
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
   const last = lastLines(options, iconOf(report), closingText(report));
   const blank = isGood ? [] : [''];
@@ -89,9 +89,6 @@ export function iconOf({ verdict: { exitCode, outcome, findings = [] } }: { read
   return { symbol: exitCode === 3 ? 'none' : 'unknown', ink: 'warning' };
 }
 
-/** Nothing about the exit needs reading up: the card is short. */
-const isAllGood = (report: Report): boolean => iconOf(report).symbol === 'good';
-
 function answerLine(report: Report, { pen, width }: CardLayout): string[] {
   const { symbol, ink } = iconOf(report);
   const { word, headline } = report.answer;
@@ -128,7 +125,7 @@ const rowOf = (label: string, rank: number, sentence: string, head?: Piece, comm
 
 function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
-  const isGood = isAllGood(report);
+  const isGood = iconOf(report).symbol === 'good';
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
   return [

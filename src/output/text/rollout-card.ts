@@ -53,9 +53,10 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, noReady, worst, fix } = numbers;
+  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
+  const late = numbers.deleting < 1000 ? '' : `; the last deletion came after ${secondsText(numbers.deleting)}`;
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
@@ -63,7 +64,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', counts.join(' · ')),
-    ...row('total', totalText(numbers)),
+    ...row('total', total === undefined ? undefined : `${secondsText(total)} until all were gone${late}`),
     ...row('slowest', slowestText(numbers)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
@@ -89,12 +90,6 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   const texts = [...by, ...(held ? [`${held.pod} ${held.note}`] : []), ...waited];
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
-
-/** `10.8s until all were gone; the last deletion came after 7.5s` */
-const totalText = ({ total, deleting }: RolloutNumbers): string | undefined =>
-  total === undefined
-    ? undefined
-    : `${secondsText(total)} until all were gone${deleting < 1000 ? '' : `; the last deletion came after ${secondsText(deleting)}`}`;
 
 /** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 to clean up` */
 const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>

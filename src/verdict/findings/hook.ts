@@ -79,9 +79,8 @@ function ofHook(
 }
 
 const failedAdvice: Record<HookKind, string> = {
-  exec: 'Correct the command of the hook: kubectl exec in a test copy of the pod shows why it fails, the API does not.',
-  httpGet:
-    'Correct the request of the hook: kubectl exec in a test copy of the pod shows why it fails, the API does not.',
+  exec: 'Correct the command of the hook: kubectl exec in a test copy of the pod shows why it fails (the API does not).',
+  httpGet: 'Correct the request of the hook: kubectl exec in a test copy of the pod shows why it fails.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };

@@ -1,6 +1,6 @@
 /** Constraints between the clocks of client, API server and node (SIGNALS.md §5 "Clocks"), from their timestamps. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { offsetAt, stepOf, type Bound, type RemoteClock } from '../model/clock.ts';
+import { offsetAt, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second } from '../model/span.ts';
 import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
@@ -148,9 +148,3 @@ const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: numb
   nodeReady.some(
     ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= arrivedAt + millisecondsOf('delivery-lag'),
   );
-
-/** The stretch in which a clock was set, by its contradictory bounds. */
-export function unusableClock(clock: RemoteClock): PodNetwork['unusable']['api'] {
-  const step = stepOf(clock);
-  return step && { from: step.lo, to: step.hi, cause: 'clock-stepped' };
-}

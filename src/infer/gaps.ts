@@ -43,8 +43,8 @@ const gapIn = (stream: StreamName, cause: TimelineGap['cause'], from: number, to
 
 /** Clocks that were set, or may have been: nothing is dated by them. */
 export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[] => [
-  ...(api ? [{ resource: 'clock of the API server', ...api }] : []),
-  ...(node ? [{ resource: 'clock of the node', ...node }] : []),
+  ...(api ? [{ resource: 'clock of the API server', from: api.lo, to: api.hi, cause: 'clock-stepped' as const }] : []),
+  ...(node ? [{ resource: 'clock of the node', from: node.lo, to: node.hi, cause: 'clock-stepped' as const }] : []),
 ];
 
 /** Stretches of over a second in which nothing was lost, but changes arrived late, as the connection or the server was down. */

@@ -145,9 +145,9 @@ export const outlivedRemoval = (stop: Stop): boolean =>
 
 /** By default (SIGNALS.md §2 S8) any signal that asks a program to end, but not one of a crash or a broken pipe. */
 const fitsStopSignal = (code: number, named: string | undefined): boolean =>
-  numberOfSignal(named) === undefined ? usualStopSignals.some((name) => isExitBy(name, code)) : isExitBy(named, code);
-
-const isExitBy = (signal: string | undefined, code: number): boolean => numberOfSignal(signal) === code - 128;
+  (numberOfSignal(named) === undefined ? usualStopSignals : [named]).some(
+    (name) => numberOfSignal(name) === code - 128,
+  );
 
 const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
 

@@ -21,21 +21,15 @@ type StopMoment = 'stop-signal' | 'kill' | 'exit';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
-interface References {
-  readonly client: number;
-  readonly node: number;
-  readonly api: number;
-}
-
 type Proof = Pick<Constraint, 'because' | 'evidence'>;
 type Limits = Partial<Pick<Estimate, 'client' | 'node'>>;
 
 export class PodNetwork extends Network {
-  readonly references: References;
+  readonly references: Readonly<Record<'client' | 'node' | 'api', number>>;
   /** In which stretch of client time a clock was, or may have been, set: nothing is dated by its timestamps. */
   readonly unusable: { readonly node?: Span | undefined; readonly api?: Span | undefined };
 
-  constructor(references: References, unusable: PodNetwork['unusable']) {
+  constructor(references: PodNetwork['references'], unusable: PodNetwork['unusable']) {
     super(['client', 'node'], ['client', 'node', 'api']);
     this.references = references;
     this.unusable = unusable;

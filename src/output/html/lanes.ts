@@ -1,13 +1,6 @@
 /** What each lane of the picture contains: bars with uncertain ends, and points. Data only. */
-import type {
-  EndpointTimeline,
-  Interval,
-  Mark,
-  Phase,
-  ProbeResult,
-  ReplacementTimeline,
-  Timeline,
-} from '../../infer/timeline.ts';
+import type { EndpointTimeline, Interval, Mark, Phase, ReplacementTimeline, Timeline } from '../../infer/timeline.ts';
+import type { ProbeResult } from '../../infer/probes.ts';
 import type { MarkName } from '../../model/report.ts';
 import { lengthText } from '../../verdict/length-text.ts';
 import { exitText, markText } from '../mark-text.ts';

@@ -1,5 +1,6 @@
 /** The picture of a run over several pods: a lane for each pod, on one axis of wall-clock time, and the probes' lanes. */
-import type { Interval, ProbeResult, Timeline } from '../../infer/timeline.ts';
+import type { ProbeResult } from '../../infer/probes.ts';
+import type { Interval, Timeline } from '../../infer/timeline.ts';
 import type { Report } from '../../verdict/report.ts';
 import { byTime } from '../report-tables.ts';
 import { clockText, exactly } from '../time-text.ts';

@@ -98,9 +98,9 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
-    const started = (own.find(({ what }) => what.startsWith('began '))?.seconds ?? 0) * 1000;
-    const task =
-      started > 0.9 * ms ? ' to begin the stop' : owner === 'kubelet' && started < 0.1 * ms ? ' to clean up' : '';
+    const toBegin = ((own.find(({ what }) => what.startsWith('began '))?.seconds ?? 0) * 1000) / ms;
+    const isOne = owner === 'kubelet' && (toBegin < 0.1 || toBegin > 0.9);
+    const task = isOne ? (toBegin > 0.5 ? ' to begin the stop' : ' to clean up') : '';
     return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${task}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;

@@ -29,12 +29,11 @@ const isForGithub = ({ github }: Publish, { env }: OutputPorts): boolean => gith
  * stdout has lines for people, else to stderr.
  */
 export async function publishPod(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
-  const { env, stderr } = ports;
   annotate(githubAnnotations(report), where, format, ports);
   if (sendsTraces(where, ports)) {
     const { exportTrace } = await import('../export/export-trace.ts');
-    const failure = await exportTrace(exitReportOf(report), { env, version: ports.version });
-    if (failure !== undefined) stderr.write(`podexit: the trace was not exported: ${failure}\n`);
+    const failure = await exportTrace(exitReportOf(report), ports);
+    if (failure !== undefined) ports.stderr.write(`podexit: the trace was not exported: ${failure}\n`);
   }
 }
 

@@ -152,12 +152,9 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
     return unproven(
       `${message}, but ${unmeasuredBy(blind)} of ${blind.target} were not measured: not proven to be within the limit`,
     );
-  if ('count' in limit) return { name, passed, message: `${message} (--max-lost ${limit.count})` };
-  return {
-    name,
-    passed,
-    message: `${message} (${shareOfSent(failed / sent)}; --max-lost ${shareOfSent(limit.share)})`,
-  };
+  const most = 'count' in limit ? `${limit.count}` : shareOfSent(limit.share);
+  const measured = 'count' in limit ? '' : `${shareOfSent(failed / sent)}; `;
+  return { name, passed, message: `${message} (${measured}--max-lost ${most})` };
 }
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */

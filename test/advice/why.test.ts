@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
-import { mayOwn } from '../../src/advice/why/owners.ts';
+import { mayOwn } from '../../src/advice/why/gone-pod.ts';
 import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import type { ExitReport, MarkReport } from '../../src/model/report.ts';

@@ -23,7 +23,7 @@ export function observationsOf(
   const [first] = pods;
   if (!first) return [];
   const before = beforeDeletion(pods, request);
-  const at = Math.floor(before?.at ?? first.answeredAt);
+  const at = Math.floor((before ?? first).answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
     ...datesFor([...pods, ...slices, ...events].filter(isLater)),
@@ -102,7 +102,7 @@ function stateAfter(pod: JsonObject, event: AuditEvent): JsonObject | undefined 
   return {
     ...pod,
     // The patch does not hold the new version: it is larger by one or more.
-    metadata: { ...metadata, resourceVersion: versionAfter(resourceVersion, 1n) },
+    metadata: { ...metadata, resourceVersion: nextVersion(resourceVersion) },
     status: patchedStatus(asObject(pod['status']), asObject(sent['status'])),
   };
 }
@@ -119,28 +119,20 @@ function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject
   return { ...Object.fromEntries(present), conditions: [...byType.values()] };
 }
 
-/** The last state before the deletion, or the first one with the request's changes undone. Undefined if the log begins later. */
-function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined) {
+/** The last state before the deletion, or the first one without its marks. Undefined if the log begins later. */
+function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined): PodState | undefined {
   const alive = pods.findLast(({ object }) => !isDeleted(object));
-  if (alive) return { at: alive.answeredAt, object: alive.object };
   const [first] = pods;
-  if (!first || request?.answeredAt !== first.answeredAt) return undefined;
+  if (alive || !first || request?.answeredAt !== first.answeredAt) return alive;
   const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first.object);
-  const generation = asNumber(metadata['generation']);
-  const object: JsonObject = {
-    ...first.object,
-    metadata: {
-      ...metadata,
-      generation: generation === undefined ? undefined : generation - 1,
-      resourceVersion: versionAfter(metadata['resourceVersion'], -1n),
-    },
-  };
-  return { at: first.receivedAt - second, object };
+  const generation = (asNumber(metadata['generation']) ?? 1) - 1;
+  const object = { ...first.object, metadata: { ...metadata, generation, resourceVersion: '1' } };
+  return { ...first, answeredAt: first.receivedAt - second, object };
 }
 
-const versionAfter = (version: unknown, by: bigint): string => {
+const nextVersion = (version: unknown): string => {
   const text = asString(version) ?? '1';
-  return /^\d+$/.test(text) ? String(BigInt(text) + by) : text;
+  return /^\d+$/.test(text) ? String(BigInt(text) + 1n) : text;
 };
 
 /** The Services that the slices name. No event holds selectors; without one, slices show which pods belong to it. */

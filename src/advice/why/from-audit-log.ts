@@ -17,7 +17,6 @@ import {
   requestIn,
   triggerBy,
   uidIn,
-  wasRemovedWhileRunning,
   type AuditEvent,
 } from './audit-events.ts';
 import { eventsInText } from './nested-events.ts';
@@ -78,7 +77,7 @@ export async function fromAuditLogs(
       'when it was taken out of traffic: the log contains no EndpointSlice with the pod',
     ],
     [
-      wasRemovedWhileRunning(podWrites),
+      exit?.timeline.containers.some(({ ran, exit: end }) => ran && !end) === true,
       'how its containers ended: it was removed before the kubelet had reported that',
     ],
     [exit !== undefined, 'its replacement, its node and its logs: only what names the pod was read'],

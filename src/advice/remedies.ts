@@ -45,11 +45,7 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
   // A patch of a custom resource would replace its whole list of containers.
-  const { isCustom, isOfOldVersion, subject } = situation;
-  if (isCustom || !isOfOldVersion) return all.map((one) => (isCustom ? { ...one, edits: [] } : one));
-  const version = subject.kind === 'CronJob' ? 'batch/v1' : 'apps/v1';
-  const first = `first move it to ${version}, as no cluster has both its apiVersion and these fields; then `;
-  return all.map((one) => (one.edits.some(isNew) ? { ...one, text: first + one.text, edits: [] } : one));
+  return situation.isCustom ? all.map((one) => ({ ...one, edits: [] })) : all;
 }
 
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
@@ -91,9 +87,6 @@ const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
 
-/** Younger than the old versions: sleep hooks, sidecars, maxSurge of a DaemonSet, maxUnavailable of a StatefulSet. */
-const isNew = ({ path }: Edit): boolean => /preStop|restartPolicy|updateStrategy/.test(path.join());
-
 const inWords = (solves: readonly Problem[], text: string): Remedy[] =>
   solves.length === 0 ? [] : [{ solves, text, edits: [] }];
 
@@ -103,7 +96,7 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
-  const { solves, sentences, stuck, same = [], ...sleeps } = hooksFor(plan);
+  const { solves, sentences, stuck, ...sleeps } = hooksFor(plan);
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
   const isAdded = sleeps.on.length > 0;
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
@@ -123,7 +116,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   if (stuck !== undefined) {
     const told = [...solves, ...graceProblems];
     const text = longer ? `${stuck}; with it ${longer}` : stuck;
-    return [...sentences, ...(limit ? inWords(told, unfit) : inWords([...told, ...same], text))];
+    return [...sentences, ...(limit ? inWords(told, unfit) : inWords(told, text))];
   }
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
@@ -135,10 +128,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const parts = [isAdded && hook, longer].filter(Boolean);
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
-  const delay = deregistrationIn(situation);
-  const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
-  const untilKnown =
-    delay === undefined ? ', to keep serving until traffic stops; adjust the sleep to your load balancer' : byDelay;
+  const untilKnown = ', to keep serving until traffic stops; adjust the sleep to your load balancer';
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
   const adjust = !isAdded ? shorter : isForClients ? forClients : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
@@ -199,8 +189,7 @@ function hooksFor(plan: Plan) {
   const raced = situation.containers.filter(({ name }) =>
     solves.some((one) => late.includes(one) && one.container === name),
   );
-  const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
-  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
+  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
   // The API takes whole seconds; a measured hook has others.
   const planned = raced.map(({ hook }) => (hook?.fails && hook.plannedSeconds) || 0);
   const hooks = [...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0);
@@ -208,11 +197,9 @@ function hooksFor(plan: Plan) {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
-  const reasons = missing.map((one) => [one.name, whyNoSleep(situation, one, longest)] as const);
-  const [first, stuck] = reasons.find(([, why]) => why !== undefined) ?? [];
-  const told = stuck?.includes(waitLoop(situation)) && first;
-  const same = of(plan, 'stop-signal-mismatch').filter((one) => one.container === told && one.path.includes('preStop'));
-  return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck, same };
+  const reasons = missing.map((one) => whyNoSleep(situation, one, longest));
+  const stuck = reasons.find((why) => why !== undefined);
+  return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck };
 }
 
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
@@ -222,11 +209,6 @@ function lateStops(plan: Plan): Problem[] {
     code === 'prestop-failed' ? replaceable.includes(container) : advice === undefined,
   );
 }
-
-const deregistrationIn = (situation: Situation): number | undefined =>
-  servicesOfClients(situation)
-    .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
-    .sort((a, b) => b - a)[0];
 
 /** A hook of another kind stays: its work must not be dropped. A sleep that can never run is no loss. */
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
@@ -254,7 +236,7 @@ function whyNoHook(plan: Plan): string | undefined {
   const { answer, because } = othersServe(situation);
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
-  if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
+  if (answer === 'yes' && gate !== undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
   const { single } = situation.capacity;
   if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))
@@ -432,6 +414,6 @@ function readiness({ subject, capacity }: Situation, { name, ports }: ContainerS
   if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
     return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
   const isDatagram = ports.length > 0 && ports.every(({ protocol }) => protocol === 'UDP');
-  const how = isDatagram ? 'by a command, as no other probe asks UDP' : 'on a port that it opens to the network';
-  return inWords([problem], `${text} of what its clients need, ${how}`);
+  const how = isDatagram ? '' : ', on a port that it opens to the network';
+  return inWords([problem], `${text} of what its clients need${how}`);
 }

@@ -25,6 +25,8 @@ export interface Neighbours extends ReturnType<typeof neighboursIn> {
 }
 
 export interface ServiceSpec extends ReturnType<typeof serviceOf> {
+  /** How long AWS' load balancer lets the requests of a removed target finish, where an annotation sets it. */
+  deregistrationSeconds?: number;
   /** Containers of all the workloads in the input that it selects, which may be one for each environment. */
   selected?: readonly ContainerSpec[];
   isShared?: boolean;
@@ -118,11 +120,18 @@ export const readyBehind = (service: string, slices: readonly EndpointSlice[]): 
 
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
+  const services = ofKind('Service').map((service): ServiceSpec => {
+    // The Ingresses that route to it (networking.k8s.io/v1).
+    const backend = `"service":{"name":${JSON.stringify(service.metadata?.name)}`;
+    const fronts = ofKind('Ingress').filter((one) => JSON.stringify(one).includes(backend));
+    const [deregistrationSeconds] = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
+    return { ...serviceOf(service), deregistrationSeconds };
+  });
   const claims = ofKind('PersistentVolumeClaim').map(
     (claim) => [claim.metadata?.name, asStrings(asObject(asObject(claim)['spec'])['accessModes'])] as const,
   );
   return {
-    services: ofKind('Service').map(serviceOf),
+    services,
     budgets: ofKind('PodDisruptionBudget').map(budgetOf),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
     claims: new Map(claims),
@@ -136,6 +145,12 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     /** These are from files; the cluster may have Services that are not in them. */
     mayHaveOtherServices: true,
   };
+}
+
+/** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). */
+function deregistrationOf({ metadata }: KubernetesObject): number | undefined {
+  const set = Object.entries(metadata?.annotations ?? {}).find(([key]) => key.endsWith('target-group-attributes'));
+  return maybe(Number)(/deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(asText(set?.[1]))?.[1]);
 }
 
 /** The workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */

@@ -128,7 +128,10 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const parts = [isAdded && hook, longer].filter(Boolean);
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
-  const untilKnown = ', to keep serving until traffic stops; adjust the sleep to your load balancer';
+  const delay = deregistrationIn(situation);
+  const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
+  const untilKnown =
+    delay === undefined ? ', to keep serving until traffic stops; adjust the sleep to your load balancer' : byDelay;
   const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
   const adjust = !isAdded ? shorter : isForClients ? forClients : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
@@ -189,7 +192,8 @@ function hooksFor(plan: Plan) {
   const raced = situation.containers.filter(({ name }) =>
     solves.some((one) => late.includes(one) && one.container === name),
   );
-  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
+  const usual = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0);
+  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? usual) : 0;
   // The API takes whole seconds; a measured hook has others.
   const planned = raced.map(({ hook }) => (hook?.fails && hook.plannedSeconds) || 0);
   const hooks = [...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0);
@@ -209,6 +213,11 @@ function lateStops(plan: Plan): Problem[] {
     code === 'prestop-failed' ? replaceable.includes(container) : advice === undefined,
   );
 }
+
+const deregistrationIn = (situation: Situation): number | undefined =>
+  servicesOfClients(situation)
+    .flatMap(({ deregistrationSeconds }) => deregistrationSeconds ?? [])
+    .sort((a, b) => b - a)[0];
 
 /** A hook of another kind stays: its work must not be dropped. A sleep that can never run is no loss. */
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
@@ -236,7 +245,7 @@ function whyNoHook(plan: Plan): string | undefined {
   const { answer, because } = othersServe(situation);
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
-  if (answer === 'yes' && gate !== undefined)
+  if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
   const { single } = situation.capacity;
   if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))

@@ -49,8 +49,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     moments,
     problem: read.findLast(({ isBad }) => isBad)?.moment.what,
     /** The next pod of its name existed before the kubelet began to stop this one: it was removed while running. */
-    wasForced:
-      stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
+    wasForced: stop !== undefined && next !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };
 }
 
@@ -95,37 +94,26 @@ function deletionOf(name: string, own: readonly EventFacts[], { facts }: Namespa
   );
 }
 
-/** The pod that replaced it. */
+/** The next pod of its name. */
 type Successor = NonNullable<ReturnType<typeof successorOf>>;
 
-const createdAt = ({ metadata }: KubernetesObject): number => timeIn(metadata?.creationTimestamp);
-
-function successorOf({ name, uid, stop, owners: [owner], facts, pods }: Traces) {
+function successorOf({ name, uid, stop, facts, pods }: Traces) {
   if (!stop || uid === undefined) return undefined;
-  const others = pods.filter((pod) => pod.metadata?.uid !== uid);
-  const namesake = others.find((pod) => pod.metadata?.name === name);
-  const sibling = others
-    .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
-    .filter((pod) => pod.metadata?.ownerReferences?.some(({ uid: ownerUid }) => ownerUid === owner?.uid))
-    .sort((a, b) => createdAt(a) - createdAt(b))[0];
-  const pod = namesake ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
-  const isSibling = pod !== namesake;
+  const pod = pods.find(({ metadata }) => metadata?.name === name && metadata.uid !== uid);
   const ofName = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
   // Those of older pods of this name, which may still get Events.
   const older = new Set([uid, undefined, ...ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid)]);
   const nextEvent = ofName.find((fact) => !older.has(fact.uid));
+  const at = timeIn(pod?.metadata?.creationTimestamp);
   const created = pod
-    ? { earliest: createdAt(pod), latest: createdAt(pod) + 1000, source: 'creationTimestamp' }
+    ? { earliest: at, latest: at + 1000, source: 'creationTimestamp' }
     : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
   if (!created || !isPlausibleTime(created.earliest)) return undefined;
-  const what = isSibling
-    ? `pod ${pod?.metadata?.name} was created, perhaps as its replacement`
-    : `the next ${name} was created`;
   return {
     pod,
-    /** ms since the epoch. The pod was removed by then, because another one has its name. Unset for a sibling. */
-    goneBy: isSibling ? undefined : created.latest,
-    moment: { name: 'replacement-created', what, ...created } satisfies WhyMoment,
+    /** ms since the epoch. The pod was removed by then, because another one has its name. */
+    goneBy: created.latest,
+    moment: { name: 'replacement-created', what: `the next ${name} was created`, ...created } satisfies WhyMoment,
   };
 }
 
@@ -148,7 +136,7 @@ function graceOf(
   if (!found) return undefined;
   const end = stop.at + found.seconds * 1000;
   const lastSeen = Math.max(...read.flatMap(({ provesPresence, moment }) => (provesPresence ? moment.earliest : [])));
-  const isGone = next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs;
+  const isGone = next !== undefined && next.goneBy < end - uncertaintyMs;
   const atItsEnd = isGone ? 'gone' : lastSeen > end + uncertaintyMs ? 'still-there' : 'unknown';
   return { ...found, end: { earliest: end - uncertaintyMs, latest: end + uncertaintyMs }, atItsEnd };
 }
@@ -167,8 +155,7 @@ function triggerOf(
   const isFailed = facts.some(
     (fact) => /^(Recreating|FailedDaemonPod)/.test(fact.reason) && fact.message.includes(deleted.name),
   );
-  if (deleted.kind === 'StatefulSet' && next?.goneBy !== undefined && !isFailed)
-    return { trigger: 'rollout', by: `a rollout of ${by}` };
+  if (deleted.kind === 'StatefulSet' && next && !isFailed) return { trigger: 'rollout', by: `a rollout of ${by}` };
   // A rollout scales up another ReplicaSet of the same Deployment at the same time.
   const deployment = owners[1]?.name;
   const scaling = facts.filter(

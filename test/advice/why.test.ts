@@ -236,7 +236,7 @@ const reasons: [marks: RegExp, reason: RegExp][] = [
     /the log contains no Event of the pod|it was removed before/,
   ],
   [/^(exited|containers-done)$/, /it was removed before the kubelet had reported that/],
-  [/^(unrouted|endpoint-removed)$/, /the log contains no EndpointSlice/],
+  [/^(unrouted|endpoint-removed)$/, /when it was taken out of traffic/],
   [/^(replacement|node)-/, /its replacement, its node and its logs/],
 ];
 

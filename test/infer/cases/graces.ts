@@ -94,3 +94,9 @@ export const laterAttemptUnseen: Edit = (all) => {
     (one) => !(one.kind === 'changed' && ['events', 'node-events'].includes(one.stream) && one.at > first),
   );
 };
+
+export const killedNoSoonerThanItsGrace: Check = ({ verdict, grace }) => {
+  const killed = verdict.findings.find(({ code }) => code === 'killed-at-grace')?.message ?? '';
+  const [, least] = / was (?:probably )?SIGKILLed \D*(\d+(?:\.\d+)?)s after SIGTERM/.exec(killed) ?? [];
+  expect(Number(least)).toBeGreaterThanOrEqual(grace.effectiveSeconds);
+};

@@ -44,12 +44,6 @@ export function codeOf(text: unknown): Named {
   return found as Named;
 }
 
-/** A pattern, or `/pattern/flags`. */
-export function pattern(text: string): RegExp {
-  const [, source = text, flags = ''] = /^\/([^]*)\/(\w+)$/.exec(text) ?? [];
-  return new RegExp(source, flags);
-}
-
 /** The differences of a story from the plain one. Parts name only their own differences. */
 export type StoryText = { [Part in keyof Story]?: object | number | string } & { laterMs?: number };
 

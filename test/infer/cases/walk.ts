@@ -12,7 +12,8 @@ import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Case, Check, ContainerExpectation, Edit, Expectation, Reported, Window } from './case.ts';
-import { codeOf, pattern, storyOf } from './text.ts';
+import { pattern } from '../../helpers/case-file.ts';
+import { codeOf, storyOf } from './text.ts';
 
 /** The file has topics, a topic has sentences, and a sentence is a case. */
 export function walk(file: string): void {

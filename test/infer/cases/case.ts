@@ -90,6 +90,11 @@ export interface Expectation {
   sentence?: string;
   /** Parts of the report, compared as they are. */
   report?: object;
+  /** Gates by their kind and limit. `exitCode`: that of the run with all of them. */
+  gates?: Readonly<Record<string, { passed?: boolean; limit?: string; message?: string; exitCode?: number }>>;
+  /** The card of the exit: all of these patterns. */
+  card?: string | readonly string[];
+  noCard?: string;
   /** The last change of a pod. */
   lastPod?: object;
   /** Everything in the report is true to the story. For an edited story: every instant is. */

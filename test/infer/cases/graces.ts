@@ -100,3 +100,6 @@ export const killedNoSoonerThanItsGrace: Check = ({ verdict, grace }) => {
   const [, least] = / was (?:probably )?SIGKILLed \D*(\d+(?:\.\d+)?)s after SIGTERM/.exec(killed) ?? [];
   expect(Number(least)).toBeGreaterThanOrEqual(grace.effectiveSeconds);
 };
+
+export const killIsCertain: Check = ({ containers }) =>
+  expect(containers.map(({ outcome, probable }) => [outcome, probable])).toEqual([['killed', undefined]]);

@@ -5,8 +5,10 @@ import { ownerOf } from '../../helpers/cases.ts';
 import * as views from '../../helpers/views.ts';
 import * as attached from './attached.ts';
 import * as causes from './causes.ts';
+import * as clients from './clients.ts';
 import * as edits from './edits.ts';
 import * as ends from './ends.ts';
+import * as gates from './gates.ts';
 import * as graces from './graces.ts';
 import * as hooks from './hooks.ts';
 import * as kubelets from './kubelets.ts';
@@ -18,7 +20,22 @@ import * as weaker from './weaker.ts';
 
 type Named = (...args: unknown[]) => unknown;
 
-const topics = [attached, causes, edits, ends, graces, hooks, kubelets, signs, stopSignals, traps, triggers, weaker];
+const topics = [
+  attached,
+  causes,
+  clients,
+  edits,
+  ends,
+  gates,
+  graces,
+  hooks,
+  kubelets,
+  signs,
+  stopSignals,
+  traps,
+  triggers,
+  weaker,
+];
 const code = new Map<string, Named>();
 for (const one of [{ ownerOf }, views, ...topics])
   for (const [name, value] of Object.entries(one)) {

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { cardLines } from '../../../src/output/text/card.ts';
+import { penFor, plainStyle } from '../../../src/output/palette.ts';
+import type { GateSpec } from '../../../src/verdict/policy.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, changesOf, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
@@ -13,6 +16,7 @@ import { plainStory } from '../../sim/plain-story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Case, Check, ContainerExpectation, Edit, Expectation, Reported, Window } from './case.ts';
 import { pattern } from '../../helpers/case-file.ts';
+import { verdictWith } from './gates.ts';
 import { codeOf, storyOf } from './text.ts';
 
 /** The file has topics, a topic has sentences, and a sentence is a case. */
@@ -97,6 +101,17 @@ const checks: Checks<Run, Expectation> = {
     expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining([...names])),
   sentence: ({ report }, words) => expect(report.summary).toMatch(pattern(words)),
   report: ({ report }, wanted) => expect(report).toMatchObject(wanted),
+  gates: ({ rawObservations }, wanted) => {
+    const verdict = verdictWith(rawObservations, Object.keys(wanted).map(specOf));
+    for (const [index, { message, exitCode, ...more }] of Object.values(wanted).entries()) {
+      expect(verdict.gates[index]).toMatchObject(more);
+      if (message !== undefined) expect(verdict.gates[index]?.message).toMatch(pattern(message));
+      if (exitCode !== undefined) expect(verdict.exitCode).toBe(exitCode);
+    }
+  },
+  card: ({ rawObservations }, all) =>
+    [all].flat().forEach((words) => expect(cardOf(rawObservations)).toMatch(pattern(words))),
+  noCard: ({ rawObservations }, words) => expect(cardOf(rawObservations)).not.toMatch(pattern(words)),
   lastPod: ({ rawObservations }, wanted) => expect(changesOf(rawObservations, 'pod').at(-1)).toMatchObject(wanted),
   truth: ({ of, edit, report }) => {
     const story = plainStory(typeof of === 'string' ? {} : storyOf(of));
@@ -179,8 +194,23 @@ const markAt = (report: ExitReport, id: string): Instant =>
     ? markOf(report, id).at
     : report.marks.find(({ name }) => name === id)?.at;
 
+/** A gate as text: its kind, and its limit in ms, as a share, or as a finding. */
+function specOf(text: string): GateSpec {
+  const [kind = '', limit = ''] = text.split(' ');
+  if (kind === 'fail-on') return { kind, wanted: limit as Extract<GateSpec, { kind: 'fail-on' }>['wanted'] };
+  return kind === 'max-grace-used'
+    ? { kind, share: Number(limit) }
+    : { kind: kind as 'max-duration' | 'min-drain-lead', ms: Number(limit) };
+}
+
+const renderedOf = (rawObservations: readonly RawObservation[]) =>
+  mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
+
+const cardOf = (rawObservations: readonly RawObservation[]): string =>
+  cardLines(renderedOf(rawObservations), { pen: penFor(plainStyle), columns: 200 }).join('\n');
+
 function whyOf(rawObservations: readonly RawObservation[], code: string): string | undefined {
-  const { findings } = mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)]))).verdict;
+  const { findings } = renderedOf(rawObservations).verdict;
   return findings.find((one) => one.code === code)?.why;
 }
 

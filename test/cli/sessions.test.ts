@@ -59,6 +59,7 @@ async function check(one: Run, at: string, cluster?: Serving): Promise<void> {
   const place = { flags: cluster?.flags ?? [], pod: cluster?.server.pod ?? '', at };
   const ran = await runMain(wordsOf(one.run, place), { env, ...(answers && { answers: [...answers] }) });
   const { stdout, stderr } = ran;
+  expect(stderr).not.toMatch(/^\s+at |unexpected error/m);
   if (one.code !== undefined) expect(ran.code, stderr).toBe(one.code);
   if (one.stdout !== undefined) expectText(stdout, one.stdout);
   if (one.stderr !== undefined) expectText(stderr, one.stderr);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProvisionalMark } from '../../src/output/machine/ndjson.ts';
-import { renderErrorLine } from '../../src/output/machine/json.ts';
+import { renderError } from '../../src/output/machine/json.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import type { MarkReport } from '../../src/model/report.ts';
 import { hostile } from './helpers/hostile.ts';
@@ -142,11 +142,8 @@ describe('-o ndjson', () => {
   });
 
   it('prints an error as a line with the type "error"', () => {
-    const line = renderErrorLine({
-      code: 'pod.not-found',
-      message: 'Pod shop/x does not exist.',
-      hint: 'See kubectl get pods.',
-    });
+    const error = { code: 'pod.not-found', message: 'Pod shop/x does not exist.', hint: 'See kubectl get pods.' };
+    const line = renderError(error, 'lines');
     expect(JSON.parse(line)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'pod.not-found' } });
     expect(faultsBy('ndjson', JSON.parse(line))).toEqual([]);
   });

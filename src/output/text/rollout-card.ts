@@ -47,7 +47,13 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
   const { target, sentence } = numbers;
   const text = `  ${sentence}${forTerminal(deletedByText(numbers), 1000)}`;
   const title = [piece(icon.ink, `${pen.symbol(icon.symbol)} `), piece('strong', forTerminal(target)), plain(text)];
-  return [...flow(pen, title, { width: layout.width, hang: 2 }), '', ...rows, '', ...lastLines(options, icon, sentence)];
+  return [
+    ...flow(pen, title, { width: layout.width, hang: 2 }),
+    '',
+    ...rows,
+    '',
+    ...lastLines(options, icon, sentence),
+  ];
 }
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
@@ -55,7 +61,8 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
-  const late = numbers.deleting < 1000 ? '' : `; the last deletion came after ${secondsText(numbers.deleting)}`;
+  const late = numbers.deleting < 1000 ? '' : `, last deletion at ${secondsText(numbers.deleting)}`;
+  if (total !== undefined) counts.push(`${secondsText(total)} until all were gone${late}`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
@@ -63,7 +70,6 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', counts.join(' · ')),
-    ...row('total', total === undefined ? undefined : `${secondsText(total)} until all were gone${late}`),
     ...row('slowest', slowestText(numbers)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',

@@ -99,8 +99,7 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
     const toBegin = ((own.find(({ what }) => what.startsWith('began '))?.seconds ?? 0) * 1000) / ms;
-    const isOne = owner === 'kubelet' && (toBegin < 0.1 || toBegin > 0.9);
-    const task = isOne ? (toBegin > 0.5 ? ' to begin the stop' : ' to clean up') : '';
+    const task = owner !== 'kubelet' ? '' : toBegin > 0.9 ? ' to begin the stop' : toBegin < 0.1 ? ' to clean up' : '';
     return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${task}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;

@@ -47,13 +47,8 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
   const { target, sentence } = numbers;
   const text = `  ${sentence}${forTerminal(deletedByText(numbers), 1000)}`;
   const title = [piece(icon.ink, `${pen.symbol(icon.symbol)} `), piece('strong', forTerminal(target)), plain(text)];
-  return [
-    ...flow(pen, title, { width: layout.width, hang: 2 }),
-    '',
-    ...rows,
-    '',
-    ...lastLines(options, icon, sentence),
-  ];
+  const head = flow(pen, title, { width: layout.width, hang: 2 });
+  return [...head, '', ...rows, '', ...lastLines(options, icon, sentence)];
 }
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */

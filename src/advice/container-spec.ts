@@ -58,10 +58,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
   const timeout = ownTimeoutOf(container);
-  const initKind = restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const);
   return {
     name,
-    kind: isInit ? initKind : ('main' as const),
+    kind: !isInit ? ('main' as const) : restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const),
     path,
     image,
     /** By the name of container or image: a proxy, log shipper, agent, exporter. */
@@ -144,9 +143,8 @@ function stopIn(command: readonly string[]) {
   const line = lineOfShell(command);
   const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
   const stop = commands.findIndex((one) => stopCommand.test(one));
-  const isFirst = !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one));
   /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. */
-  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst };
+  return { stops: stop >= 0, stopsServer: stop >= 0 && !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one)) };
 }
 
 const stopCommand =

@@ -2,13 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { PodexitError } from '../../src/errors.ts';
 import { renderError, renderJson } from '../../src/output/machine/json.ts';
 import { hostile } from './helpers/hostile.ts';
-import { graceful } from './helpers/sample-reports.ts';
+import { reportOfRecording } from '../helpers/recordings.ts';
 import { unseenIn } from './helpers/unseen.ts';
+
+const graceful = await reportOfRecording('graceful-exit');
 
 describe('-o json', () => {
   it('is the report, indented by two, with a final newline', () => {
-    const text = renderJson(graceful());
-    expect(JSON.parse(text)).toEqual(graceful());
+    const text = renderJson(graceful);
+    expect(JSON.parse(text)).toEqual(graceful);
     expect(text).toMatch(/^\{\n {2}"apiVersion": "podexit\/v1",\n {2}"kind": "ExitReport",\n/);
     expect(text.endsWith('}\n')).toBe(true);
   });

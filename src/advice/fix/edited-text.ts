@@ -4,8 +4,8 @@ import { parseAllDocuments, parseDocument } from 'yaml';
 import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
-import { commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
-import { yamlStyleOf, type YamlSource, type YamlStyle } from './yaml-source.ts';
+import { commentChanges, moveChanges, setChanges, yamlStyleOf } from './text-changes.ts';
+import type { TextChange, YamlSource, YamlStyle } from './text-changes.ts';
 
 /** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without changing what else it says. */
 export function editedText(
@@ -28,8 +28,7 @@ export function editedText(
 
 /** The text of each document, whole lines: the parser ends an empty document before the end of its line. */
 function documentTexts(text: string): string[] {
-  const documents = parseAllDocuments(text, yaml11);
-  const ends = documents.map(({ range }) => text.indexOf('\n', Math.max(0, range[2] - 1)) + 1);
+  const ends = parseAllDocuments(text, yaml11).map(({ range }) => text.indexOf('\n', Math.max(0, range[2] - 1)) + 1);
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, index < ends.length - 1 ? end : undefined));
 }
 

@@ -10,7 +10,7 @@ import { decodedText, whyUnread, withoutMark } from '../decoded-text.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
-import { deploymentNameIn } from '../why/owners.ts';
+import { deploymentNameIn } from '../why/gone-pod.ts';
 
 /** A measured length, kept as an interval. Where a single number is needed, `middle` gives it. */
 export interface Seconds {
@@ -44,8 +44,7 @@ async function filesOf(name: string): Promise<string[]> {
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
-  const bytes = await readFile(file).catch(refuse(file));
-  const document = parseJson(withoutMark(decodedText(bytes)));
+  const document = parseJson(withoutMark(decodedText(await readFile(file).catch(refuse(file)))));
   if (document === undefined) throw unreadable(file, 'is not JSON');
   const exits = exitsIn(asObject(document));
   const { probes } = asObject(document);

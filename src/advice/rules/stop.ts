@@ -105,8 +105,10 @@ const signals = ofContainer((container, spec) => {
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
-  const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
-  const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container);
+  const isQuiet = (one: ContainerSpec) => one.kind === 'main' && one.ports.length === 0 && !one.hasReadinessProbe;
+  const { applications } = rolesOf(spec);
+  const asked = applications.find((one) => !isQuiet(one)) ?? applications[0];
+  const isBeside = isQuiet(container) && container !== asked && !/^(app|main)$/.test(name);
   // What ships the last log lines of the application must not end together with it.
   const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
   const { kind, because } = handling;
@@ -146,15 +148,6 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
-/** What the hook begins needs time, and the signal that follows at once takes it away. */
-const hastyHooks = ofContainer((container, spec) => {
-  const handling = handlingOf(spec, container);
-  if (!asksAtEnd(container, spec) || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
-  const message = `the preStop hook of ${container.name} asks it to finish and does not wait, and ${signalText(spec, container)} then ends it at once`;
-  const advice = `Let the hook wait for the end: \`${waitLoop(spec)}\` as its last command.`;
-  return warning('stop-signal-mismatch', message, { ...atHook(container), advice });
-});
-
 export const waitLoop = ({ sharesProcesses }: Situation): string =>
   `while kill -0 ${sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
 
@@ -173,18 +166,6 @@ export function endsPid1({ command: own, hook }: ContainerSpec): boolean {
   return isDirect || (isPlain && isNamed(last?.join(' ') ?? '', chain[named]?.name ?? ''));
 }
 
-/** Whether its last command makes the program finish its work, itself or by a signal. */
-function asksAtEnd({ command, hook }: ContainerSpec, { sharesProcesses }: Situation): boolean {
-  const words = hook?.command ?? [];
-  const { commands, isPlain } = commandsIn(lineOfShell(words) ?? words.join(' '));
-  const last = commands.at(-1)?.join(' ') ?? '';
-  if (!isPlain || /\bnginx .*-s ?quit$|\bgraceful-stop$/.test(last)) return isPlain;
-  const [, signal = '', target = ''] = /(?:^|[/ ])p?kill(?:all)? -(?:s ?)?(?:SIG)?(\w+) (.+)$/.exec(last) ?? [];
-  const { drains, chain } = stopBehaviour(command, signal, 30);
-  const program = target.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
-  return drains === 'yes' && (target === '1' ? !sharesProcesses : program === chain.at(-1)?.name);
-}
-
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
@@ -195,5 +176,5 @@ const droppedStopSignals = ofContainer((container) => {
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, hastyHooks, droppedStopSignals],
+  ...[signals, mismatched, droppedStopSignals],
 ];

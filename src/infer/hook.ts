@@ -115,10 +115,14 @@ function sleepEnd(stop: HookStop): Result {
 /** A failure before the end of the grace is the hook's own; after it, the hook was cut off (trap 11). */
 function failedEnd(stop: HookStop, failure: Occurrence): Result {
   const { network, kubelet, spec, end, ended, lag, stopStart } = stop;
-  const failedAt = failureMoment(stop, failure);
+  const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
+  // A moment apart from the end of the hook, as the two are not always the same.
+  const failed = moment('hook-failure', spec.name);
+  network.within(failed, { client: { lo: stopStart.client.lo, hi: failure.at + 1 } }, proof);
+  network.stamp('node', failed, failure.time, proof);
+  const failedAt = network.read(failed, 'observed');
   const graceEnd = graceEndOf(stop);
   const lagMs = outlivedDeadline(stop, stopStart) ? Infinity : millisecondsOf(lag);
-  const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
   // It may be the failure of another attempt: then the first hook may have ended at any time before.
   if (sawRetry(stop)) {
     if (ended && isBefore(ended, failedAt)) constrainByExit(stop);
@@ -149,15 +153,6 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
   return ended === undefined || isBefore(failedAt, ended)
     ? { outcome: 'failed' }
     : { outcome: 'unknown', mayHaveDied: true };
-}
-
-/** When the failure happened: a moment apart from the end of the hook, as the two are not always the same. */
-function failureMoment({ network, spec, stopStart }: Stop, { time, at, seq }: Occurrence): Estimate {
-  const name = moment('hook-failure', spec.name);
-  const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
-  network.within(name, { client: { lo: stopStart.client.lo, hi: at + 1 } }, proof);
-  network.stamp('node', name, time, proof);
-  return network.read(name, 'observed');
 }
 
 /** The end of the grace, of whichever attempt: a moment of its own, only for comparisons. */

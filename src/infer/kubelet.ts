@@ -20,15 +20,11 @@ export function stopsOf(trace: Trace, deletion: Deletion) {
   const later = killings.filter((event) => belongs(deletion, event, timeOf(event)));
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
-  const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  return { killings: byContainer(all), unusable: stepOf(caused) };
-}
-
-/** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
-function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): RemoteClock {
+  // What the kubelet did because of the deletion came after its acceptance.
   const since = deletion.accepted.client.lo;
-  if (!Number.isFinite(since)) return clock;
-  return noMoreThan(clock, { at: since, value: event.time.hi - since, seq: event.seq });
+  const causes = all.map(({ time, seq }) => ({ at: since, value: time.hi - since, seq }));
+  const caused = Number.isFinite(since) ? causes.reduce(noMoreThan, arrivals) : arrivals;
+  return { killings: byContainer(all), unusable: stepOf(caused) };
 }
 
 /** The first occurrence of a repeated Event, by its name. If only the repetition arrived, its arrival dates nothing. */
@@ -104,15 +100,12 @@ export function graceInForce(
   const possible = lowered.filter((grace) => isRetried || loweredSince(context, grace) <= since.hi);
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
-  const likely = Math.max(minOf(certain), deletion.isWitnessed ? 0 : (ownGrace(deletion) ?? 0));
-  return { min: minOf(possible), max: mayHaveBeenLonger(deletion) ? Infinity : likely, likely };
+  const own = deletion.pod.spec.terminationGracePeriodSeconds;
+  const likely = Math.max(minOf(certain), deletion.isWitnessed ? 0 : (own ?? 0));
+  // An unseen grace (trap 2) may have been longer than the pod's own (SIGNALS.md §1 "Repeat delete").
+  const mayBeLonger = !deletion.isWitnessed && (deletion.grace === 0 || deletion.grace !== own);
+  return { min: minOf(possible), max: mayBeLonger ? Infinity : likely, likely };
 }
-
-/** Whether an unseen grace (trap 2) may have been longer than the pod's own (SIGNALS.md §1 "Repeat delete"). */
-const mayHaveBeenLonger = (deletion: Deletion): boolean =>
-  !deletion.isWitnessed && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
-
-const ownGrace = ({ pod }: Deletion): number | undefined => pod.spec.terminationGracePeriodSeconds;
 
 /** The earliest client time of the write that lowered the grace, by its deadline (SIGNALS.md §1 "Repeat delete"). */
 function loweredSince({ deletion, network }: DeletionContext, { value }: Grace): number {

@@ -1,5 +1,5 @@
 /** The pod that replaces the deleted one, by name or owner and place: before the deletion only in a rollout. */
-import type { Owner, Pod } from '../model/kube.ts';
+import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
 import { atMost } from '../model/span.ts';
@@ -71,17 +71,13 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   };
 }
 
-/** No state of these owners shows that they can create pods again. */
-const isLasting = ({ kind }: Owner): boolean => kind === 'StatefulSet' || kind === 'DaemonSet';
-
 /** Why the replacement was not there, by its own state or that of its owner; if it is not there yet, by the owner's last. */
 export function replacementHold({ siblings, owners }: Trace, replacement: Replacement | undefined) {
-  const failures = [...owners.values()].flatMap(({ failed, last }) =>
-    failed &&
-    (replacement ? failed.at < replacement.createdAt.client.hi : isLasting(last.value) || failed.seq >= last.seq)
-      ? failed
-      : [],
-  );
+  const failures = [...owners.values()].flatMap(({ failed, last }) => {
+    // No state of these owners shows that they can create pods again.
+    const isLasting = ['StatefulSet', 'DaemonSet'].includes(last.value.kind) || (failed?.seq ?? 0) >= last.seq;
+    return failed && (replacement ? failed.at < replacement.createdAt.client.hi : isLasting) ? failed : [];
+  });
   return siblings.get(replacement?.uid ?? '')?.held ?? failures.at(-1);
 }
 

@@ -8,7 +8,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { endsPid1, handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
+import { endsPid1, handlingOf, hookSignal, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -82,9 +82,12 @@ const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
 ]);
 
 /** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until traffic stops. */
-const isUnhandled = (situation: Situation, { code, container }: Problem): boolean =>
+const isUnhandled = (situation: Situation, { code, container, path }: Problem): boolean =>
   signalCodes.has(code) &&
-  !situation.containers.some((one) => one.name === container && handlingOf(situation, one).kind === 'cuts');
+  !situation.containers
+    .filter(({ name }) => name === container)
+    .map((one) => handlingOf(situation, one).kind)
+    .some((kind) => kind === 'cuts' || (kind === 'handles' && path.at(-1) === 'stopSignal'));
 
 const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));
@@ -210,7 +213,7 @@ function hooksFor(plan: Plan) {
   const on = missing.map(({ name }) => name);
   const reasons = missing.map((one) => [one.name, whyNoSleep(situation, one, longest)] as const);
   const [first, stuck] = reasons.find(([, why]) => why !== undefined) ?? [];
-  const told = stuck?.includes(waitLoop(situation)) && first;
+  const told = [waitLoop(situation), 'take SIG'].some((part) => stuck?.includes(part)) && first;
   const same = of(plan, 'stop-signal-mismatch').filter((one) => one.container === told && one.path.includes('preStop'));
   return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck, same };
 }
@@ -239,8 +242,9 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
-  const command = { ...container.command, sharesProcesses: situation.sharesProcesses };
-  const { drains } = stopBehaviour(command, stopSignalOf(container), situation.graceSeconds);
+  const { take } = hookSignal(container) ?? {};
+  if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
+  const { drains } = stopBehaviour(container.command, stopSignalOf(container), situation.graceSeconds);
   const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
   const loop = endsPid1(container) ? `; ${waitLoop(situation)}` : '';
   const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, loop] : ['', ''];
@@ -296,7 +300,8 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const own = Math.max(hookToday, measured?.hookSeconds ?? 0);
-    const hookSeconds = on.includes(container.name) ? seconds + (canSetSleep(container) ? 0 : own) : own;
+    const added = canSetSleep(container) ? seconds : hookSignal(container) ? Math.max(seconds, own) : seconds + own;
+    const hookSeconds = on.includes(container.name) ? added : own;
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
     const { drainSeconds = 0, wasKilled = false } = measured ?? {};

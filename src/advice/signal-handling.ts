@@ -2,6 +2,7 @@
 import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
 import traps from '../programs/data/traps.json' with { type: 'json' };
 import { lineOfShell } from '../programs/shell-arguments.ts';
+import { numberOfSignal, signalOfExitCode } from '../programs/signals.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export type SignalHandling =
@@ -30,8 +31,12 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   // A trap that signals the application, and does not wait for it.
   const isLeft = /^shell/.test(chain[0]?.kind ?? '') && chain[0]?.does === 'leaves';
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
-  if (chain[0]?.kind === 'shell-with-trap')
-    return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
+  const isTrap = chain[0]?.kind === 'shell-with-trap';
+  if (isTrap && handles === 'yes' && drains === 'no' && found.rightSignal) {
+    const cut = `its trap sends SIGTERM, by which ${chain.at(-1)?.name} is cut off`;
+    return { kind: 'cuts', because: cut, advice: `Let its trap send ${found.rightSignal} instead.` };
+  }
+  if (isTrap) return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
@@ -40,4 +45,36 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (isOpen && (command.length > 0 || script !== undefined))
     return { kind: 'depends', because: decidedBy, advice: isUpToShell ? advice : undefined };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
+}
+
+/** What one signal does, without SIG, however long that takes. */
+export const effectOfSignal = (own: CommandLine, signal: string) => ({
+  ...stopBehaviour(own, signal, Infinity),
+  signal,
+});
+export type SentSignal = ReturnType<typeof effectOfSignal>;
+
+/** Commands that signal their program by its name, and the signal. */
+const senders = [
+  { when: /\bnginx\b.* -s ?quit$/, signal: 'QUIT', target: 'nginx' },
+  { when: /\bnginx\b.* -s ?stop$/, signal: 'TERM', target: 'nginx' },
+  { when: /\b(apache2?(ctl)?|httpd) (-k )?graceful-stop$/, signal: 'WINCH', target: 'apache2' },
+  { when: /\b(apache2?(ctl)?|httpd) (-k )?stop$/, signal: 'TERM', target: 'apache2' },
+];
+const kill =
+  /^(?:exec )?(?:\S*\/)?(?:p?kill|killall)(?: -[a-mo-rt-z])*(?: -(?:[sn] ?|-signal[ =])?(?:SIG)?([A-Z]\w*|\d+))?(?: -[a-mo-rt-z])* ([^-\s].*)$/;
+
+/** What the signal that a command sends to PID 1, or to the program that PID 1 became, does there. Undefined: it sends none to them. */
+export function effectOfCommand(command: string, own: CommandLine) {
+  const [, named = 'TERM', to = ''] = kill.exec(command) ?? [];
+  const { signal, target } = senders.find(({ when }) => when.test(command)) ?? {
+    signal: signalOfExitCode(128 + Number(named))?.slice(3) ?? named,
+    target: to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, ''),
+  };
+  if (target === '' || signal === 'KILL' || numberOfSignal(`SIG${signal}`) === undefined) return undefined;
+  const found = effectOfSignal(own, signal);
+  const last = found.chain.at(-1);
+  const isDirect = found.chain.slice(0, -1).every(({ kind, does }) => kind === 'init' || does === 'execs');
+  const isThere = target === '1' ? !own.sharesProcesses : isDirect && target === last?.name;
+  return isThere ? found : undefined;
 }

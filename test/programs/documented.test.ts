@@ -69,10 +69,29 @@ const cases: Readonly<Record<string, Case>> = {
     says: /finishes its work/,
     never: /SIGQUIT/,
   },
-  "Laravel's worker handles SIGQUIT too": {
+  "Laravel's worker listens to signals only with an extension of PHP": {
     container: { command: words('php artisan queue:work') },
+    says: /extension pcntl.*with it queue:work finishes the job that runs; without it PID 1 drops the signal/,
+    never: /finishes its work on/,
+  },
+  'a trap sends SIGTERM, whichever signal it is for': {
+    container: { command: ['sh', '-c', 'nginx -g daemon-off & p=$!; trap "kill $p" QUIT; wait $p; wait $p'] },
     signal: 'QUIT',
-    says: /finishes its work on SIGQUIT/,
+    says: /nginx ends at once on SIGTERM|passes the signal on/,
+  },
+  'a trap that sends another signal is not followed': {
+    container: { command: ['sh', '-c', 'app & p=$!; trap "kill -HUP $p" TERM; wait $p; wait $p'] },
+    says: /runs commands whose effect is not known here/,
+  },
+  'env -S splits its argument, which is not the name of a program': {
+    container: { command: ['env', '-S', 'gunicorn --graceful-timeout 70 shop:app'] },
+    says: /the handlers of the application/,
+    never: /gunicorn/,
+  },
+  'a loop that starts several programs needs a trap for all of them': {
+    container: { command: ['sh', '-c', 'for p in 1 2; do gunicorn -b :$p app & done; wait'], image: 'debian:12' },
+    says: /stop all of them: `for .*; wait; kill -TERM \$all; wait`/,
+    never: /exec` as the last command/,
   },
   'a .NET of unknown version leaves both open': {
     container: { command: words('dotnet app.dll') },

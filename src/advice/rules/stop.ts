@@ -2,7 +2,13 @@
 import { execRemedy } from '../../programs/links.ts';
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
-import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
+import {
+  effectOfCommand,
+  effectOfSignal,
+  signalHandlingOf,
+  type SentSignal,
+  type SignalHandling,
+} from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
@@ -67,7 +73,11 @@ export const signalText = ({ isWindows }: Situation, container: ContainerSpec): 
     ? 'its stop signal'
     : `SIG${stopSignalOf(container)}`;
 
-const isUpToImage = ({ stopSignal, image }: ContainerSpec): boolean => (stopSignal ?? rowOfImage(image)) === undefined;
+/** Of rows without an entry point the Dockerfile was not read. */
+function isUpToImage({ stopSignal, image }: ContainerSpec): boolean {
+  const { entry, stop } = rowOfImage(image) ?? {};
+  return (stopSignal ?? stop ?? entry) === undefined;
+}
 
 /** What its program needs to finish its work, which an image that is not known may set as its STOPSIGNAL. Without SIG. */
 const rightSignalOf = ({ command }: ContainerSpec) => stopBehaviour(command, 'TERM', 30).rightSignal?.slice(3);
@@ -76,10 +86,9 @@ const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' :
 
 /** What was read from the process itself outranks what its command suggests. */
 export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
-  const { sharesProcesses, graceSeconds, isWindows } = spec;
-  const { inspection } = container;
+  const { graceSeconds, isWindows } = spec;
+  const { inspection, command } = container;
   if (isWindows) return { kind: 'unknown' };
-  const command = { ...container.command, sharesProcesses };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
   if (handling.kind === 'shell' && endsPid1(container))
@@ -140,16 +149,57 @@ const mismatched = ofContainer((container, spec) => {
     const advice = 'Choose a signal that it handles, such as SIGTERM.';
     return error(code, `${container.name} is stopped with SIGKILL: it cannot finish anything`, { ...place, advice });
   }
+  const sent = (container.stopSignal ?? declared)?.replace(/^SIG/, '');
+  const usual = (stopSignalOfImage(container.image) ?? 'SIGTERM').replace(/^SIG/, '');
+  const cuts = sent && cutOff(container, effectOfSignal(container.command, sent), usual);
+  if (cuts) {
+    const message = `lifecycle.stopSignal SIG${sent} of ${container.name} ${cuts}`;
+    return warning(code, message, { ...place, advice: `Remove it, or set it to SIG${usual}.` });
+  }
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
   const message = `${container.name} is stopped with SIG${signal}, and its command is known to handle SIGTERM only`;
   return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
+/** What a signal cuts off although another would let it finish, a clause. The program's own choice, as INT of postgres, is none. */
+function cutOff({ command }: ContainerSpec, sent: SentSignal, signal: string): string | undefined {
+  const other = stopBehaviour(command, signal, Infinity);
+  const [cuts, lets] = [sent, other].map(
+    ({ handles, reachesApp, drains }) => handles === 'yes' && reachesApp === 'yes' && drains,
+  );
+  if (cuts !== 'no' || !lets || lets === 'no' || other.rightSignal === `SIG${sent.signal}`) return undefined;
+  return `cuts off what SIG${signal} ${lets === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
+}
+
+/** A signal of the hook that does harm, or nothing. `take` out: a clause of advice. */
+export function hookSignal(container: ContainerSpec) {
+  const { name, hook } = container;
+  const usual = stopSignalOf(container);
+  const { sends } = hook ?? {};
+  if (!sends || hook?.fails || sends.signal === usual) return undefined;
+  const { signal, handles, because, decidedBy, chain } = sends;
+  const signalOf = `SIG${signal} of the preStop hook of ${name}`;
+  const take = `take SIG${signal} out of the preStop hook of ${name}`;
+  const cuts = cutOff(container, sends, usual);
+  if (cuts) return { says: `${signalOf} ${cuts}`, take: `${take}: SIG${usual} comes after it`, cuts };
+  const unless = `${take}, unless it is there for something else`;
+  if (handles === 'no') return { says: `${signalOf} does not end it (${because}): ${unless}`, take: unless };
+  const isOpen = handles === 'unknown' && chain.at(-1)?.does === 'drops';
+  return isOpen ? { take: `${take}, unless the application handles it (${decidedBy})` } : undefined;
+}
+
+const signalsOfHooks = ofContainer((container) => {
+  const { says, take, cuts } = hookSignal(container) ?? {};
+  const about = { ...atHook(container), advice: `${take?.replace(/^t/, 'T')}.` };
+  if (says === undefined) return undefined;
+  return cuts ? warning('stop-signal-mismatch', says, about) : note('stop-signal-mismatch', says, atHook(container));
+});
+
 /** What the hook begins needs time, and the signal that follows at once takes it away. */
 const hastyHooks = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  if (!asksAtEnd(container, spec) || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
+  if (!asksAtEnd(container) || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
   const message = `the preStop hook of ${container.name} asks it to finish and does not wait, and ${signalText(spec, container)} then ends it at once`;
   const advice = `Let the hook wait for the end: \`${waitLoop(spec)}\` as its last command.`;
   return warning('stop-signal-mismatch', message, { ...atHook(container), advice });
@@ -158,9 +208,12 @@ const hastyHooks = ofContainer((container, spec) => {
 export const waitLoop = ({ sharesProcesses }: Situation): string =>
   `while kill -0 ${sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
 
-/** Whether PID 1 is what its hook stops, or a shell that ends with that: one without a loop, a job, or more to do. */
-export function endsPid1({ command: own, hook }: ContainerSpec): boolean {
-  if (!hook?.stops || hook.fails) return false;
+/** Whether PID 1 ends by its hook: it is what that stops, or a shell that ends with it: without a loop, a job, or more to do. */
+export function endsPid1(container: ContainerSpec): boolean {
+  const { command: own, hook } = container;
+  const { handles = 'yes', signal } = hook?.sends ?? {};
+  if (!hook?.stops || hook.fails || handles === 'no') return false;
+  if (handles === 'unknown' && signal !== stopSignalOf(container)) return false;
   const text = lineOfShell(hook.command) ?? hook.command.join(' ');
   const { chain } = stopBehaviour(own, 'TERM', 30);
   const isNamed = (line: string, name: string): boolean =>
@@ -174,15 +227,12 @@ export function endsPid1({ command: own, hook }: ContainerSpec): boolean {
 }
 
 /** Whether its last command makes the program finish its work, itself or by a signal. */
-function asksAtEnd({ command, hook }: ContainerSpec, { sharesProcesses }: Situation): boolean {
+function asksAtEnd({ command, hook }: ContainerSpec): boolean {
   const words = hook?.command ?? [];
   const { commands, isPlain } = commandsIn(lineOfShell(words) ?? words.join(' '));
   const last = commands.at(-1)?.join(' ') ?? '';
   if (!isPlain || /\bnginx .*-s ?quit$|\bgraceful-stop$/.test(last)) return isPlain;
-  const [, signal = '', target = ''] = /(?:^|[/ ])p?kill(?:all)? -(?:s ?)?(?:SIG)?(\w+) (.+)$/.exec(last) ?? [];
-  const { drains, chain } = stopBehaviour(command, signal, 30);
-  const program = target.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
-  return drains === 'yes' && (target === '1' ? !sharesProcesses : program === chain.at(-1)?.name);
+  return effectOfCommand(last, command)?.drains === 'yes';
 }
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
@@ -195,5 +245,5 @@ const droppedStopSignals = ofContainer((container) => {
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, hastyHooks, droppedStopSignals],
+  ...[signals, mismatched, signalsOfHooks, hastyHooks, droppedStopSignals],
 ];

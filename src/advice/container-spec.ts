@@ -17,7 +17,7 @@ import helpers from './data/helpers.json' with { type: 'json' };
 import { imageName, rowOfImage } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
-import { effectOfCommand, type SignalHandling } from './signal-handling.ts';
+import { signalOfCommand, type SignalHandling } from './signal-handling.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
@@ -41,24 +41,20 @@ export interface ContainerSpec extends ReturnType<typeof containerOf> {
   measured?: MeasuredContainer;
 }
 
-type ScriptsOf = (container: JsonObject) => CommandLine['scripts'];
+/** What else is known of the command of a container: scripts in it, and whether it shares its processes. */
+type AroundOf = (container: JsonObject) => Pick<CommandLine, 'scripts' | 'sharesProcesses'>;
 
-/** `scriptsOf`: the scripts in a container whose text is known; by default none. */
-export const containerSpecsOf = (podSpec: unknown, podPath: Path, scriptsOf?: ScriptsOf): ContainerSpec[] =>
+export const containerSpecsOf = (podSpec: unknown, podPath: Path, aroundOf?: AroundOf): ContainerSpec[] =>
   (['containers', 'initContainers'] as const)
     .flatMap((list) =>
-      asArray(asObject(podSpec)[list], 256).map((one, index) => {
-        const command = {
-          ...commandOf(asObject(one)),
-          scripts: scriptsOf?.(asObject(one)),
-          sharesProcesses: asObject(podSpec)['shareProcessNamespace'] === true,
-        };
-        return containerOf(asObject(one), command, [...podPath, list, index], list === 'initContainers');
-      }),
+      asArray(asObject(podSpec)[list], 256).map((one, index) =>
+        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers', aroundOf),
+      ),
     )
     .filter(({ name }) => name !== '');
 
-function containerOf(container: JsonObject, command: CommandLine, path: Path, isInit: boolean) {
+function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundOf: AroundOf | undefined) {
+  const command = { ...commandOf(container), ...aroundOf?.(container) };
   const { preStop, postStart, stopSignal } = asObject(container['lifecycle']);
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
@@ -150,7 +146,7 @@ function stopIn(command: readonly string[], own: CommandLine) {
   const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
   const stop = commands.findIndex((one) => stopCommand.test(one));
   const isFirst = !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one));
-  const sends = effectOfCommand(commands[stop] ?? '', own);
+  const sends = signalOfCommand(commands[stop] ?? '', own);
   /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. */
   return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && sends?.handles !== 'no', sends };
 }

@@ -21,7 +21,7 @@ export async function downloaded(address: string, { env, clock }: Pick<Ports, 'e
   const outOfTime = new AbortController();
   const cancel = clock.setTimeout(() => outOfTime.abort(), maxSeconds * 1000);
   try {
-    let url = secureAddress(address, 'is');
+    let url = secureAddress(address);
     for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
       const found = await answerOf(url, env, outOfTime.signal);
       if (!(found instanceof URL)) return found;
@@ -42,15 +42,11 @@ const failed = (message: string): PodexitError =>
   new PodexitError('manifest.download', message, 'Download it by other means, and name the file');
 
 /** Over http, anybody on the way could change what the advice is based on. */
-function secureAddress(address: string, verb: 'is' | 'redirects to', base?: URL): URL {
+function secureAddress(address: string, base?: URL): URL {
   const url = URL.canParse(address, base?.href) ? new URL(address, base) : undefined;
   if (url?.protocol === 'https:') return url;
-  const what = url === undefined ? 'an address that is no URL' : `${showUrl(url)}, which is not https`;
-  throw new PodexitError(
-    'manifest.address',
-    verb === 'is' && url !== undefined ? 'is not read, since http is not secure' : `${verb} ${what}`,
-    'Use an https address, or download it and name the file',
-  );
+  const what = `${base ? 'redirects to' : 'is'} ${url ? `${showUrl(url)}, which is not https` : 'an address that is no URL'}`;
+  throw new PodexitError('manifest.address', what, 'Use an https address, or download it and name the file');
 }
 
 /** The content, or the address to which the server redirects. */
@@ -70,8 +66,7 @@ async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal):
       now: () => 0,
     });
     const { location } = reply.headers;
-    if ([301, 302, 303, 307, 308].includes(reply.status) && location !== undefined)
-      return secureAddress(location, 'redirects to', url);
+    if ([301, 302, 303, 307, 308].includes(reply.status) && location !== undefined) return secureAddress(location, url);
     if (reply.status !== 200) throw failed(`is answered with HTTP status ${reply.status}`);
     const chunks: Buffer[] = [];
     let bytes = 0;

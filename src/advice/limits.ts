@@ -35,10 +35,7 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   const pair = (key: unknown, value: unknown) => ({ key: asString(key) ?? '', value: asString(value) ?? '' });
   const affinity = asObject(asObject(podSpec['affinity'])['nodeAffinity']);
   const required = asObject(affinity['requiredDuringSchedulingIgnoredDuringExecution']);
-  const preferred = asArray(affinity['preferredDuringSchedulingIgnoredDuringExecution'], 64).map(
-    (one) => asObject(one)['preference'],
-  );
-  const terms = [...asArray(required['nodeSelectorTerms'], 64), ...preferred].map(asObject);
+  const terms = asArray(required['nodeSelectorTerms'], 64).map(asObject);
   const expressions = terms.flatMap((term) => asArray(term['matchExpressions'], 64).map(asObject));
   return [
     ...Object.entries(asObject(podSpec['nodeSelector'])).map(([key, value]) => pair(key, String(value))),

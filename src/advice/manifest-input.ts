@@ -1,14 +1,15 @@
 /** What `-f`, `-R` and `-k` name → manifests. What cannot be read becomes an entry of `broken`; the rest is still read. */
+import { execFile } from 'node:child_process';
 import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from '../run/ports.ts';
 import { decodedText, whyUnread } from './decoded-text.ts';
 import { showUrl } from '../kube/redact.ts';
 import { downloaded, isAddress } from './download.ts';
-import { built } from './kustomize.ts';
 import { parseManifests, type Parsed } from './manifests.ts';
 
 export interface ManifestInput {
@@ -93,4 +94,33 @@ const refused = (file: string, message: string): Parsed => ({
 function unreadable(error: unknown): string {
   if (error instanceof PodexitError) return [error.message, error.hint].filter(Boolean).join('. ');
   return whyUnread(error as Error);
+}
+
+/** By kubectl, which contains kustomize. No time limit: a kustomization may clone repositories. Throws PodexitError `manifest.kustomize`. */
+async function built(kustomization: string, env: Ports['env']): Promise<Uint8Array> {
+  try {
+    const { stdout } = await promisify(execFile)(env['KUBECTL_PATH'] || 'kubectl', ['kustomize', '--', kustomization], {
+      encoding: 'buffer',
+      maxBuffer: maxManifestBytes,
+      env,
+      windowsHide: true,
+    });
+    return stdout;
+  } catch (error) {
+    throw notBuilt(error as NodeJS.ErrnoException & { stderr?: Buffer }, kustomization);
+  }
+}
+
+function notBuilt(
+  { code = '', stderr }: NodeJS.ErrnoException & { stderr?: Buffer },
+  kustomization: string,
+): PodexitError {
+  const elsewhere = `Where there is a kubectl: kubectl kustomize ${kustomization} > built.yaml; then name built.yaml with -f`;
+  const known = new Map([
+    ['ENOENT', 'there is no kubectl on the PATH to build it'],
+    ['ERR_CHILD_PROCESS_STDIO_MAXBUFFER', `it is larger than ${maxManifestBytes / 1024 / 1024} MB`],
+  ]);
+  const because = stderr?.toString('utf8').trim().split('\n').at(-1)?.slice(0, 500);
+  const message = known.get(code) ?? `kubectl could not build it: ${because || code}`;
+  return new PodexitError('manifest.kustomize', message, code === 'ENOENT' ? elsewhere : '');
 }

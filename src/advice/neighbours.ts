@@ -121,9 +121,11 @@ export const readyBehind = (service: string, slices: readonly EndpointSlice[]): 
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
   const services = ofKind('Service').map((service): ServiceSpec => {
-    const fronts = ofKind('Ingress').filter((one) => backendsOf(one).includes(service.metadata?.name));
-    const set = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
-    return { ...serviceOf(service), deregistrationSeconds: set[0] };
+    // The Ingresses that route to it (networking.k8s.io/v1).
+    const backend = `"service":{"name":${JSON.stringify(service.metadata?.name)}`;
+    const fronts = ofKind('Ingress').filter((one) => JSON.stringify(one).includes(backend));
+    const [deregistrationSeconds] = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
+    return { ...serviceOf(service), deregistrationSeconds };
   });
   const claims = ofKind('PersistentVolumeClaim').map(
     (claim) => [claim.metadata?.name, asStrings(asObject(asObject(claim)['spec'])['accessModes'])] as const,
@@ -143,14 +145,6 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     /** These are from files; the cluster may have Services that are not in them. */
     mayHaveOtherServices: true,
   };
-}
-
-/** Names of the Services that an Ingress routes to (networking.k8s.io/v1). */
-function backendsOf(ingress: KubernetesObject): (string | undefined)[] {
-  const { rules, defaultBackend } = asObject(asObject(ingress)['spec']);
-  const paths = asArray(rules).flatMap((rule) => asArray(asObject(asObject(rule)['http'])['paths']));
-  const backends = [defaultBackend, ...paths.map((path) => asObject(path)['backend'])];
-  return backends.map((backend) => asString(asObject(asObject(backend)['service'])['name']));
 }
 
 /** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). */

@@ -62,16 +62,15 @@ const htmlPage = (summary: string, text: string): string => `<!doctype html>
   .join('\n')}</pre></html>
 `;
 
-/** A summary, an intro, a table and lines below it. The summary is plain text, all else must be Markdown already. */
+/** A summary, a table and lines below it. The summary is plain text, all else must be Markdown already. */
 export function markdownPage(
   summary: string,
   columns: readonly string[],
   rows: readonly (readonly (string | number)[])[],
   below: readonly string[],
-  intro: readonly string[] = [],
 ): string {
   const table = [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [`**${forMarkdown(summary)}**`, '', ...intro, ...table, '', ...below].join('\n').replace(/\n*$/, '\n');
+  return [`**${forMarkdown(summary)}**`, '', ...table, '', ...below].join('\n').replace(/\n*$/, '\n');
 }
 
 /** `label` and `text`, wrapped at `columns` or 80 if that is less. Later lines are indented by the label's width. */

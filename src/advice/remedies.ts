@@ -45,11 +45,7 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
   // A patch of a custom resource would replace its whole list of containers.
-  const { isCustom, isOfOldVersion, subject } = situation;
-  if (isCustom || !isOfOldVersion) return all.map((one) => (isCustom ? { ...one, edits: [] } : one));
-  const version = subject.kind === 'CronJob' ? 'batch/v1' : 'apps/v1';
-  const first = `first move it to ${version}, as no cluster has both its apiVersion and these fields; then `;
-  return all.map((one) => (one.edits.some(isNew) ? { ...one, text: first + one.text, edits: [] } : one));
+  return situation.isCustom ? all.map((one) => ({ ...one, edits: [] })) : all;
 }
 
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>
@@ -94,9 +90,6 @@ const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
 
-/** Younger than the old versions: sleep hooks, sidecars, maxSurge of a DaemonSet, maxUnavailable of a StatefulSet. */
-const isNew = ({ path }: Edit): boolean => /preStop|restartPolicy|updateStrategy/.test(path.join());
-
 const inWords = (solves: readonly Problem[], text: string): Remedy[] =>
   solves.length === 0 ? [] : [{ solves, text, edits: [] }];
 
@@ -106,7 +99,7 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
-  const { solves, sentences, stuck, same = [], ...sleeps } = hooksFor(plan);
+  const { solves, sentences, stuck, ...sleeps } = hooksFor(plan);
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
   const isAdded = sleeps.on.length > 0;
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
@@ -126,7 +119,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   if (stuck !== undefined) {
     const told = [...solves, ...graceProblems];
     const text = longer ? `${stuck}; with it ${longer}` : stuck;
-    return [...sentences, ...(limit ? inWords(told, unfit) : inWords([...told, ...same], text))];
+    return [...sentences, ...(limit ? inWords(told, unfit) : inWords(told, text))];
   }
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
@@ -211,11 +204,9 @@ function hooksFor(plan: Plan) {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
-  const reasons = missing.map((one) => [one.name, whyNoSleep(situation, one, longest)] as const);
-  const [first, stuck] = reasons.find(([, why]) => why !== undefined) ?? [];
-  const told = [waitLoop(situation), 'take SIG'].some((part) => stuck?.includes(part)) && first;
-  const same = of(plan, 'stop-signal-mismatch').filter((one) => one.container === told && one.path.includes('preStop'));
-  return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck, same };
+  const reasons = missing.map((one) => whyNoSleep(situation, one, longest));
+  const stuck = reasons.find((why) => why !== undefined);
+  return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck };
 }
 
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
@@ -242,7 +233,7 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
-  const { take } = hookSignal(container) ?? {};
+  const { take } = hookSignal(container);
   if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
   const { drains } = stopBehaviour(container.command, stopSignalOf(container), situation.graceSeconds);
   const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
@@ -300,7 +291,11 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const own = Math.max(hookToday, measured?.hookSeconds ?? 0);
-    const added = canSetSleep(container) ? seconds : hookSignal(container) ? Math.max(seconds, own) : seconds + own;
+    const added = canSetSleep(container)
+      ? seconds
+      : hookSignal(container).take
+        ? Math.max(seconds, own)
+        : seconds + own;
     const hookSeconds = on.includes(container.name) ? added : own;
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
@@ -437,6 +432,6 @@ function readiness({ subject, capacity }: Situation, { name, ports }: ContainerS
   if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
     return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
   const isDatagram = ports.length > 0 && ports.every(({ protocol }) => protocol === 'UDP');
-  const how = isDatagram ? 'by a command, as no other probe asks UDP' : 'on a port that it opens to the network';
-  return inWords([problem], `${text} of what its clients need, ${how}`);
+  const how = isDatagram ? '' : ', on a port that it opens to the network';
+  return inWords([problem], `${text} of what its clients need${how}`);
 }

@@ -47,34 +47,27 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
 
-/** What one signal does, without SIG, however long that takes. */
-export const effectOfSignal = (own: CommandLine, signal: string) => ({
-  ...stopBehaviour(own, signal, Infinity),
-  signal,
-});
-export type SentSignal = ReturnType<typeof effectOfSignal>;
+export type SentSignal = NonNullable<ReturnType<typeof signalOfCommand>>;
 
-/** Commands that signal their program by its name, and the signal. */
+/** Commands that signal their program by its name. */
 const senders = [
-  { when: /\bnginx\b.* -s ?quit$/, signal: 'QUIT', target: 'nginx' },
-  { when: /\bnginx\b.* -s ?stop$/, signal: 'TERM', target: 'nginx' },
-  { when: /\b(apache2?(ctl)?|httpd) (-k )?graceful-stop$/, signal: 'WINCH', target: 'apache2' },
-  { when: /\b(apache2?(ctl)?|httpd) (-k )?stop$/, signal: 'TERM', target: 'apache2' },
-];
+  [/^(exec )?(\S*\/)?nginx (.* )?-s ?quit$/, 'kill -QUIT nginx'],
+  [/^(exec )?(\S*\/)?nginx (.* )?-s ?stop$/, 'kill -TERM nginx'],
+  [/^(exec )?(\S*\/)?(apache2?(ctl)?|httpd) (-k )?stop$/, 'kill -TERM apache2'],
+] as const;
 const kill =
   /^(?:exec )?(?:\S*\/)?(?:p?kill|killall)(?: -[a-mo-rt-z])*(?: -(?:[sn] ?|-signal[ =])?(?:SIG)?([A-Z]\w*|\d+))?(?: -[a-mo-rt-z])* ([^-\s].*)$/;
 
-/** What the signal that a command sends to PID 1, or to the program that PID 1 became, does there. Undefined: it sends none to them. */
-export function effectOfCommand(command: string, own: CommandLine) {
-  const [, named = 'TERM', to = ''] = kill.exec(command) ?? [];
-  const { signal, target } = senders.find(({ when }) => when.test(command)) ?? {
-    signal: signalOfExitCode(128 + Number(named))?.slice(3) ?? named,
-    target: to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, ''),
-  };
+/** What a command's signal, without SIG, does to PID 1, or to what that became. Undefined: it is for others, or not read here. */
+export function signalOfCommand(command: string, own: CommandLine) {
+  const line = senders.find(([when]) => when.test(command))?.[1] ?? command;
+  const [, named = 'TERM', to = ''] = kill.exec(line) ?? [];
+  const signal = signalOfExitCode(128 + Number(named))?.slice(3) ?? named;
+  const target = to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
   if (target === '' || signal === 'KILL' || numberOfSignal(`SIG${signal}`) === undefined) return undefined;
-  const found = effectOfSignal(own, signal);
-  const last = found.chain.at(-1);
-  const isDirect = found.chain.slice(0, -1).every(({ kind, does }) => kind === 'init' || does === 'execs');
-  const isThere = target === '1' ? !own.sharesProcesses : isDirect && target === last?.name;
-  return isThere ? found : undefined;
+  const found = stopBehaviour(own, signal, Infinity);
+  const before = found.chain.slice(0, -1);
+  const isDirect = before.every(({ kind, does }) => kind === 'init' || does === 'execs');
+  const isPid1 = target === '1' ? !own.sharesProcesses : isDirect && target === found.chain.at(-1)?.name;
+  return isPid1 ? { ...found, signal } : undefined;
 }

@@ -95,9 +95,11 @@ export function situationOf(
     matches(selector, stringMap(metadataOf(template)['labels'], () => true) ?? {});
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
-  const scriptsOf = (container: JsonObject) =>
-    mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace });
-  const specs = containerSpecsOf(pod, podPath, scriptsOf);
+  const sharesProcesses = pod['shareProcessNamespace'] === true;
+  const specs = containerSpecsOf(pod, podPath, (container) => ({
+    scripts: mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace }),
+    sharesProcesses,
+  }));
   const proxy = proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, specs);
   // Istio merges such a container into what it adds, which it finds only in its place. A pod that is there has the result.
   const isThere = kind === 'Pod' && (!isFromFiles || metadata?.uid !== undefined);
@@ -120,15 +122,13 @@ export function situationOf(
       namespace,
     },
     isCustom: !isBuiltIn(object),
-    /** Its version was removed before Kubernetes 1.26, and another took its place. */
-    isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
     podPath,
     /** The grace period of the deletion: the requested one, else the spec's, else 30. */
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
     specGraceSeconds,
     containers,
     /** No container has PID 1, so a signal without a handler ends it. */
-    sharesProcesses: pod['shareProcessNamespace'] === true,
+    sharesProcesses,
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),
     capacity,

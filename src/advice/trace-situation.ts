@@ -120,28 +120,25 @@ export function exitAdvice(
   const container = timeline.containers.find((one) => one.name === name);
   if (!container) return undefined;
   const { kind, reaction, preStop, graceUsed, drain } = container;
-  /** `faster`: what the pod itself can do. `neededMs`: what would have been enough, 0 if unknown. */
-  const orElse = (faster: string, neededMs = 0): string | undefined =>
-    lowered && neededMs < lowered.spec * 1000
-      ? `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`
-      : undefined;
+  const isKill = ['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code);
+  const reacted = code === 'sidecar-killed' && reaction !== 'none';
+  if (isKill && !reacted && isUnhandled(timeline, container)) return handlingAdvice(container, timeline);
   const hookMs = preStop?.length?.min ?? 0;
-  if (code === 'prestop-cut-off') {
-    const planned =
-      preStop?.sleepSeconds ?? containerSpec(timeline.pod, container.name)?.lifecycle?.preStop?.exec?.seconds;
-    return orElse('shorten the hook', (planned ?? 0) * 1000);
-  }
-  if (code === 'prestop-heavy') return orElse('shorten the hook', hookMs * 2);
-  if (code === 'grace-nearly-spent') {
-    const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
-    // A sidecar also waits for the main containers, so any of them may be the slow one.
-    const exiting = kind === 'sidecar' ? 'the containers' : container.name;
-    return orElse(hookMs * 2 >= usedMs ? 'shorten the preStop hook' : `make ${exiting} exit sooner`, usedMs / 0.75);
-  }
-  if (code === 'sidecar-killed' && reaction !== 'none') return orElse(`let ${container.name} stop faster`);
-  if (!['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code)) return undefined;
-  if (isUnhandled(timeline, container)) return handlingAdvice(container, timeline);
-  return orElse(`make ${container.name} exit sooner after ${signalName(container)}`);
+  const planned =
+    preStop?.sleepSeconds ?? containerSpec(timeline.pod, container.name)?.lifecycle?.preStop?.exec?.seconds;
+  const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
+  // What would have been enough; of a kill it is not known.
+  const neededMs = new Map<string, number>([
+    ['prestop-cut-off', (planned ?? 0) * 1000],
+    ['prestop-heavy', hookMs * 2],
+    ['grace-nearly-spent', usedMs / 0.75],
+  ]).get(code);
+  if (!lowered || (neededMs ?? (isKill ? 0 : Infinity)) >= lowered.spec * 1000) return undefined;
+  // A sidecar also waits for the main containers, so any of them may be the slow one.
+  const exiting = kind === 'sidecar' && !isKill ? 'the containers' : container.name;
+  const isByHook = !isKill && (code !== 'grace-nearly-spent' || hookMs * 2 >= usedMs);
+  const faster = isByHook ? 'shorten the hook' : `make ${exiting} exit sooner`;
+  return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
 }
 
 const lossAdvice: Partial<Record<Loss['cause'], string>> = {

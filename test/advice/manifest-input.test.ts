@@ -114,7 +114,7 @@ describe('-f URL', () => {
     expect(code).toBe(1);
     expect(stdout).toBe('');
     expect(stderr).toContain(
-      'http://127.0.0.1:1/web.yaml:1: is not read, since http is not secure. Use an https address',
+      'http://127.0.0.1:1/web.yaml:1: is http://127.0.0.1:1/web.yaml, which is not https. Use an https address',
     );
     expect(stderr).toMatch(/cannot be read: .*certificate/);
   });

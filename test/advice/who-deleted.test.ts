@@ -255,7 +255,7 @@ describe('a log that does not show all of a deletion', () => {
   });
 });
 
-it('the order of the lines does not matter, except for EndpointSlices, of which only those that held the pod are kept', async () => {
+it('the order of the lines does not matter', async () => {
   const { events, pod, namespace } = logOf('RequestResponse');
   const known = ({ outcome, trigger, deletedBy, moments, exit }: WhyReport) => {
     const { containers } = exit as ExitReport;
@@ -266,9 +266,6 @@ it('the order of the lines does not matter, except for EndpointSlices, of which 
     await whyFrom(events.toReversed(), pod, namespace),
   ];
   expect(known(reversed)).toEqual(known(inOrder));
-  const notice = /^what \d+ lines? says?: of its EndpointSlices, which are not in order of time$/;
-  const isNotice = (text: string): boolean => notice.test(text);
-  expect([inOrder.cannotTell.some(isNotice), reversed.cannotTell.some(isNotice)]).toEqual([false, true]);
 });
 
 it('only a status that the kubelet wrote is reported as its own', async () => {

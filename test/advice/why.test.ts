@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
-import { mayOwn } from '../../src/advice/why/owners.ts';
+import { mayOwn } from '../../src/advice/why/gone-pod.ts';
 import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import type { ExitReport, MarkReport } from '../../src/model/report.ts';
@@ -236,7 +236,7 @@ const reasons: [marks: RegExp, reason: RegExp][] = [
     /the log contains no Event of the pod|it was removed before/,
   ],
   [/^(exited|containers-done)$/, /it was removed before the kubelet had reported that/],
-  [/^(unrouted|endpoint-removed)$/, /the log contains no EndpointSlice/],
+  [/^(unrouted|endpoint-removed)$/, /when it was taken out of traffic/],
   [/^(replacement|node)-/, /its replacement, its node and its logs/],
 ];
 

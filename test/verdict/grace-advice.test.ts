@@ -23,7 +23,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
   it('is named as the cause of a kill, instead of the spec', () => {
     const advice = adviceOf(lowered(2, { app: drains(6000) }), 'killed-at-grace');
     expect(advice).toBe(
-      "The deletion asked for 2s instead of the spec's 30s: delete without --grace-period, --now and --force, or make app exit sooner after SIGTERM.",
+      "The deletion asked for 2s instead of the spec's 30s: delete without --grace-period, --now and --force, or make app exit sooner.",
     );
   });
 
@@ -47,7 +47,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
       ...pod({ graceSeconds: 30 }),
       ...asked(4),
     });
-    expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4s instead .* or let proxy stop faster\.$/);
+    expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4s instead .* or make proxy exit sooner\.$/);
   });
 
   it('is also named if another client sent it', () => {

@@ -4,8 +4,8 @@ import { parseAllDocuments, parseDocument } from 'yaml';
 import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
-import { commentChanges, moveChanges, setChanges, type TextChange } from './text-changes.ts';
-import { yamlStyleOf, type YamlSource, type YamlStyle } from './yaml-source.ts';
+import { commentChanges, moveChanges, setChanges, yamlStyleOf } from './text-changes.ts';
+import type { TextChange, YamlSource, YamlStyle } from './text-changes.ts';
 
 /** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without changing what else it says. */
 export function editedText(

@@ -50,9 +50,10 @@ interface Fixable {
 /** Returns 0, also without anything to fix, or 1 if a manifest is broken. Throws PodexitError for other input. */
 export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   const { source } = options;
+  const say = (line: string) => ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
   if (source.kind === 'report') {
     const { patches, sentences } = await reportedFixes(source.file, options);
-    for (const line of sentences) ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
+    sentences.forEach(say);
     ports.stdout.write(patches);
     if (patches === '') ports.stderr.write(nothingToPatch);
     return 0;
@@ -64,8 +65,7 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   const isText = options.diff || options.format === 'yaml';
   const texts = isText ? changedTexts(found, (file, message) => broken.push({ file, line: 1, message })) : [];
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
-  for (const line of found.flatMap(linesAbout))
-    ports.stderr.write(`${sentenceOn(ports.stderr, safeLines(`podexit: ${line}`))}\n`);
+  found.flatMap(linesAbout).forEach(say);
   const text = options.diff ? diffs(texts) : isText ? wholeTexts(texts) : printed(found, options.format);
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.
   ports.stdout.write(source.kind === 'files' && isText && !ports.stdout.isTty ? text : forYaml(text));
@@ -188,12 +188,10 @@ function changedTexts(found: readonly Fixable[], refuse: (file: string, message:
   return [...new Set(found.map(fileOf))].map((file) => {
     const own = found.filter((one) => fileOf(one) === file);
     const before = own[0]?.manifest?.text ?? yamlOf(own[0]?.object);
-    const changes = own.map(({ manifest: { document, at } = { document: 0, at: [] }, edits }) => ({
-      document,
-      at,
-      edits,
-    }));
-    const after = editedText(before, changes);
+    const after = editedText(
+      before,
+      own.map(({ manifest: { document, at } = { document: 0, at: [] }, edits }) => ({ document, at, edits })),
+    );
     const cannot = 'left as it is, because it cannot be edited as text without changing what else it says';
     const others = 'use -o strategic, -o json-patch or -o kustomize';
     if (after === undefined) refuse(file, `${cannot} (an alias, for example); ${others}`);

@@ -70,8 +70,7 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   const answer = (direction: 'lower' | 'raise' | 'keep' | 'not-by-grace', next: number, sentence: string) => {
     return { grace: { currentSeconds: now, recommendedSeconds: next, direction, safeFor: safeFor(next) }, sentence };
   };
-  const isSilent = ({ code }: { code: string }): boolean => /^no-signal-handl(ing|er)$/.test(code);
-  const silent = killed.filter(({ findings }) => findings.some(isSilent)).length;
+  const silent = killed.filter(has(/^no-signal-handl(ing|er)$/)).length;
   // At least half of the killed exits: more time does not help them.
   if (killed.length > 0 && silent * 2 >= killed.length) {
     const help = 'showed no reaction to their stop signal; a longer grace period does not help those';
@@ -87,7 +86,7 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     const why = `${count} of ${group.length} exits propose ${proposed.reason}`;
     return answer('raise', next, `${hook}${field} ${now} → ${next}: ${why}`);
   }
-  if (group.some(({ findings }) => findings.some(({ code }) => code === 'prestop-cut-off')))
+  if (group.some(has(/^prestop-cut-off$/)))
     return answer('not-by-grace', now, 'a preStop hook was cut off, and these exits do not show how long it needs');
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
@@ -103,9 +102,7 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   const next = killed.length > 0 || proposed?.hasHook ? Math.max(now, seconds) : seconds;
   const [exits, p99] = [`${safeFor(next)} of ${group.length} exits`, ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`];
   // Clients may need a preStop hook, which no length of these exits contains.
-  const isRaced = ({ code }: { code: string }): boolean =>
-    /^(drain-race|requests-lost|endpoint-not-removed)$/.test(code);
-  const raced = group.some(({ findings }) => findings.some(isRaced));
+  const raced = group.some(has(/^(drain-race|requests-lost|endpoint-not-removed)$/));
   if (next !== now && killed.length === 0 && !proposed && raced)
     return answer('keep', now, `${field} ${now} stays until clients have time: kubectl podexit fix sizes both`);
   if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);
@@ -116,6 +113,11 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
       : ` leaves the slowest exit a quarter more${p99}`;
   return answer('raise', next, `${field} ${now} → ${next}${why}`);
 }
+
+const has =
+  (code: RegExp) =>
+  ({ findings }: ExitSample): boolean =>
+    findings.some((one) => code.test(one.code));
 
 /** By nearest rank, so each quantile is a measured value. Undefined without values. */
 export function quantilesOf(values: readonly number[]): Quantiles<number> | undefined {

@@ -10,7 +10,7 @@ import { decodedText, whyUnread, withoutMark } from '../decoded-text.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
-import { deploymentNameIn } from '../why/owners.ts';
+import { deploymentNameIn } from '../why/gone-pod.ts';
 
 /** A measured length, kept as an interval. Where a single number is needed, `middle` gives it. */
 export interface Seconds {

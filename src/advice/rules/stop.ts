@@ -2,13 +2,7 @@
 import { execRemedy } from '../../programs/links.ts';
 import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
-import {
-  effectOfCommand,
-  effectOfSignal,
-  signalHandlingOf,
-  type SentSignal,
-  type SignalHandling,
-} from '../signal-handling.ts';
+import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
@@ -149,12 +143,12 @@ const mismatched = ofContainer((container, spec) => {
     const advice = 'Choose a signal that it handles, such as SIGTERM.';
     return error(code, `${container.name} is stopped with SIGKILL: it cannot finish anything`, { ...place, advice });
   }
-  const sent = (container.stopSignal ?? declared)?.replace(/^SIG/, '');
-  const usual = (stopSignalOfImage(container.image) ?? 'SIGTERM').replace(/^SIG/, '');
-  const cuts = sent && cutOff(container, effectOfSignal(container.command, sent), usual);
+  const sent = (container.stopSignal ?? declared)?.slice(3);
+  const usual = stopSignalOf({ ...container, stopSignal: undefined });
+  const cuts = sent && cutOff(container, sent, usual);
   if (cuts) {
-    const message = `lifecycle.stopSignal SIG${sent} of ${container.name} ${cuts}`;
-    return warning(code, message, { ...place, advice: `Remove it, or set it to SIG${usual}.` });
+    const advice = `Remove it, or set it to SIG${usual}.`;
+    return warning(code, `lifecycle.stopSignal of ${container.name} ${cuts}`, { ...place, advice });
   }
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
@@ -163,46 +157,33 @@ const mismatched = ofContainer((container, spec) => {
 });
 
 /** What a signal cuts off although another would let it finish, a clause. The program's own choice, as INT of postgres, is none. */
-function cutOff({ command }: ContainerSpec, sent: SentSignal, signal: string): string | undefined {
-  const other = stopBehaviour(command, signal, Infinity);
-  const [cuts, lets] = [sent, other].map(
-    ({ handles, reachesApp, drains }) => handles === 'yes' && reachesApp === 'yes' && drains,
-  );
-  if (cuts !== 'no' || !lets || lets === 'no' || other.rightSignal === `SIG${sent.signal}`) return undefined;
-  return `cuts off what SIG${signal} ${lets === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
+function cutOff({ command }: ContainerSpec, signal: string, usual: string): string | undefined {
+  const sent = stopBehaviour(command, signal, Infinity);
+  const other = stopBehaviour(command, usual, Infinity);
+  const [cuts, lets] = [sent, other].map((one) => one.handles === 'yes' && one.reachesApp === 'yes' && one.drains);
+  if (cuts !== 'no' || !lets || lets === 'no' || other.rightSignal === `SIG${signal}`) return undefined;
+  return `cuts off what SIG${usual} ${lets === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
 }
 
-/** A signal of the hook that does harm, or nothing. `take` out: a clause of advice. */
-export function hookSignal(container: ContainerSpec) {
-  const { name, hook } = container;
-  const usual = stopSignalOf(container);
-  const { sends } = hook ?? {};
-  if (!sends || hook?.fails || sends.signal === usual) return undefined;
-  const { signal, handles, because, decidedBy, chain } = sends;
-  const signalOf = `SIG${signal} of the preStop hook of ${name}`;
-  const take = `take SIG${signal} out of the preStop hook of ${name}`;
-  const cuts = cutOff(container, sends, usual);
-  if (cuts) return { says: `${signalOf} ${cuts}`, take: `${take}: SIG${usual} comes after it`, cuts };
-  const unless = `${take}, unless it is there for something else`;
-  if (handles === 'no') return { says: `${signalOf} does not end it (${because}): ${unless}`, take: unless };
+/** A signal of the hook that does harm, or nothing; `take` out: a clause of advice, where that helps. */
+export function hookSignal(container: ContainerSpec): { says?: string; take?: string } {
+  const { hook } = container;
+  const [sent, usual] = [hook?.sends, stopSignalOf(container)];
+  if (!sent || hook?.fails || sent.signal === usual) return {};
+  const { signal, handles, because, decidedBy, chain } = sent;
+  const it = `SIG${signal} of the preStop hook of ${container.name}`;
+  const take = `take SIG${signal} out of the preStop hook of ${container.name}`;
+  const cuts = cutOff(container, signal, usual);
+  if (cuts) return { says: `${it} ${cuts}`, take: `${take}: SIG${usual} comes after it` };
+  if (handles === 'no') return { says: `${it} does not end it (${because}): no need of it, if that was its purpose` };
   const isOpen = handles === 'unknown' && chain.at(-1)?.does === 'drops';
-  return isOpen ? { take: `${take}, unless the application handles it (${decidedBy})` } : undefined;
+  return isOpen ? { take: `${take}, unless the application handles it (${decidedBy})` } : {};
 }
 
 const signalsOfHooks = ofContainer((container) => {
-  const { says, take, cuts } = hookSignal(container) ?? {};
-  const about = { ...atHook(container), advice: `${take?.replace(/^t/, 'T')}.` };
-  if (says === undefined) return undefined;
-  return cuts ? warning('stop-signal-mismatch', says, about) : note('stop-signal-mismatch', says, atHook(container));
-});
-
-/** What the hook begins needs time, and the signal that follows at once takes it away. */
-const hastyHooks = ofContainer((container, spec) => {
-  const handling = handlingOf(spec, container);
-  if (!asksAtEnd(container) || handling.kind !== 'handles' || !handling.endsAtOnce) return undefined;
-  const message = `the preStop hook of ${container.name} asks it to finish and does not wait, and ${signalText(spec, container)} then ends it at once`;
-  const advice = `Let the hook wait for the end: \`${waitLoop(spec)}\` as its last command.`;
-  return warning('stop-signal-mismatch', message, { ...atHook(container), advice });
+  const { says, take } = hookSignal(container);
+  const details = { ...atHook(container), advice: take && `${take.replace(/^t/, 'T')}.` };
+  return says === undefined ? undefined : (take ? warning : note)('stop-signal-mismatch', says, details);
 });
 
 export const waitLoop = ({ sharesProcesses }: Situation): string =>
@@ -226,15 +207,6 @@ export function endsPid1(container: ContainerSpec): boolean {
   return isDirect || (isPlain && isNamed(last?.join(' ') ?? '', chain[named]?.name ?? ''));
 }
 
-/** Whether its last command makes the program finish its work, itself or by a signal. */
-function asksAtEnd({ command, hook }: ContainerSpec): boolean {
-  const words = hook?.command ?? [];
-  const { commands, isPlain } = commandsIn(lineOfShell(words) ?? words.join(' '));
-  const last = commands.at(-1)?.join(' ') ?? '';
-  if (!isPlain || /\bnginx .*-s ?quit$|\bgraceful-stop$/.test(last)) return isPlain;
-  return effectOfCommand(last, command)?.drains === 'yes';
-}
-
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
@@ -245,5 +217,5 @@ const droppedStopSignals = ofContainer((container) => {
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, signalsOfHooks, hastyHooks, droppedStopSignals],
+  ...[signals, mismatched, signalsOfHooks, droppedStopSignals],
 ];

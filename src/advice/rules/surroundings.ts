@@ -22,16 +22,6 @@ function isEnded(spec: Situation, proxy: string): boolean {
   return new RegExp(`:${port}/quitquitquit`).test(calls.join(' '));
 }
 
-/** Its webhook adds it to the pod, as a main container or as a native sidecar: its settings decide. */
-function injectedIntoJob(spec: Situation): Problem[] {
-  if (!isJob(spec) || !spec.injected || isEnded(spec, spec.injected)) return [];
-  const [proxy] = spec.injected.split(' ', 1);
-  const message = `${proxy} will be injected: unless as a native sidecar, it runs on after the work, and the Job does not complete`;
-  const advice =
-    'Have it injected as a native sidecar, let the work end it through its API, or decline it for this Job.';
-  return [note('classic-sidecar', message, { advice, path: spec.podPath })];
-}
-
 function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situation): Problem[] {
   if (!limit || specGraceSeconds <= limit.seconds) return [];
   const message = `${limitText(limit)}: the rest of its ${specGraceSeconds}s grace period may never come`;
@@ -65,4 +55,4 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 }
 
-export const surroundingRules = [classicSidecars, injectedIntoJob, limitedGrace, liveness, finalizers, node, unmanaged];
+export const surroundingRules = [classicSidecars, limitedGrace, liveness, finalizers, node, unmanaged];

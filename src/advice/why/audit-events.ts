@@ -122,14 +122,6 @@ export function isOfOtherPod({ resource, object, sent }: AuditEvent, uid: string
   return (about[resource as keyof typeof about] ?? []).some((one) => ![undefined, uid].includes(asString(one['uid'])));
 }
 
-/** The pod was removed while a container still ran, according to its last state. */
-export function wasRemovedWhileRunning(writes: readonly AuditEvent[]): boolean {
-  const last = writes.flatMap((event) => podIn(event) ?? []).at(-1);
-  const statuses = asArray(asObject(asObject(last)['status'])['containerStatuses']).map(asObject);
-  const isRemoved = metadataOf(last)['deletionGracePeriodSeconds'] === 0;
-  return isRemoved && statuses.some((status) => asObject(status['state'])['running'] !== undefined);
-}
-
 /** The first accepted DELETE or eviction by a client, unless a stored state shows that the deletion began otherwise. */
 export function requestIn(writes: readonly AuditEvent[]): AuditEvent | undefined {
   const deleted = writes.filter((event) => metadataOf(podIn(event))['deletionTimestamp'] !== undefined);

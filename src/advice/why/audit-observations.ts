@@ -4,7 +4,7 @@ import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } fr
 import { second } from '../../model/span.ts';
 import { isBinding, isDone, isPod, podIn, type AuditEvent } from './audit-events.ts';
 
-/** Streams that the audit events of a pod may not show. The last six never appear there. */
+/** Streams that the audit events of a pod may not show. Only `events` may appear there. */
 // prettier-ignore
 const otherStreams: readonly StreamName[] = [
   'services', 'endpointslices', 'events', 'node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings',
@@ -16,34 +16,28 @@ export function observationsOf(
   request: AuditEvent | undefined,
   namespace: string,
 ): RawObservation[] {
-  const stored = writes.filter((event) => isDone(event) && event.object !== undefined);
   const { pods, gaps } = podStates(writes.filter(isPod).filter(isDone), request);
-  const slices = stored.filter(({ resource }) => resource === 'endpointslices');
-  const events = stored.filter(({ resource }) => resource === 'events');
+  const events = writes.filter((event) => event.resource === 'events' && isDone(event) && event.object !== undefined);
   const [first] = pods;
   if (!first) return [];
   const before = beforeDeletion(pods, request);
-  const at = Math.floor(before?.at ?? first.answeredAt);
+  const at = Math.floor((before ?? first).answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
-    ...datesFor([...pods, ...slices, ...events].filter(isLater)),
+    ...datesFor([...pods, ...events].filter(isLater)),
     ...(before && request ? lastLookOf(request, pods, before.object) : []),
     ...gaps,
     ...podChanges(pods),
-    ...slices.filter(isLater).map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
     ...events.filter(isLater).map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
   const pod = before?.object ?? first.object;
   const listed = { at, kind: 'listed', resourceVersion: asString(metadataOf(pod)['resourceVersion']) ?? '1' } as const;
-  const listedOf = (stream: 'endpointslices' | 'events', all: readonly AuditEvent[]): RawObservation[] => {
-    const newest = new Map(all.filter((event) => !isLater(event)).map(({ name, object }) => [name, object ?? {}]));
-    return newest.size > 0 ? [{ ...listed, stream, objects: [...newest.values()] }] : [];
-  };
+  const old = new Map<string, unknown>(
+    events.filter((event) => !isLater(event)).map(({ name, object }) => [name, object ?? {}]),
+  );
   const lists: RawObservation[] = [
     { ...listed, stream: 'pod', objects: [pod], name: first.name },
-    ...(slices.length > 0 ? [{ ...listed, stream: 'services', objects: servicesOf(slices, namespace) } as const] : []),
-    ...listedOf('endpointslices', slices),
-    ...listedOf('events', events),
+    ...(old.size > 0 ? [{ ...listed, stream: 'events' as const, objects: [...old.values()] }] : []),
   ];
   const seen = [...new Set([...lists, ...later].flatMap((one) => ('stream' in one ? (one.stream ?? []) : [])))];
   // Their silence proves nothing: most audit policies omit Events, for example.
@@ -102,7 +96,7 @@ function stateAfter(pod: JsonObject, event: AuditEvent): JsonObject | undefined 
   return {
     ...pod,
     // The patch does not hold the new version: it is larger by one or more.
-    metadata: { ...metadata, resourceVersion: versionAfter(resourceVersion, 1n) },
+    metadata: { ...metadata, resourceVersion: nextVersion(resourceVersion) },
     status: patchedStatus(asObject(pod['status']), asObject(sent['status'])),
   };
 }
@@ -119,37 +113,21 @@ function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject
   return { ...Object.fromEntries(present), conditions: [...byType.values()] };
 }
 
-/** The last state before the deletion, or the first one with the request's changes undone. Undefined if the log begins later. */
-function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined) {
+/** The last state before the deletion, or the first one without its marks. Undefined if the log begins later. */
+function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined): PodState | undefined {
   const alive = pods.findLast(({ object }) => !isDeleted(object));
-  if (alive) return { at: alive.answeredAt, object: alive.object };
   const [first] = pods;
-  if (!first || request?.answeredAt !== first.answeredAt) return undefined;
+  if (alive || !first || request?.answeredAt !== first.answeredAt) return alive;
   const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first.object);
-  const generation = asNumber(metadata['generation']);
-  const object: JsonObject = {
-    ...first.object,
-    metadata: {
-      ...metadata,
-      generation: generation === undefined ? undefined : generation - 1,
-      resourceVersion: versionAfter(metadata['resourceVersion'], -1n),
-    },
-  };
-  return { at: first.receivedAt - second, object };
+  const generation = (asNumber(metadata['generation']) ?? 1) - 1;
+  const object = { ...first.object, metadata: { ...metadata, generation, resourceVersion: '1' } };
+  return { ...first, answeredAt: first.receivedAt - second, object };
 }
 
-const versionAfter = (version: unknown, by: bigint): string => {
+const nextVersion = (version: unknown): string => {
   const text = asString(version) ?? '1';
-  return /^\d+$/.test(text) ? String(BigInt(text) + by) : text;
+  return /^\d+$/.test(text) ? String(BigInt(text) + 1n) : text;
 };
-
-/** The Services that the slices name. No event holds selectors; without one, slices show which pods belong to it. */
-function servicesOf(slices: readonly AuditEvent[], namespace: string): JsonObject[] {
-  const names = slices.flatMap(
-    ({ object }) => asString(asObject(metadataOf(object)['labels'])['kubernetes.io/service-name']) ?? [],
-  );
-  return [...new Set(names)].map((name) => ({ metadata: { name, namespace, uid: name }, spec: {} }));
-}
 
 /** Date headers that tie the two clocks, equal here: 1 ms before a full second, Date still shows the second before. */
 function datesFor(stored: readonly AuditEvent[]): RawObservation[] {

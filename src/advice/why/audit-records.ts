@@ -1,8 +1,9 @@
-/** A file of any layout → the texts that name a pod: lines, or JSON documents. Searched as bytes. */
+/** A file of any layout → the texts that name a pod: lines, or JSON documents. Of any size, and searched as bytes. */
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { PodexitError } from '../../errors.ts';
-import { parseJson } from '../../kube/http/body.ts';
 import { createSplitter } from '../../kube/lines.ts';
-import { textIn } from './audit-bytes.ts';
 
 /** No line is as long. An export of that many events is one only if it is a single JSON document. */
 const maxBytes = 256 * 1024 * 1024;
@@ -38,70 +39,95 @@ export async function* recordsWith(
   }
 }
 
-/** Lines; of a file that gives each document several lines, documents. */
+/** Lines; those of a document, from one that begins with a bracket to one that begins with what closes it, as one. */
 async function* recordsIn(
   chunks: AsyncIterable<Buffer>,
   onProblem: (problem: ReadProblem) => void,
 ): AsyncGenerator<Buffer> {
   const split = createSplitter(maxBytes);
-  let waiting: Buffer[] = [];
-  let join: ((lines: readonly Buffer[], isEnd: boolean) => readonly Buffer[]) | undefined;
-  const recordsOf = (chunk: Buffer, isEnd: boolean): readonly Buffer[] => {
-    const lines = split(chunk, 0).flatMap(({ bytes, cut }) => {
-      if (cut) onProblem('too-long');
-      return cut || bytes.length === 0 ? [] : [bytes];
-    });
-    waiting = waiting.concat(lines);
-    const isSample = waiting.length >= 20 || waiting.some(({ length }) => length >= sampleBytes);
-    if (!join && !isSample && !isEnd) return [];
-    join ??= areRecords(waiting) ? (all) => all : documents(onProblem);
-    const ready = waiting;
-    waiting = [];
-    return join(ready, isEnd);
+  let [open, length]: [Buffer[], number] = [[], 0];
+  const closed = (): Buffer => {
+    const [line = Buffer.alloc(0), ...more] = open;
+    [open, length] = [[], 0];
+    return more.length === 0 ? line : Buffer.concat([line, ...more].flatMap((one) => [one, Buffer.from('\n')]));
   };
+  const recordsOf = (chunk: Buffer): Buffer[] =>
+    split(chunk, 0).flatMap(({ bytes, cut }) => {
+      if (cut) onProblem('too-long');
+      if (cut || bytes.length === 0) return [];
+      const begins = /^[[{]/.test(bytes.toString('latin1', 0, 1));
+      // What is open breaks off where another document begins.
+      const broken = begins && open.length > 0 ? [closed()] : [];
+      const isLast =
+        open.length > 0
+          ? /^[\]}]/.test(bytes.toString('latin1', 0, 1))
+          : !begins || /[\]}][\s,]*$/.test(bytes.toString('latin1', bytes.length - 9));
+      open.push(bytes);
+      length += bytes.length;
+      if (isLast) return [...broken, closed()];
+      if (length > maxBytes) closed();
+      if (open.length === 0) onProblem('too-long');
+      return broken;
+    });
   try {
-    for await (const chunk of chunks) yield* recordsOf(chunk, false);
+    for await (const chunk of chunks) yield* recordsOf(chunk);
   } finally {
     // What was read of a file that breaks off counts, and so does a last line without a line feed.
-    yield* recordsOf(Buffer.from('\n'), true);
+    yield* recordsOf(Buffer.from('\n'));
+    if (open.length > 1) onProblem('cut');
+    else if (open.length > 0) yield closed();
   }
 }
-const sampleBytes = 256 * 1024;
 
-function areRecords(lines: readonly Buffer[]): boolean {
-  const texts = lines.slice(0, 20).map((line) => line.toString('utf8', 0, sampleBytes));
-  const [first = '', second = ''] = texts;
-  // A document does not begin again in its second line.
-  const areBroken = first.startsWith('{') && second.startsWith('{');
-  const isJson = (line: string): boolean => /^[[{]./.test(line) && parseJson(line) !== undefined;
-  return areBroken || !/^\s*[[{]/.test(texts.join('\n')) || texts.some(isJson);
+type Bytes = AsyncIterable<Buffer>;
+
+/** Throws if the file cannot be read, and where packed data breaks off. Gzip, Zstandard and UTF-16 are told by their first bytes. */
+async function* textIn(file: string): AsyncGenerator<Buffer> {
+  const source =
+    file === '-'
+      ? createReadStream('', { fd: 0, autoClose: false, highWaterMark: chunkSize })
+      : createReadStream(file, { highWaterMark: chunkSize });
+  yield* unpacked(source);
 }
 
-/** A document in several lines ends with one that begins with the bracket that closes it. */
-function documents(onProblem: (problem: ReadProblem) => void) {
-  let text: Buffer[] = [];
-  let length = 0;
-  let closing = '';
-  const isLast = (line: Buffer): boolean => {
-    if (text.length > 0) return line.toString('latin1', 0, 16).trimEnd() === closing;
-    const first = line.toString('latin1').trim();
-    closing = first.startsWith('[') ? ']' : '}';
-    return !/^[[{]/.test(first) || first.endsWith(closing);
-  };
-  return (lines: readonly Buffer[], isEnd: boolean): Buffer[] => {
-    const texts = lines.flatMap((line) => {
-      if (!isLast(line) && length <= maxBytes) {
-        text.push(line, Buffer.from('\n'));
-        length += line.length;
-        return [];
-      }
-      const isTooLong = length > maxBytes;
-      if (isTooLong) onProblem('too-long');
-      const whole = isTooLong ? [] : [text.length === 0 ? line : Buffer.concat([...text, line])];
-      [text, length] = [[], 0];
-      return whole;
-    });
-    if (isEnd && length > 0) onProblem('cut');
-    return texts;
-  };
+const chunkSize = 1024 * 1024;
+
+/** By the bytes at the start, whatever the file is called. */
+const formats: readonly { magic: readonly number[]; unpack: (packed: Bytes) => Bytes }[] = [
+  // The pipeline's error is thrown by whoever reads it.
+  { magic: [0x1f, 0x8b], unpack: (packed) => pipeline(packed, createGunzip({ chunkSize }), () => undefined) },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], unpack: unzstd },
+  // What PowerShell writes for `>`.
+  { magic: [0xff, 0xfe], unpack: (bytes) => decoded(bytes, 'utf-16le') },
+  { magic: [0xef, 0xbb, 0xbf], unpack: (bytes) => decoded(bytes, 'utf-8') },
+];
+
+async function* unpacked(bytes: Bytes): AsyncGenerator<Buffer> {
+  const rest = bytes[Symbol.asyncIterator]();
+  const first = await rest.next();
+  if (first.done === true) return;
+  const all = (async function* () {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => rest };
+  })();
+  const format = formats.find(({ magic }) => magic.every((byte, at) => first.value[at] === byte));
+  yield* format ? unpacked(format.unpack(all)) : all;
+}
+
+/** In JavaScript, because zlib knows Zstandard from Node 22.15 on only. */
+async function* unzstd(packed: Bytes): AsyncGenerator<Buffer> {
+  const { Decompress } = await import('fzstd');
+  let unpacked: Uint8Array[] = [];
+  const stream = new Decompress((chunk) => unpacked.push(chunk));
+  for await (const chunk of packed) {
+    stream.push(chunk);
+    for (const bytes of unpacked) yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    unpacked = [];
+  }
+  stream.push(new Uint8Array(0), true);
+}
+
+async function* decoded(bytes: Bytes, encoding: string): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder(encoding);
+  for await (const chunk of bytes) yield Buffer.from(decoder.decode(chunk, { stream: true }));
 }

@@ -19,7 +19,6 @@ export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
 /** A repeated Event is one with a count: its first and its last time each become a fact. */
 function factsOfEvent(event: CoreV1Event) {
   const { metadata, reason, reportingComponent = '', involvedObject, count, ...stamps } = narrowEvent(event);
-  const { kind, name, uid, fieldPath = '' } = involvedObject;
   const message = asText(event.message);
   const written = timeIn(stamps.firstTimestamp, stamps.eventTime, metadata.creationTimestamp);
   const named = parseEventName(metadata.name);
@@ -27,14 +26,13 @@ function factsOfEvent(event: CoreV1Event) {
   const first = named === undefined || Math.abs(named - written) > 3_600_000 ? written : Math.floor(named);
   const last = count > 1 ? timeIn(stamps.lastTimestamp, stamps.eventTime) : NaN;
   const facts = {
+    ...involvedObject,
     reason,
     message,
-    kind,
-    name,
-    uid,
     /** ms since the epoch, on the clock of the component that wrote it. */
     at: Number.isNaN(last) ? first : last,
-    container: /\{([^}]+)\}$/.exec(fieldPath)?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
+    container:
+      /\{([^}]+)\}$/.exec(involvedObject.fieldPath ?? '')?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
     component: reportingComponent,
     /** The node whose kubelet wrote it. */
     host: asString(asObject(event.source)['host']),

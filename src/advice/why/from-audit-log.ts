@@ -1,6 +1,6 @@
 /** Reconstructs an exit from audit logs by replaying their events, and lists what a log cannot show. */
 import type { RawObservation } from '../../model/observation.ts';
-import { asArray, asObject } from '../../model/observe/read.ts';
+import { asObject } from '../../model/observe/read.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
 import { recordsWith } from './audit-records.ts';
@@ -17,7 +17,6 @@ import {
   requestIn,
   triggerBy,
   uidIn,
-  wasRemovedWhileRunning,
   type AuditEvent,
 } from './audit-events.ts';
 import { eventsInText } from './nested-events.ts';
@@ -63,25 +62,23 @@ export async function fromAuditLogs(
         heading,
         summary: `how it exited is not known: the audit log contains ${hasDeletion ? 'no objects at its level' : 'no deletion of it'}`,
       } as const);
-  const has = (kind: string): boolean => own.some(({ resource, object }) => resource === kind && object !== undefined);
   // What a live run would also have seen, but these events cannot show.
   const unknowns: [boolean, string][] = [
     [!request, 'who deleted it: no request that is known to have deleted it is in the log'],
     [!exit && hasDeletion && areTimed, 'how its containers exited: the level of the log is below RequestResponse'],
     [!areTimed, 'how its containers exited: the log does not say when requests were answered'],
     [
-      exit !== undefined && !has('events'),
+      exit !== undefined && !own.some(({ resource, object }) => resource === 'events' && object),
       'the exact start of the termination, of hooks and of signals: the log contains no Event of the pod',
     ],
     [
-      exit !== undefined && !has('endpointslices'),
-      'when it was taken out of traffic: the log contains no EndpointSlice with the pod',
-    ],
-    [
-      wasRemovedWhileRunning(podWrites),
+      exit?.timeline.containers.some(({ ran, exit: end }) => ran && !end) === true,
       'how its containers ended: it was removed before the kubelet had reported that',
     ],
-    [exit !== undefined, 'its replacement, its node and its logs: only what names the pod was read'],
+    [
+      exit !== undefined,
+      'when it was taken out of traffic, its replacement, its node and its logs: only what names the pod was read',
+    ],
   ];
   const cannotTell = [...unknowns.flatMap(([isUnknown, what]) => (isUnknown ? [what] : [])), ...notices];
   const trigger = known.trigger === 'unknown' && request ? triggerBy(request) : known.trigger;
@@ -95,34 +92,26 @@ const unreadTexts = {
   'no-time': 'without readable times',
   'too-long': 'longer than 256 MB',
   'other-pod': 'of other pods of this name, by their uid',
-  'out-of-order': 'of its EndpointSlices, which are not in order of time',
   'too-many': `beyond the first ${maxEvents}`,
   cut: 'the rest, after the place where it breaks off',
 };
 type LostInput = keyof typeof unreadTexts;
 
-/** `own`: about the pod, about its Events, and about its slices since they first held it; oldest first. */
+/** `own`: about the pod, and about its Events; oldest first. */
 async function eventsIn(files: readonly string[], name: string, namespace: string) {
   /** By request: some logs have an entry for each stage, and a log may be exported twice. The last one counts. */
   const found = new Map<string, AuditEvent>();
-  const slices = new Set<string>();
-  /** By slice, the latest event before the line that shows the pod in it: a namespace may have too many to keep them. */
-  const skippedUntil = new Map<string, number>();
   const unread = new Map<LostInput, number>();
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
   const take = (event: AuditEvent): void => {
-    const targets = asArray(event.object?.['endpoints']).map((one) => asObject(asObject(one)['targetRef'])['name']);
-    if (isSlice(event) && targets.includes(name)) slices.add(event.name);
-    if (isSlice(event) && !slices.has(event.name))
-      skippedUntil.set(event.name, Math.max(event.answeredAt, skippedUntil.get(event.name) ?? 0));
-    else if (found.size < maxEvents) found.set(requestKey(event) ?? `${found.size}`, event);
+    if (found.size < maxEvents) found.set(requestKey(event) ?? `${found.size}`, event);
     else count('too-many');
   };
-  // In a string of JSON, its last quote is escaped.
-  const named = [`"${name}`, `/${name}`];
+  // In a string of JSON, quotes are escaped: the last one always, the first one as .NET does it.
+  const named = [`"${name}`, `u0022${name}`, `/${name}`];
   for (const file of files)
-    // The write that removes the pod from a slice does not name the pod, and the deletion of many pods may not.
-    for await (const text of recordsWith(file, [...named, 'endpointslices', 'deletecollection'], count)) {
+    // The deletion of many pods may not name the pod.
+    for await (const text of recordsWith(file, [...named, 'deletecollection'], count)) {
       const events = eventsInText(text);
       if (!events?.length && named.some((one) => text.includes(one))) count(events ? 'no-audit-event' : 'no-json');
       for (const raw of events ?? []) {
@@ -131,12 +120,8 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
         else if (event?.namespace === namespace) [aboutPod(event, name) ?? []].flat().forEach(take);
       }
     }
-  const all = [...found.values()];
-  // What was skipped may show when the pod left the slice.
-  const isIncomplete = all.some((one) => isSlice(one) && one.answeredAt < (skippedUntil.get(one.name) ?? 0));
-  if (isIncomplete) all.filter(isSlice).forEach(() => count('out-of-order'));
   const sorted = ofPodDeletedLast(
-    all.filter((one) => !(isIncomplete && isSlice(one))).sort((a, b) => a.answeredAt - b.answeredAt),
+    [...found.values()].sort((a, b) => a.answeredAt - b.answeredAt),
     name,
   );
   const uid = uidIn(sorted.filter(isWrite));
@@ -158,12 +143,10 @@ const requestKey = ({ auditId, isAnswerTimed, ...event }: AuditEvent): string | 
     ? [auditId, event.receivedAt, event.verb, event.uri, event.name].join(' ')
     : undefined;
 
-const isSlice = ({ resource }: AuditEvent): boolean => resource === 'endpointslices';
-
-/** The event if it is about the pod, or about any slice. */
+/** The event if it is about the pod. */
 function aboutPod(event: AuditEvent, name: string): AuditEvent | undefined {
   const { resource, verb, object, name: own } = event;
   if (resource === 'pods' && verb === 'deletecollection') return deletionAmongOthers(event, name);
-  const about = { pods: own, events: asObject(object?.['involvedObject'])['name'], endpointslices: name };
+  const about = { pods: own, events: asObject(object?.['involvedObject'])['name'] };
   return Object.hasOwn(about, resource) && about[resource as keyof typeof about] === name ? event : undefined;
 }

@@ -13,8 +13,7 @@ import { listAll, readWorkloads } from '../read-cluster.ts';
 import { afterText, lengthText } from '../../verdict/length-text.ts';
 import { plural } from '../../verdict/words.ts';
 import { factsOf, timeIn, type EventFacts } from './event-facts.ts';
-import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';
-import type { NamespaceHistory } from './owners.ts';
+import { endedPods, gonePod, nodeOfPod, type GonePod, type NamespaceHistory } from './gone-pod.ts';
 import type { PastExit, WhyMoment } from './report.ts';
 
 /** Objects that may not be listed are left out; Events are required. Throws `why.events`. */

@@ -1,5 +1,5 @@
 /** Reconstructs a pod that is gone from Events and objects around it; no Event says how its containers exited. Pure. */
-import type { KubernetesObject } from '@kubernetes/client-node';
+import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asObject, asSeconds } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import { isPlausibleTime } from '../../model/stamps.ts';
@@ -12,8 +12,15 @@ import {
   type EventFacts,
   type ReadableEvent,
 } from './event-facts.ts';
-import { hasWord, objectOf, ownersOf, type NamespaceHistory } from './owners.ts';
-import type { PastGrace, WhyMoment } from './report.ts';
+import type { PastExit, PastGrace, WhyMoment } from './report.ts';
+
+/** A namespace as it is now, with the Events of the last hour or so. */
+export interface NamespaceHistory {
+  facts: readonly EventFacts[];
+  pods: readonly V1Pod[];
+  /** ReplicaSets, Deployments, StatefulSets, DaemonSets and Jobs, each with its kind. */
+  workloads: readonly KubernetesObject[];
+}
 
 export type GonePod = ReturnType<typeof gonePod>;
 
@@ -42,8 +49,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     moments,
     problem: read.findLast(({ isBad }) => isBad)?.moment.what,
     /** The next pod of its name existed before the kubelet began to stop this one: it was removed while running. */
-    wasForced:
-      stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
+    wasForced: stop !== undefined && next !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };
 }
 
@@ -88,37 +94,26 @@ function deletionOf(name: string, own: readonly EventFacts[], { facts }: Namespa
   );
 }
 
-/** The pod that replaced it. */
+/** The next pod of its name. */
 type Successor = NonNullable<ReturnType<typeof successorOf>>;
 
-const createdAt = ({ metadata }: KubernetesObject): number => timeIn(metadata?.creationTimestamp);
-
-function successorOf({ name, uid, stop, owners: [owner], facts, pods }: Traces) {
+function successorOf({ name, uid, stop, facts, pods }: Traces) {
   if (!stop || uid === undefined) return undefined;
-  const others = pods.filter((pod) => pod.metadata?.uid !== uid);
-  const namesake = others.find((pod) => pod.metadata?.name === name);
-  const sibling = others
-    .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
-    .filter((pod) => pod.metadata?.ownerReferences?.some(({ uid: ownerUid }) => ownerUid === owner?.uid))
-    .sort((a, b) => createdAt(a) - createdAt(b))[0];
-  const pod = namesake ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
-  const isSibling = pod !== namesake;
+  const pod = pods.find(({ metadata }) => metadata?.name === name && metadata.uid !== uid);
   const ofName = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
   // Those of older pods of this name, which may still get Events.
   const older = new Set([uid, undefined, ...ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid)]);
   const nextEvent = ofName.find((fact) => !older.has(fact.uid));
+  const at = timeIn(pod?.metadata?.creationTimestamp);
   const created = pod
-    ? { earliest: createdAt(pod), latest: createdAt(pod) + 1000, source: 'creationTimestamp' }
+    ? { earliest: at, latest: at + 1000, source: 'creationTimestamp' }
     : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
   if (!created || !isPlausibleTime(created.earliest)) return undefined;
-  const what = isSibling
-    ? `pod ${pod?.metadata?.name} was created, perhaps as its replacement`
-    : `the next ${name} was created`;
   return {
     pod,
-    /** ms since the epoch. The pod was removed by then, because another one has its name. Unset for a sibling. */
-    goneBy: isSibling ? undefined : created.latest,
-    moment: { name: 'replacement-created', what, ...created } satisfies WhyMoment,
+    /** ms since the epoch. The pod was removed by then, because another one has its name. */
+    goneBy: created.latest,
+    moment: { name: 'replacement-created', what: `the next ${name} was created`, ...created } satisfies WhyMoment,
   };
 }
 
@@ -141,7 +136,7 @@ function graceOf(
   if (!found) return undefined;
   const end = stop.at + found.seconds * 1000;
   const lastSeen = Math.max(...read.flatMap(({ provesPresence, moment }) => (provesPresence ? moment.earliest : [])));
-  const isGone = next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs;
+  const isGone = next !== undefined && next.goneBy < end - uncertaintyMs;
   const atItsEnd = isGone ? 'gone' : lastSeen > end + uncertaintyMs ? 'still-there' : 'unknown';
   return { ...found, end: { earliest: end - uncertaintyMs, latest: end + uncertaintyMs }, atItsEnd };
 }
@@ -160,8 +155,7 @@ function triggerOf(
   const isFailed = facts.some(
     (fact) => /^(Recreating|FailedDaemonPod)/.test(fact.reason) && fact.message.includes(deleted.name),
   );
-  if (deleted.kind === 'StatefulSet' && next?.goneBy !== undefined && !isFailed)
-    return { trigger: 'rollout', by: `a rollout of ${by}` };
+  if (deleted.kind === 'StatefulSet' && next && !isFailed) return { trigger: 'rollout', by: `a rollout of ${by}` };
   // A rollout scales up another ReplicaSet of the same Deployment at the same time.
   const deployment = owners[1]?.name;
   const scaling = facts.filter(
@@ -206,3 +200,57 @@ export function endedPods(history: NamespaceHistory) {
     .map(([name, at]) => ({ name, at, ...gonePod(name, history) }))
     .sort((a, b) => Number(b.problem !== undefined) - Number(a.problem !== undefined) || b.at - a.at);
 }
+
+type PastOwner = NonNullable<PastExit['owners']>[number];
+
+/** Characters of generated names (apimachinery/pkg/util/rand); the base is cut to 58 (names.SimpleNameGenerator). */
+const generatedCharacter = '[bcdfghjklmnpqrstvwxz2456789]';
+
+/** Whether a controller of this kind and name may have created a pod of this name. */
+export function mayOwn(kind: string, owner: string, pod: string): boolean {
+  if (kind === 'StatefulSet') return pod.startsWith(`${owner}-`) && /^\d+$/.test(pod.slice(owner.length + 1));
+  const hash = kind === 'Deployment' ? `${generatedCharacter}{1,10}-` : '';
+  const base = `${owner}-`.slice(0, 58);
+  return pod.startsWith(base) && new RegExp(`^${hash}${generatedCharacter}{5}$`).test(pod.slice(base.length));
+}
+
+/** From the controller's Event that created or deleted the pod; else inferred from the pattern of its name. */
+function ownersOf(name: string, history: NamespaceHistory): PastOwner[] {
+  const known = history.facts.findLast(
+    (fact) => /^Successful(Create|Delete)$/.test(fact.reason) && hasWord(fact, name),
+  );
+  const nameMatch = history.workloads
+    .filter(({ kind, metadata }) => kind !== 'Deployment' && mayOwn(kind ?? '', metadata?.name ?? '', name))
+    .sort((a, b) => (b.metadata?.name?.length ?? 0) - (a.metadata?.name?.length ?? 0))[0];
+  const { kind, name: ownerName, uid } = known ?? { kind: nameMatch?.kind, ...nameMatch?.metadata };
+  if (kind === undefined || ownerName === undefined) return [];
+  const own: PastOwner = { kind, name: ownerName, uid, isInferred: !known };
+  const parent = own.kind === 'ReplicaSet' ? parentOf(own, history) : undefined;
+  return parent ? [own, parent] : [own];
+}
+
+/** The name of the Deployment that created a ReplicaSet of this name: without the hash at its end. */
+export const deploymentNameIn = (replicaSet: string): string | undefined =>
+  new RegExp(`^(.+)-${generatedCharacter}{5,10}$`).exec(replicaSet)?.[1];
+
+/** From the owner reference, or the name without its hash. */
+function parentOf(replicaSet: PastOwner, { workloads }: NamespaceHistory): PastOwner | undefined {
+  const object = objectOf(replicaSet, workloads);
+  const reference = object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
+  if (reference)
+    return { kind: reference.kind, name: reference.name, uid: reference.uid, isInferred: replicaSet.isInferred };
+  if (object) return undefined;
+  const name = deploymentNameIn(replicaSet.name);
+  return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
+}
+
+const objectOf = (owner: PastOwner | undefined, workloads: readonly KubernetesObject[]) =>
+  workloads.find(
+    ({ kind, metadata }) =>
+      kind === owner?.kind &&
+      metadata?.name === owner?.name &&
+      (owner?.uid === undefined || metadata?.uid === owner.uid),
+  );
+
+const hasWord = ({ message }: EventFacts, name: string): boolean =>
+  message.includes(name) && message.split(/[\s:]+/).includes(name);

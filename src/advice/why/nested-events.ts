@@ -5,29 +5,11 @@ import { asNumber, asObject, asText, type JsonObject } from '../../model/observe
 /** Deeper nesting is no export of a log. */
 const maxDepth = 12;
 
-/** How each vendor writes an event; the first row that matches counts. Each gives the fields of audit.k8s.io/v1. */
-const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (value: JsonObject) => JsonObject }[] = [
-  {
-    // Some exports leave kind and apiVersion out.
-    matches: ({ apiVersion, kind, auditID, stage, verb }) =>
-      typeof auditID === 'string' && typeof stage === 'string'
-        ? typeof verb === 'string'
-        : asText(apiVersion).startsWith('audit.k8s.io/') && kind !== 'EventList',
-    eventOf: (event) => event,
-  },
-  { matches: ({ protoPayload }) => /AuditLog$/.test(asText(asObject(protoPayload)['@type'])), eventOf: ofGoogleCloud },
-];
-
 /** Undefined if the text holds no JSON, or JSON of which the beginning or the end is missing. */
 export function eventsInText(text: string, depth = 0): JsonObject[] | undefined {
   const whole = parseJson(text);
   if (whole !== undefined) return eventsInValue(whole, depth);
   if (/\{\s*""/.test(text)) return eventsInFields(text, depth);
-  // Documents follow each other without a line feed in what a subscription of CloudWatch delivers.
-  const documents: string[] = [];
-  for (let at = 0; text.startsWith('{"', at); at += documents.at(-1)?.length ?? 1)
-    documents.push(text.slice(at, jsonEnd(text, at)));
-  if (documents.length > 1) return documents.flatMap((one) => eventsInValue(parseJson(one), depth + 1));
   return eventsAfterPrefix(text, depth);
 }
 
@@ -36,8 +18,12 @@ function eventsInValue(value: unknown, depth: number): JsonObject[] {
   if (typeof value === 'string') return value.includes('{') ? (eventsInText(value, depth + 1) ?? []) : [];
   if (Array.isArray(value)) return value.flatMap((one) => eventsInValue(one, depth + 1));
   if (typeof value !== 'object' || value === null) return [];
-  const shape = shapes.find(({ matches }) => matches(value as JsonObject));
-  if (shape) return [shape.eventOf(value as JsonObject)];
+  const { apiVersion, kind, auditID, stage, verb, protoPayload } = asObject(value);
+  // Some exports leave kind and apiVersion out.
+  const isNamed = typeof auditID === 'string' && typeof stage === 'string';
+  if (isNamed ? typeof verb === 'string' : asText(apiVersion).startsWith('audit.k8s.io/') && kind !== 'EventList')
+    return [asObject(value)];
+  if (/AuditLog$/.test(asText(asObject(protoPayload)['@type']))) return [ofGoogleCloud(asObject(value))];
   return Object.values(value).flatMap((one) => eventsInValue(one, depth + 1));
 }
 
@@ -50,15 +36,9 @@ function eventsInFields(record: string, depth: number): JsonObject[] | undefined
 
 /** JSON after the first fields of a log line. What is before must not look like JSON: a client may have written it. */
 function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefined {
-  const start = /\{\s*\\*"|\[\s*\{/.exec(line)?.index ?? -1;
+  const start = /\{\s*"|\[\s*\{/.exec(line)?.index ?? -1;
   if (start < 0 || depth > maxDepth || /"\s*:/.test(line.slice(0, start))) return undefined;
-  const isQuoted = line[start - 1] === '"' && /^[{[\s]*\\/.test(line.slice(start));
-  const from = isQuoted ? start - 1 : start;
-  const value = parseJson(
-    isQuoted
-      ? (/^"[^"\\]*(?:\\.[^"\\]*)*"/s.exec(line.slice(from))?.[0] ?? line.slice(from))
-      : line.slice(from, jsonEnd(line, from)),
-  );
+  const value = parseJson(line.slice(start, jsonEnd(line, start)));
   return value === undefined ? undefined : eventsInValue(value, depth + 1);
 }
 

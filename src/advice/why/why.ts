@@ -14,8 +14,7 @@ import { publish, type OutputOptions } from '../output.ts';
 import { recordsWith } from './audit-records.ts';
 import { fromAuditLogs, type ReportOfLog } from './from-audit-log.ts';
 import { fromEvents, readHistory, podOfWorkload } from './from-events.ts';
-import { endedPods } from './gone-pod.ts';
-import type { NamespaceHistory } from './owners.ts';
+import { endedPods, type NamespaceHistory } from './gone-pod.ts';
 import { endedListOf, endedText, pastExitOf, whyReportOf, whyText, type PastExit } from './report.ts';
 
 export interface WhyOptions extends OutputOptions {

@@ -57,12 +57,6 @@ export const auditExports: Record<string, Export> = {
         { field: '@message', value },
       ]),
     }),
-  'EKS, a subscription': (events) =>
-    [events.slice(0, 7), events.slice(7)]
-      .map((some) =>
-        JSON.stringify({ messageType: 'DATA_MESSAGE', logEvents: some.map((message) => ({ id: '1', message })) }),
-      )
-      .join(''),
   'AKS, kube-audit': perLine((event) =>
     JSON.stringify({
       category: 'kube-audit',
@@ -96,7 +90,6 @@ export const auditExports: Record<string, Export> = {
   journald: perLine((event) => `Nov 28 02:27:10 cp1 kube-apiserver[123]: ${event}`),
   'journald as JSON': perLine((MESSAGE) => JSON.stringify({ _HOSTNAME: 'cp1', PRIORITY: '6', MESSAGE })),
   syslog: perLine((event) => `<134>1 2026-11-28T02:27:10Z cp1 audit 1 - [meta sequenceId="7" x="y"] ${event}`),
-  logfmt: perLine((event) => `ts=2026-11-28T02:27:10Z level=info source="cp 1" msg=${JSON.stringify(event)} n=1`),
   'between other lines of the API server': perLine(
     (event, index) => `I1128 02:27:10.257 ${index} trace.go:236] "List" {"a"\n${event}`,
   ),

@@ -100,7 +100,6 @@ export function capacityOf(
     [isDaemonSet && rollout?.maxSurge === 0, 'DaemonSet', 'yes'],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
     [held.length > 0, 'volume', isOfOnePod ? 'yes' : 'unknown'],
-    // There may be no other one left.
     [devices, 'device', 'unknown'],
     [ports || (isOnHost && !isDaemonSet), 'host ports', isDaemonSet ? 'yes' : 'unknown'],
   ];
@@ -143,7 +142,6 @@ function rolloutOf(object: KubernetesObject) {
   return {
     isRecreate: type === 'Recreate',
     maxUnavailable: amountOf(maxUnavailable) ?? defaults,
-    // A StatefulSet has none.
     maxSurge: object.kind === 'StatefulSet' ? 0 : (amountOf(maxSurge) ?? (object.kind === 'Deployment' ? '25%' : 0)),
   };
 }

@@ -8,7 +8,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { endsPid1, handlingOf, hookSignal, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
+import { handlingOf, hookSignal, signalText, stopSignalOf } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -78,12 +78,9 @@ const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
 ]);
 
 /** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until traffic stops. */
-const isUnhandled = (situation: Situation, { code, container, path }: Problem): boolean =>
+const isUnhandled = (situation: Situation, { code, container }: Problem): boolean =>
   signalCodes.has(code) &&
-  !situation.containers
-    .filter(({ name }) => name === container)
-    .map((one) => handlingOf(situation, one).kind)
-    .some((kind) => kind === 'cuts' || (kind === 'handles' && path.at(-1) === 'stopSignal'));
+  !situation.containers.some((one) => one.name === container && handlingOf(situation, one).kind === 'cuts');
 
 const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));
@@ -237,10 +234,9 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
   const { drains } = stopBehaviour(container.command, stopSignalOf(container), situation.graceSeconds);
   const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const loop = endsPid1(container) ? `; ${waitLoop(situation)}` : '';
-  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, loop] : ['', ''];
+  const wait = hook?.stopsServer && drains !== 'yes' ? end : '';
   const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
-  const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …${then}'${shell}` : '';
+  const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 

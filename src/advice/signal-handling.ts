@@ -1,6 +1,5 @@
 /** What a container's command line shows about its stop signal (programs/stop-behaviour.ts), as the rules ask for it. */
-import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
-import traps from '../programs/data/traps.json' with { type: 'json' };
+import type { CommandLine } from '../model/observe/command-line.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { numberOfSignal, signalOfExitCode } from '../programs/signals.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
@@ -19,8 +18,6 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const words = [...command, ...args];
   const typed = words.join(' ').replaceAll('\n', ' ');
   const script = lineOfShell(words);
-  if (script !== undefined && trapOf(script, signal) === 'ignored')
-    return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: `${traps.ignores.advice}.` };
   const found = stopBehaviour(line, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain, remedy } = found;
   const quoted = `\`${typed.length > 60 ? `${typed.slice(0, 59)}…` : typed}\`: ${because}`;
@@ -47,27 +44,19 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
 }
 
-export type SentSignal = NonNullable<ReturnType<typeof signalOfCommand>>;
-
-/** Commands that signal their program by its name. */
-const senders = [
-  [/^(exec )?(\S*\/)?nginx (.* )?-s ?quit$/, 'kill -QUIT nginx'],
-  [/^(exec )?(\S*\/)?nginx (.* )?-s ?stop$/, 'kill -TERM nginx'],
-  [/^(exec )?(\S*\/)?(apache2?(ctl)?|httpd) (-k )?stop$/, 'kill -TERM apache2'],
-] as const;
 const kill =
   /^(?:exec )?(?:\S*\/)?(?:p?kill|killall)(?: -[a-mo-rt-z])*(?: -(?:[sn] ?|-signal[ =])?(?:SIG)?([A-Z]\w*|\d+))?(?: -[a-mo-rt-z])* ([^-\s].*)$/;
 
 /** What a command's signal, without SIG, does to PID 1, or to what that became. Undefined: it is for others, or not read here. */
 export function signalOfCommand(command: string, own: CommandLine) {
-  const line = senders.find(([when]) => when.test(command))?.[1] ?? command;
+  const stop = /^(?:exec )?(?:\S*\/)?(?:(nginx) .*-s ?stop|(apache2|httpd|apache2?ctl) (?:-k )?stop)$/.exec(command);
+  const line = stop ? `kill ${stop[1] ?? 'apache2'}` : command;
   const [, named = 'TERM', to = ''] = kill.exec(line) ?? [];
   const signal = signalOfExitCode(128 + Number(named))?.slice(3) ?? named;
   const target = to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
   if (target === '' || signal === 'KILL' || numberOfSignal(`SIG${signal}`) === undefined) return undefined;
   const found = stopBehaviour(own, signal, Infinity);
-  const before = found.chain.slice(0, -1);
-  const isDirect = before.every(({ kind, does }) => kind === 'init' || does === 'execs');
+  const isDirect = found.chain.slice(0, -1).every(({ kind, does }) => kind === 'init' || does === 'execs');
   const isPid1 = target === '1' ? !own.sharesProcesses : isDirect && target === found.chain.at(-1)?.name;
   return isPid1 ? { ...found, signal } : undefined;
 }

@@ -48,7 +48,6 @@ export const templatePaths: Readonly<Record<string, Path>> = {
   CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
-/** Kinds with pods, and the path of the pod or its template in each. */
 const podPaths: Readonly<Record<string, Path>> = {
   ...templatePaths,
   Pod: [],

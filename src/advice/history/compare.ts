@@ -55,7 +55,6 @@ function sideOf(samples: readonly ExitSample[]) {
     total: median(samples.flatMap(({ total }) => total ?? [])),
     graceSeconds: Math.max(0, ...samples.map(({ graceSeconds }) => graceSeconds)),
     requests: totalRequests(samples),
-    /** Of warnings and errors. */
     codes: [...new Set(problems.map(({ code }) => code))].sort(),
     versions: [...new Set(samples.flatMap(({ version }) => version ?? []))].sort(),
   };

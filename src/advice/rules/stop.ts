@@ -68,10 +68,8 @@ export const signalText = ({ isWindows }: Situation, container: ContainerSpec): 
     : `SIG${stopSignalOf(container)}`;
 
 /** Of rows without an entry point the Dockerfile was not read. */
-function isUpToImage({ stopSignal, image }: ContainerSpec): boolean {
-  const { entry, stop } = rowOfImage(image) ?? {};
-  return (stopSignal ?? stop ?? entry) === undefined;
-}
+const isUpToImage = ({ stopSignal, image }: ContainerSpec): boolean =>
+  [stopSignal, rowOfImage(image)?.stop, rowOfImage(image)?.entry].every((one) => one === undefined);
 
 /** What its program needs to finish its work, which an image that is not known may set as its STOPSIGNAL. Without SIG. */
 const rightSignalOf = ({ command }: ContainerSpec) => stopBehaviour(command, 'TERM', 30).rightSignal?.slice(3);
@@ -85,7 +83,7 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   if (isWindows) return { kind: 'unknown' };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
-  if (handling.kind === 'shell' && endsPid1(container))
+  if (handling.kind === 'shell' && stopsLast(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;
@@ -143,75 +141,59 @@ const mismatched = ofContainer((container, spec) => {
     const advice = 'Choose a signal that it handles, such as SIGTERM.';
     return error(code, `${container.name} is stopped with SIGKILL: it cannot finish anything`, { ...place, advice });
   }
-  const sent = (container.stopSignal ?? declared)?.slice(3);
-  const usual = stopSignalOf({ ...container, stopSignal: undefined });
-  const cuts = sent && cutOff(container, sent, usual);
-  if (cuts) {
-    const advice = `Remove it, or set it to SIG${usual}.`;
-    return warning(code, `lifecycle.stopSignal of ${container.name} ${cuts}`, { ...place, advice });
-  }
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
   const message = `${container.name} is stopped with SIG${signal}, and its command is known to handle SIGTERM only`;
   return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
-/** What a signal cuts off although another would let it finish, a clause. The program's own choice, as INT of postgres, is none. */
+/** What a signal cuts off although the usual one lets it end: a clause. What the program itself needs, as SIGINT of postgres, does not. */
 function cutOff({ command }: ContainerSpec, signal: string, usual: string): string | undefined {
-  const sent = stopBehaviour(command, signal, Infinity);
-  const other = stopBehaviour(command, usual, Infinity);
-  const [cuts, lets] = [sent, other].map((one) => one.handles === 'yes' && one.reachesApp === 'yes' && one.drains);
-  if (cuts !== 'no' || !lets || lets === 'no' || other.rightSignal === `SIG${signal}`) return undefined;
-  return `cuts off what SIG${usual} ${lets === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
+  const [sent, other] = [signal, usual].map((one) => stopBehaviour(command, one, Infinity));
+  if (sent?.handles !== 'yes' || sent.drains !== 'no' || sent.reachesApp !== 'yes') return undefined;
+  if (other?.handles !== 'yes' || other.drains === 'no' || other.rightSignal === `SIG${signal}`) return undefined;
+  const lets = other.drains === 'yes' ? 'lets' : 'may let';
+  return `cuts off what SIG${usual} ${lets} it finish (${sent.because}; ${other.because})`;
 }
 
-/** A signal of the hook that does harm, or nothing; `take` out: a clause of advice, where that helps. */
-export function hookSignal(container: ContainerSpec): { says?: string; take?: string } {
-  const { hook } = container;
-  const [sent, usual] = [hook?.sends, stopSignalOf(container)];
-  if (!sent || hook?.fails || sent.signal === usual) return {};
-  const { signal, handles, because, decidedBy, chain } = sent;
-  const it = `SIG${signal} of the preStop hook of ${container.name}`;
+/** A signal of the hook that does harm, or perhaps nothing. `take` it out: a clause. */
+export function hookSignal(container: ContainerSpec): { cuts?: string; take?: string; isIdle?: boolean } {
+  const usual = stopSignalOf(container);
+  const { sends, fails } = container.hook ?? {};
+  if (!sends || fails || sends.signal === usual) return {};
+  const { signal, handles, because, decidedBy = because } = sends;
   const take = `take SIG${signal} out of the preStop hook of ${container.name}`;
   const cuts = cutOff(container, signal, usual);
-  if (cuts) return { says: `${it} ${cuts}`, take: `${take}: SIG${usual} comes after it` };
-  if (handles === 'no') return { says: `${it} does not end it (${because}): no need of it, if that was its purpose` };
-  const isOpen = handles === 'unknown' && chain.at(-1)?.does === 'drops';
-  return isOpen ? { take: `${take}, unless the application handles it (${decidedBy})` } : {};
+  if (cuts) return { cuts: `SIG${signal} of the preStop hook ${cuts}`, take: `${take}: SIG${usual} comes after it` };
+  const unless = `, if the application does not need it (${decidedBy})`;
+  return handles === 'yes' ? {} : { take: take + unless, isIdle: handles === 'no' };
 }
 
 const signalsOfHooks = ofContainer((container) => {
-  const { says, take } = hookSignal(container);
-  const details = { ...atHook(container), advice: take && `${take.replace(/^t/, 'T')}.` };
-  return says === undefined ? undefined : (take ? warning : note)('stop-signal-mismatch', says, details);
+  const { cuts, take = '', isIdle } = hookSignal(container);
+  const advice = `${take.replace(/^t/, 'T')}.`;
+  if (cuts) return warning('stop-signal-mismatch', `${container.name}: ${cuts}`, { ...atHook(container), advice });
+  return isIdle ? note('stop-signal-mismatch', take, atHook(container)) : undefined;
 });
 
-export const waitLoop = ({ sharesProcesses }: Situation): string =>
-  `while kill -0 ${sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
-
-/** Whether PID 1 ends by its hook: it is what that stops, or a shell that ends with it: without a loop, a job, or more to do. */
-export function endsPid1(container: ContainerSpec): boolean {
-  const { command: own, hook } = container;
-  const { handles = 'yes', signal } = hook?.sends ?? {};
-  if (!hook?.stops || hook.fails || handles === 'no') return false;
-  if (handles === 'unknown' && signal !== stopSignalOf(container)) return false;
-  const text = lineOfShell(hook.command) ?? hook.command.join(' ');
-  const { chain } = stopBehaviour(own, 'TERM', 30);
+/** Whether its hook stops what PID 1, a shell, ends with: what it runs without a loop, a job, or more to do. */
+function stopsLast({ command: own, hook }: ContainerSpec): boolean {
+  const text = lineOfShell(hook?.command ?? []) ?? hook?.command.join(' ') ?? '';
   const isNamed = (line: string, name: string): boolean =>
     new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i').test(line);
-  const named = chain.findLastIndex(({ kind, name }) => !kind.startsWith('shell') && isNamed(text, name));
-  const isDirect = chain.slice(0, named).every(({ kind, does }) => kind === 'init' || does === 'execs');
-  if (named < 0) return isDirect && /(^|\s)kill ([^;&|]* )?1(?![\w.])/.test(text);
+  const apps = stopBehaviour(own, 'TERM', 30).chain.filter(({ kind }) => !kind.startsWith('shell'));
   const { commands, isPlain } = commandsIn(lineOfShell([...own.command, ...own.args]) ?? '');
-  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name));
-  return isDirect || (isPlain && isNamed(last?.join(' ') ?? '', chain[named]?.name ?? ''));
+  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name))?.join(' ') ?? '';
+  const isLast = isPlain && apps.some(({ name }) => isNamed(text, name) && isNamed(last, name));
+  return isLast && hook?.stops === true && !hook.fails;
 }
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
   if (declared === undefined || declared === 'SIGKILL') return undefined;
-  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}`;
+  const cuts = cutOff(container, declared.slice(3), stopSignalOf(container));
+  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}${cuts ? `. Remove it: it ${cuts}` : ''}`;
   return note('stop-signal-mismatch', message, at(container, 'lifecycle', 'stopSignal'));
 });
 

@@ -44,8 +44,8 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
   });
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
-  // A patch of a custom resource would replace its whole list of containers.
-  return situation.isCustom ? all.map((one) => ({ ...one, edits: [] })) : all;
+  // A patch of a custom resource would replace its whole list of containers, and an old version lacks fields of it.
+  return situation.isCustom || situation.isOfOldVersion ? all.map((one) => ({ ...one, edits: [] })) : all;
 }
 
 export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[] = []): Edit[] =>

@@ -39,7 +39,7 @@ export async function* recordsWith(
   }
 }
 
-/** Lines; those of a document, from one that begins with a bracket to one that begins with what closes it, as one. */
+/** Lines; those of a document, from one that is a bracket to one that begins with what closes it, as one. */
 async function* recordsIn(
   chunks: AsyncIterable<Buffer>,
   onProblem: (problem: ReadProblem) => void,
@@ -55,13 +55,11 @@ async function* recordsIn(
     split(chunk, 0).flatMap(({ bytes, cut }) => {
       if (cut) onProblem('too-long');
       if (cut || bytes.length === 0) return [];
-      const begins = /^[[{]/.test(bytes.toString('latin1', 0, 1));
-      // What is open breaks off where another document begins.
-      const broken = begins && open.length > 0 ? [closed()] : [];
-      const isLast =
-        open.length > 0
-          ? /^[\]}]/.test(bytes.toString('latin1', 0, 1))
-          : !begins || /[\]}][\s,]*$/.test(bytes.toString('latin1', bytes.length - 9));
+      const start = bytes.toString('latin1', 0, 1);
+      // The lines between are indented: what is open is no document, or breaks off here.
+      const broken = open.length > 0 && /[^\s\]}]/.test(start) ? [closed()] : [];
+      const isAlone = /^[[{]\r?$/.test(bytes.toString('latin1', 0, 3));
+      const isLast = open.length > 0 ? /[\]}]/.test(start) : !isAlone;
       open.push(bytes);
       length += bytes.length;
       if (isLast) return [...broken, closed()];

@@ -103,10 +103,6 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
   const found = new Map<string, AuditEvent>();
   const unread = new Map<LostInput, number>();
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
-  const take = (event: AuditEvent): void => {
-    if (found.size < maxEvents) found.set(requestKey(event) ?? `${found.size}`, event);
-    else count('too-many');
-  };
   // In a string of JSON, quotes are escaped: the last one always, the first one as .NET does it.
   const named = [`"${name}`, `u0022${name}`, `/${name}`];
   for (const file of files)
@@ -117,7 +113,9 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
       for (const raw of events ?? []) {
         const event = auditEventOf(raw);
         if (event === 'no-time') count(event);
-        else if (event?.namespace === namespace) [aboutPod(event, name) ?? []].flat().forEach(take);
+        const own = typeof event === 'object' && event.namespace === namespace ? aboutPod(event, name) : undefined;
+        if (own && found.size < maxEvents) found.set(requestKey(own) ?? `${found.size}`, own);
+        else if (own) count('too-many');
       }
     }
   const sorted = ofPodDeletedLast(
@@ -145,8 +143,8 @@ const requestKey = ({ auditId, isAnswerTimed, ...event }: AuditEvent): string | 
 
 /** The event if it is about the pod. */
 function aboutPod(event: AuditEvent, name: string): AuditEvent | undefined {
-  const { resource, verb, object, name: own } = event;
+  const { resource, verb, object } = event;
   if (resource === 'pods' && verb === 'deletecollection') return deletionAmongOthers(event, name);
-  const about = { pods: own, events: asObject(object?.['involvedObject'])['name'] };
-  return Object.hasOwn(about, resource) && about[resource as keyof typeof about] === name ? event : undefined;
+  const own = { pods: event.name, events: asObject(object?.['involvedObject'])['name'] }[resource];
+  return own === name ? event : undefined;
 }

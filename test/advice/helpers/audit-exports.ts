@@ -88,6 +88,8 @@ export const auditExports: Record<string, Export> = {
   ),
   'a CRI log': perLine((event) => `2026-11-28T02:27:10.257814123Z stdout F ${event}`),
   journald: perLine((event) => `Nov 28 02:27:10 cp1 kube-apiserver[123]: ${event}`),
+  'journald, after a line that begins with a bracket': (events) =>
+    ['[WARN] rotated', '{', ...events.map((event) => `Nov 28 02:27:10 cp1 kube-apiserver[123]: ${event}`)].join('\n'),
   'journald as JSON': perLine((MESSAGE) => JSON.stringify({ _HOSTNAME: 'cp1', PRIORITY: '6', MESSAGE })),
   syslog: perLine((event) => `<134>1 2026-11-28T02:27:10Z cp1 audit 1 - [meta sequenceId="7" x="y"] ${event}`),
   'between other lines of the API server': perLine(

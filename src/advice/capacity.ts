@@ -50,7 +50,6 @@ export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacit
   const { maxUnavailable } = rollout;
   // How many replicas there are is unknown, or an autoscaler may add more.
   if (replicas === undefined) return maxUnavailable === '100%';
-  // One pod of a StatefulSet is reported as such.
   if (kind === 'StatefulSet' && replicas === 1) return false;
   return replicas > 0 && (countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0) >= replicas;
 }

@@ -64,11 +64,8 @@ export function inspectionOf(status: ExecResult, cmdline: ExecResult, signal: st
 /** That the bit in SigCgt may be the runtime's own, so that it does not prove a handler of the application. */
 function caughtByRuntime(words: readonly string[], caught: bigint, signal: string): SignalHandling | undefined {
   const row = rowOf(words);
-  if (row?.catchesByItself)
-    return {
-      kind: 'depends',
-      because: `${row.name} catches SIG${signal} by itself, so /proc/1/status does not show whether the application handles it`,
-    };
+  const own = `${row?.name} catches SIG${signal} by itself, so /proc/1/status does not show whether the application handles it`;
+  if (row?.catchesByItself) return { kind: 'depends', because: own };
   // A program of the table does what its row says. No application handles as many signals as Go's runtime, about 60.
   if (row !== undefined || caught.toString(2).replaceAll('0', '').length < 40) return undefined;
   const because = `PID 1 catches all signals, as Go's runtime does by itself: without a handler for SIG${signal} it ends at once, with exit code 2 before Go 1.27`;

@@ -26,7 +26,6 @@ export interface Situation extends ReturnType<typeof situationOf> {
   /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
   readonly isPatch?: boolean;
   readonly isKustomized?: boolean;
-  /** The pod has finished: deleting it stops nothing. */
   readonly isFinished?: boolean;
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
@@ -139,7 +138,6 @@ export function situationOf(
     injected:
       proxy && !containers.some(({ name }) => name === proxy.name) ? `${proxy.name} stops ${proxy.stops}` : undefined,
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
-    /** What ends the pod earlier than its grace period, the earliest first. */
     limits: limitsOf(pod, neighbours.limits),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,

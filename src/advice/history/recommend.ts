@@ -10,7 +10,6 @@ export const minExits = 10;
 export type Recommendation = ReturnType<typeof recommendationOf>;
 
 export function recommendationsFor(samples: readonly ExitSample[]) {
-  // They had a grace period, and ended.
   const counted = samples.filter(({ outcome }) => /^(graceful|killed|failed|overran|oom)$/.test(outcome));
   const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
   const groups = workloads.map((name) => counted.filter(({ workload }) => workload === name));

@@ -152,8 +152,7 @@ function cutOff({ command }: ContainerSpec, signal: string, usual: string): stri
   const [sent, other] = [signal, usual].map((one) => stopBehaviour(command, one, Infinity));
   if (sent?.handles !== 'yes' || sent.drains !== 'no' || sent.reachesApp !== 'yes') return undefined;
   if (other?.handles !== 'yes' || other.drains === 'no' || other.rightSignal === `SIG${signal}`) return undefined;
-  const lets = other.drains === 'yes' ? 'lets' : 'may let';
-  return `cuts off what SIG${usual} ${lets} it finish (${sent.because}; ${other.because})`;
+  return `cuts off what SIG${usual} ${other.drains === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
 }
 
 /** A signal of the hook that does harm, or perhaps nothing. `take` it out: a clause. */
@@ -171,8 +170,8 @@ export function hookSignal(container: ContainerSpec): { cuts?: string; take?: st
 
 const signalsOfHooks = ofContainer((container) => {
   const { cuts, take = '', isIdle } = hookSignal(container);
-  const advice = `${take.replace(/^t/, 'T')}.`;
-  if (cuts) return warning('stop-signal-mismatch', `${container.name}: ${cuts}`, { ...atHook(container), advice });
+  const details = { ...atHook(container), advice: take };
+  if (cuts) return warning('stop-signal-mismatch', `${container.name}: ${cuts}`, details);
   return isIdle ? note('stop-signal-mismatch', take, atHook(container)) : undefined;
 });
 

@@ -104,7 +104,6 @@ export function capacityOf(
   ];
   return {
     ...replicas,
-    /** Undefined for kinds that have no rollout, or if it cannot be read. */
     rollout,
     /** Of the claim that only one node, or one pod, can use at a time; undefined if it cannot be read. */
     accessMode,

@@ -1,5 +1,6 @@
 /** What a container's command line shows about its stop signal (programs/stop-behaviour.ts), as the rules ask for it. */
-import type { CommandLine } from '../model/observe/command-line.ts';
+import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
+import traps from '../programs/data/traps.json' with { type: 'json' };
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { numberOfSignal, signalOfExitCode } from '../programs/signals.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
@@ -18,6 +19,8 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const words = [...command, ...args];
   const typed = words.join(' ').replaceAll('\n', ' ');
   const script = lineOfShell(words);
+  if (script !== undefined && trapOf(script, signal) === 'ignored')
+    return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: `${traps.ignores.advice}.` };
   const found = stopBehaviour(line, signal, graceSeconds);
   const { because, handles, reachesApp, drains, decidedBy = because, chain, remedy } = found;
   const quoted = `\`${typed.length > 60 ? `${typed.slice(0, 59)}…` : typed}\`: ${because}`;

@@ -123,7 +123,6 @@ export function situationOf(
     /** Its version was removed before Kubernetes 1.26, and another took its place. */
     isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
     podPath,
-    /** The grace period of the deletion: the requested one, else the spec's, else 30. */
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
     specGraceSeconds,
     containers,

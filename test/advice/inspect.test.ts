@@ -200,9 +200,7 @@ describe('check --inspect', () => {
       const { stdout } = await runMain(['check', 'web-0', '--inspect', ...flags]);
       const text = stdout.replace(/\s+/g, ' ');
       for (const name of ['distroless', 'sleep-without-cat', 'trap-without-cat'])
-        expect(text).toMatch(
-          new RegExp(`whether ${name} handles [\\w ]+ \\(cat failed: `),
-        );
+        expect(text).toMatch(new RegExp(`whether ${name} handles [\\w ]+ \\(cat failed: `));
     }));
 
   it('is refused for manifests', async () => {

@@ -3,143 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { cyclesOf, longestChain } from '../scripts/structure/graph.ts';
 import { importsOf, sourceFiles, type Import } from '../scripts/structure/imports.ts';
 import { folders, longestChainOfSource } from '../scripts/structure/folders.ts';
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
-/**
- * What each folder may import. `type:`: only its types. `lazy:`: its types, and its values with `import()`, so that
- * they do not slow down the start of every command. `node:` stands for every module of Node.
- */
-const table: Record<string, string[]> = {
-  // At the bottom: what programs do with signals, known without a cluster.
-  programs: [],
-  model: ['programs', 'type:@kubernetes/client-node'],
-  infer: ['model', 'programs', 'type:@kubernetes/client-node'],
-  // Explanations are the text of a page of docs.
-  verdict: ['model', 'infer', 'programs', 'explain.md?raw', 'type:@kubernetes/client-node'],
-  kube: [
-    // At run time it only uses the type guards for JSON (model/observe/read.ts).
-    'model',
-    'errors',
-    'node:',
-    'lazy:@kubernetes/client-node',
-    'debug',
-    'http-proxy-agent',
-    'https-proxy-agent',
-    'socks-proxy-agent',
-    'js-yaml',
-    'ws',
-  ],
-  // At run time it only uses the type guards for JSON.
-  recording: ['model', 'errors', 'node:'],
-  output: [
-    'model',
-    'programs',
-    'infer',
-    'verdict',
-    'type:probe',
-    'type:advice',
-    'recording',
-    'lazy:export',
-    'errors',
-    'node:',
-    'chalk',
-    'cli-table3',
-    'jsonpath-plus',
-    'string-width',
-    'js-yaml',
-  ],
-  probe: ['model', 'errors', 'node:'],
-  advice: [
-    'model',
-    'programs',
-    'type:infer',
-    'verdict',
-    'kube',
-    'run',
-    'output',
-    'errors',
-    'node:',
-    'diff',
-    'lazy:fzstd',
-    'yaml',
-    'type:@kubernetes/client-node',
-  ],
-  demo: ['node:'],
-  try: [
-    'model',
-    'verdict',
-    'kube',
-    'probe',
-    'run',
-    'output',
-    'advice',
-    'demo',
-    'errors',
-    'node:',
-    'yaml',
-    'type:@kubernetes/client-node',
-  ],
-  run: [
-    'model',
-    'infer',
-    'verdict',
-    'kube',
-    'recording',
-    'output',
-    'lazy:probe',
-    'lazy:ora',
-    'advice',
-    'errors',
-    'node:',
-    'type:@kubernetes/client-node',
-  ],
-  watch: [
-    'model',
-    'infer',
-    'verdict',
-    'kube',
-    'run',
-    'recording',
-    'output',
-    'advice',
-    'lazy:export',
-    'errors',
-    'node:',
-    'prom-client',
-  ],
-  export: [
-    'type:model',
-    'type:infer',
-    'type:verdict',
-    '@opentelemetry/api',
-    '@opentelemetry/core',
-    '@opentelemetry/exporter-trace-otlp-http',
-    '@opentelemetry/exporter-trace-otlp-proto',
-    '@opentelemetry/resources',
-    '@opentelemetry/sdk-trace-base',
-  ],
-  cli: [
-    'output',
-    'run',
-    'demo',
-    'type:kube',
-    'verdict',
-    'lazy:advice',
-    'lazy:watch',
-    'lazy:probe',
-    'lazy:try',
-    'errors',
-    'node:',
-    'commander',
-    'js-yaml',
-    'package.json',
-  ],
-  errors: [],
-};
+/** What each folder may import: `type:X` or `lazy:X`, or all of X. */
+const table = parse(readFileSync(new URL('imports.yaml', import.meta.url), 'utf8')) as Record<string, string[]>;
 
 const files = sourceFiles(source);
 const imports = files.flatMap(importsOf);

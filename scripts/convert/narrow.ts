@@ -18,7 +18,7 @@ import {
   type Removal,
   type Subject,
 } from './subject.ts';
-import { parseLabelSelector } from '../../src/demo/data/selectors.ts';
+import { parseLabelSelector } from '../../src/demo/http/api-request.ts';
 import {
   candidateServices,
   nameOf,

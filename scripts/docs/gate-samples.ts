@@ -1,6 +1,6 @@
 /** The sample gate messages in docs/gates.md, each from a recording. A test compares them with the page. */
 import { fileURLToPath } from 'node:url';
-import { openReplay } from '../../src/run/replay.ts';
+import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';

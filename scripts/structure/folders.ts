@@ -12,21 +12,21 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2962, mostFiles: 31, longestChain: 9 },
-  run: { targetLines: 5000, mostLines: 5156, mostFiles: 51, longestChain: 10 },
-  kube: { targetLines: 4680, mostLines: 4701, mostFiles: 44, longestChain: 5 },
-  model: { targetLines: 3000, mostLines: 3296, mostFiles: 30, longestChain: 6 },
+  cli: { targetLines: 2250, mostLines: 2894, mostFiles: 23, longestChain: 9 },
+  run: { targetLines: 5000, mostLines: 5107, mostFiles: 44, longestChain: 10 },
+  kube: { targetLines: 4680, mostLines: 4692, mostFiles: 43, longestChain: 5 },
+  model: { targetLines: 3000, mostLines: 3276, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1113, mostFiles: 12, longestChain: 6 },
-  infer: { targetLines: 3600, mostLines: 4503, mostFiles: 28, longestChain: 7 },
-  verdict: { targetLines: 2900, mostLines: 3471, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5580, mostFiles: 53, longestChain: 9 },
+  infer: { targetLines: 3600, mostLines: 4370, mostFiles: 28, longestChain: 7 },
+  verdict: { targetLines: 2900, mostLines: 3409, mostFiles: 27, longestChain: 5 },
+  output: { targetLines: 4550, mostLines: 5442, mostFiles: 45, longestChain: 9 },
   recording: { targetLines: 340, mostLines: 327, mostFiles: 3, longestChain: 2 },
   export: { targetLines: 250, mostLines: 236, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1453, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 4500, mostLines: 6538, mostFiles: 49, longestChain: 9 },
-  watch: { targetLines: 1500, mostLines: 1599, mostFiles: 16, longestChain: 5 },
-  try: { targetLines: 750, mostLines: 1408, mostFiles: 11, longestChain: 5 },
-  demo: { targetLines: 2460, mostLines: 2619, mostFiles: 27, longestChain: 6 },
+  advice: { targetLines: 4500, mostLines: 6538, mostFiles: 53, longestChain: 9 },
+  watch: { targetLines: 1500, mostLines: 1572, mostFiles: 16, longestChain: 5 },
+  try: { targetLines: 750, mostLines: 1370, mostFiles: 8, longestChain: 4 },
+  demo: { targetLines: 2460, mostLines: 2584, mostFiles: 21, longestChain: 5 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

@@ -1,6 +1,6 @@
 /** Who can serve while a pod of the workload stops, and why a second one may do harm. `unknown`: it cannot be read. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asNumber, asObject, asString, isPresent, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, asText, isPresent, type JsonObject } from '../model/observe/read.ts';
 import type { Answer } from '../programs/behaviour.ts';
 import { imageName } from '../programs/images.ts';
 import { list } from '../verdict/words.ts';
@@ -79,14 +79,13 @@ export function capacityOf(
   const isOfOnePod = accessMode === 'ReadWriteOncePod';
   const mounted = new Set(containers.flatMap(({ mounts }) => mounts));
   const data = volumes.filter(({ name }) => mounted.has(name) || object.kind === 'StatefulSet');
-  const isStore = containers.some((one) => one.kind !== 'init' && keepsData(one) && !one.isNamedAsHelper);
   const devices = containers.some((one) => one.devices.length > 0);
   const isOnHost = podSpec['hostNetwork'] === true;
   const opensPort = neighbours.services.length > 0 || containers.some((one) => one.ports.length > 0 || one.probesPort);
   const ports = (isOnHost && opensPort) || containers.some((one) => one.ports.some(({ hostPort }) => hostPort));
   const single: [boolean, SingleReason][] = [
     [data.length > 0 || held.length > 0, 'data volume'],
-    [isStore, 'store image'],
+    [containers.some((one) => one.kind !== 'init' && keepsData(one)), 'store image'],
     [rollout?.isRecreate === true || (isOne && /^0%?$/.test(String(rollout?.maxSurge))), 'recreate'],
     [containers.some(isWithoutElection), 'leader election off'],
     [devices, 'device'],
@@ -110,8 +109,9 @@ export function capacityOf(
     running: isOfOnePod ? replicas.replicas && 1 : replicas.replicas,
     inPlace: inPlace.flatMap(([applies, why, answer]) => (applies ? [{ why, answer }] : [])),
     single: single.flatMap(([applies, why]) => (applies ? [why] : [])),
-    /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
-    ownData: (isStore || (object.kind === 'StatefulSet' && data.length > 0) ? 'yes' : 'no') as Answer,
+    volumes,
+    /** Each pod keeps data of its own, whatever its containers are. */
+    ownData: (object.kind === 'StatefulSet' && data.length > 0 ? 'yes' : 'no') as Answer,
   };
 }
 
@@ -156,19 +156,32 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = sharedKinds.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
-      return { name: asString(volume['name']) ?? '', modes: claim === undefined ? ofKind : (claims.get(claim) ?? []) };
+      const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
+      return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);
   const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
-  return [...lasting, ...own.map(({ metadata }) => ({ name: asString(asObject(metadata)['name']) ?? '', modes: [] }))];
+  const names = own.map(({ metadata }) => asText(asObject(metadata)['name']));
+  return [...lasting, ...names.map((name) => ({ name, modes: [], isOfNode: false }))];
 }
 
 /** By the last part of the repository of its image, or a port of such a store; not if it only passes requests on. */
-const keepsData = ({ image, ports, command: { command, args } }: ContainerSpec): boolean =>
-  !new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' ')) &&
-  (new RegExp(known.stores).test(imageName(image)) ||
+const keepsData = ({ image, ports, isNamedAsHelper, command: { command, args } }: ContainerSpec): boolean =>
+  !(isNamedAsHelper || new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' '))) &&
+  ([known.databases, known.stores].some((one) => new RegExp(one).test(imageName(image))) ||
     image.includes('/mssql/server') ||
     ports.some(({ port }) => known.storePorts.includes(port)));
+
+/** Whether each pod keeps data of its own in the container, so that another pod may not be able to answer for it. */
+export function ownDataIn(container: ContainerSpec, isAsked: boolean, { volumes, ownData }: Capacity): Answer {
+  if (ownData === 'yes' || !keepsData(container)) return ownData;
+  const used = volumes.filter(({ name }) => container.mounts.includes(name));
+  const shared = used.filter(({ modes, isOfNode }) => !isOfNode && modes.some((mode) => mode.endsWith('Many')));
+  const isElsewhere = used.length > 0 ? shared.length === used.length : !isAsked;
+  const isDatabase = isAsked && new RegExp(known.databases).test(imageName(container.image));
+  if (used.some((one) => one.modes.length > 0 && !shared.includes(one)) || (isDatabase && !isElsewhere)) return 'yes';
+  return isElsewhere && !isDatabase ? ownData : 'unknown';
+}
 
 /** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */
 const isWithoutElection = ({ command: { command, args }, env }: ContainerSpec): boolean =>

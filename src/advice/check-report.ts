@@ -3,7 +3,7 @@ import { severities, type Gate, type Severity } from '../model/report.ts';
 import { failOnGate } from '../verdict/gates.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
-import { isProblem, signalled, type Problem, type FailOn, type Rule } from './problem.ts';
+import { isProblem, signalled, type Problem, type FailOn } from './problem.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
 import { adviceFor, remediesFor } from './remedies.ts';
@@ -75,8 +75,7 @@ export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind'
 
 /** Most severe first; none of a patch. In a finished pod nothing runs: only its surroundings are judged. */
 export function problemsOf(spec: Situation): Problem[] {
-  const applied: readonly Rule[] = spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules;
-  return applied
+  return (spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules)
     .flatMap((rule) => rule(spec))
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
@@ -111,15 +110,12 @@ export function judge({ situation, manifest }: CheckedSpec) {
 }
 
 /** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */
-function answerOf(
-  findings: readonly Problem[],
-  unknowns: readonly Unknown[],
-): { judgement: Judgement; sentence: string } {
+function answerOf(findings: readonly Problem[], unknowns: readonly Unknown[]) {
   const problems = findings.filter(isProblem).length;
-  if (problems > 0) return { judgement: 'problems', sentence: plural(problems, 'problem') };
+  if (problems > 0) return { judgement: 'problems' as const, sentence: plural(problems, 'problem') };
   const decisive = unknowns.find(({ isDecisive }) => isDecisive);
-  if (!decisive) return { judgement: 'no-problem-found', sentence: 'no problem found' };
-  return { judgement: 'cannot-tell', sentence: `cannot tell: ${decisive.what} (${decisive.because})` };
+  if (!decisive) return { judgement: 'no-problem-found' as const, sentence: 'no problem found' };
+  return { judgement: 'cannot-tell' as const, sentence: `cannot tell: ${decisive.what} (${decisive.because})` };
 }
 
 /** Something that the spec cannot show, and why not. `what` completes "cannot tell …". */

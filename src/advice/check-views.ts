@@ -1,9 +1,9 @@
 /** Formats of a check: a card or a table for people, SARIF 2.1.0 and JUnit XML for machines. Pure. */
-import { command } from '../output/machine/github.ts';
+import { command } from '../output/publish.ts';
 import { forCommandProperty, forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
 import { gateCase, junitOf, testCase } from '../output/machine/junit.ts';
-import type { XmlElement } from '../output/machine/xml.ts';
+import type { XmlElement } from '../output/html/markup.ts';
 import {
   objectName,
   problemsIn,

@@ -41,7 +41,6 @@ export interface ContainerSpec extends ReturnType<typeof containerOf> {
   measured?: MeasuredContainer;
 }
 
-/** What else is known of the command of a container: scripts in it, and whether it shares its processes. */
 type AroundOf = (container: JsonObject) => Pick<CommandLine, 'scripts' | 'sharesProcesses'>;
 
 export const containerSpecsOf = (podSpec: unknown, podPath: Path, aroundOf?: AroundOf): ContainerSpec[] =>
@@ -59,10 +58,9 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
   const timeout = ownTimeoutOf(container);
-  const initKind = restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const);
   return {
     name,
-    kind: isInit ? initKind : ('main' as const),
+    kind: !isInit ? ('main' as const) : restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const),
     path,
     image,
     /** By the name of container or image: a proxy, log shipper, agent, exporter. */

@@ -51,8 +51,7 @@ function secureAddress(address: string, base?: URL): URL {
 
 /** The content, or the address to which the server redirects. */
 async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal): Promise<Uint8Array | URL> {
-  const redactor = createRedactor();
-  const wire = await createWire(url, chooseProxy(url, { variables, redactor }));
+  const wire = await createWire(url, chooseProxy(url, { variables, redactor: createRedactor() }));
   try {
     const reply = await exchange(wire, {
       method: 'GET',

@@ -55,8 +55,7 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
     const known = services.find((one) => one.name === name) ?? serviceOf({ metadata: { name } });
     // If the Service does not select the pod, its slices are managed elsewhere and its ports say nothing about the pod.
     const service = selecting.find((one) => one.name === name) ?? { ...known, targetPorts: [] };
-    const others = [...readyBehind(name, slices)].filter((other) => other !== uid);
-    return { ...service, otherReady: others.length };
+    return { ...service, otherReady: [...readyBehind(name, slices)].filter((other) => other !== uid).length };
   });
 }
 

@@ -49,8 +49,7 @@ async function readNamed(name: string, isRecursive: boolean, ports: Pick<Ports, 
 
 /** The files that kubectl reads. As it does, `-R` follows no link to a folder: it could lead back. */
 async function readFolder(folder: string, isRecursive: boolean): Promise<Parsed[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: isRecursive });
-  const files = entries
+  const files = (await readdir(folder, { withFileTypes: true, recursive: isRecursive }))
     .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/i.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();

@@ -47,7 +47,6 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
   return {
     name: asText(metadata?.name),
     namespace: asString(metadata?.namespace),
-    /** Undefined: it selects no pod. */
     selector: matchLabels && { matchLabels },
     /** `port`: the number or the name of a container's port. */
     targetPorts: asArray(spec['ports'])

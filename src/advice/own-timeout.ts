@@ -28,8 +28,9 @@ const end = '(graceful(ly)?|shutdown|terminat(e|ion|ing)|drain(ing)?|stop(ping)?
 const time = '(timeout|period|duration|delay|wait|seconds|secs|time|grace)';
 const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 
-/** Settings with these words are about something else than the stop of the application: envoy drains for a hot restart only. */
-const isOther = /drain-time|liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node/i;
+/** Settings with these words are about something else than the stop of the application: pods that it makes, a hot restart of envoy. */
+const isOther =
+  /drain-time|(live|readi)ness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node|pod[-_]?terminat/i;
 
 /** A known delay and what comes after it, the longest of each. `hasDelay`: it serves as before for a while, perhaps unknown. */
 export function ownTimeoutOf(container: JsonObject): OwnTimeout & { hasDelay: boolean } {

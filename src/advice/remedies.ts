@@ -103,10 +103,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const cut = graceProblems.find(({ code }) => code === 'prestop-cut-off')?.container;
   const isOpen = signalled(situation).some(({ name, hook }) => name === cut && hook && hook.minSeconds === undefined);
   const { answer, because } = othersServe(situation);
-  const isOutage = cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0;
   const outage = ` well below its ${situation.graceSeconds}s grace period: every second of the hook is outage, as ${because}`;
   const why = isOpen ? ': how long it needs is not known, as it was cut off' : outage;
-  if (!isAdded && (isOpen || isOutage))
+  if (!isAdded && (isOpen || (cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0)))
     return [...sentences, ...inWords(graceProblems, `shorten the preStop hook of ${cut}${why}`)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
   const { limit, sum, seconds: graceSeconds = 0 } = grace ?? {};
@@ -126,7 +125,6 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const solved = [...solves, ...(longer ? graceProblems : [])];
   if (limit) return [...sentences, ...rest, ...inWords(solved, unfit)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
-  const parts = [isAdded && hook, longer].filter(Boolean);
   const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
   const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
@@ -139,7 +137,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const hanging = `one that ignores its signal ${all}s; it holds its resources as long`;
   const remedy: Remedy = {
     solves: solved,
-    text: `${parts.join(' and ')}${adjust}${beside}`,
+    text: `${[isAdded && hook, longer].filter(Boolean).join(' and ')}${adjust}${beside}`,
     edits: [
       ...hookEdits(situation, sleeps),
       ...(longer && sum ? [set([...situation.podPath, graceField], graceSeconds, sum)] : []),
@@ -250,9 +248,12 @@ function whyNoHook(plan: Plan): string | undefined {
   const { single } = situation.capacity;
   if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))
     return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(single)}`;
-  if (answer === 'yes' && !situation.injected) return undefined;
+  const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
+  const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
+  const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
+  if (answer === 'yes' && (proxy === undefined || delaySeconds >= longest)) return undefined;
   if (answer === 'yes')
-    return `no preStop sleep of the application alone: the injected ${situation.injected}, unless it is a native sidecar`;
+    return `no preStop sleep of the application alone: the injected ${proxy} stops ${stops}, unless it is a native sidecar`;
   if (answer === 'no')
     return `do not add a preStop sleep: ${because}, so every second of it is outage; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
   const look =
@@ -331,7 +332,7 @@ function second(plan: Plan): Remedy[] {
 }
 
 function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string | undefined {
-  if (accessMode === 'ReadWriteOncePod') return 'a volume that is ReadWriteMany';
+  if (accessMode === 'ReadWriteOncePod') return 'a second pod with a volume of its own';
   return rollout?.isRecreate ? 'two replicas with another strategy than Recreate' : undefined;
 }
 
@@ -370,7 +371,7 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   if (rollout?.isRecreate)
     return 'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1';
   if (inPlace.some(({ why }) => why === 'volume'))
-    return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume, or a volume that is ReadWriteMany`;
+    return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
   if (single.includes('host ports'))
     return isDeployment && (replicas ?? 2) <= 1
       ? 'leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage'
@@ -404,17 +405,21 @@ function byContainer({ situation, problems }: Plan): Remedy[] {
 }
 
 function sidecar(situation: Situation, { name, path, hook, delaysStart }: ContainerSpec, problem: Problem): Remedy {
-  const { podPath, isKustomized } = situation;
+  const { podPath, isKustomized, injected } = situation;
   const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
   const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
+  const proxy = `first make the injected ${injected?.name} a native sidecar, if it is none`;
+  const first = injected?.isOnPath
+    ? `${proxy} (a classic one ends before ${name}, whose traffic it carries); then `
+    : '';
   const unless = '; only if its postStart hook or startupProbe does not need the application, which starts after it';
   const byHand = '; by hand, as overlays of its kustomization may name it, or count the containers';
   const sets = set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar');
   const moves: Edit = { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why };
   return {
     solves: [problem],
-    text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${sleep}${delaysStart ? unless : isKustomized ? byHand : ''}`,
-    edits: delaysStart || isKustomized ? [] : [sets, moves],
+    text: `${first}move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${sleep}${delaysStart ? unless : isKustomized ? byHand : ''}`,
+    edits: first || delaysStart || isKustomized ? [] : [sets, moves],
     presupposes: `Kubernetes 1.29 or later, which has sidecars; ${name} then starts before the application`,
   };
 }

@@ -50,9 +50,8 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };
   // Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted.
-  const isPatchable = Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
   const inWords = `in its manifest: ${reason}`;
-  if (!isPatchable)
+  if (!Object.hasOwn(templatePaths, kind) || !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name))
     return { advice: patches.some(isAboutCause) ? [inWords, ...advice] : [...advice, inWords], fix: [] };
   const edits = patches.flatMap((one) => one.edits);
   const patch = patchOf(situation, edits);

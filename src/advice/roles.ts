@@ -1,5 +1,5 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves; and who else serves. Pure. */
-import { stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
+import { ownDataIn, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
 import { signalled } from './problem.ts';
@@ -13,9 +13,8 @@ export const isJob = ({ subject: { kind } }: Pick<Situation, 'subject'>): boolea
 export function rolesOf(situation: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
   const mains = signalled(situation).filter(({ kind }) => kind === 'main');
   // Where clients are known to ask another one, its own probe says nothing about them.
-  const isKnown = isJob(situation) || mains.some((one) => servesAny(situation.services, one));
   const isAsked = (one: ContainerSpec): boolean =>
-    (one.hasReadinessProbe && !isKnown) ||
+    (one.hasReadinessProbe && !isJob(situation) && !mains.some((one) => servesAny(situation.services, one))) ||
     one.ports.some(({ hostPort }) => hostPort) ||
     servesAny(situation.services, one);
   const isHelper = (one: ContainerSpec): boolean => !isAsked(one) && one.isNamedAsHelper;
@@ -90,9 +89,11 @@ export function othersServe(situation: Situation): Reasoned {
     return unknown('its Service has other pods too, and how many is not known');
   const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
   if (isAlone && inPlace) return no(inPlaceText(inPlace.why));
-  if (capacity.ownData === 'yes')
+  const asked = containersThatServe(situation);
+  const data = signalled(situation).map((one) => ownDataIn(one, asked.length === 0 || asked.includes(one), capacity));
+  if (data.includes('yes'))
     return unknown('each of its pods keeps data of its own, and only the application knows who can answer for it');
-  if (capacity.ownData === 'unknown') return unknown('whether its pods keep data of their own is not known here');
+  if (data.includes('unknown')) return unknown('whether its pods keep data of their own is not known here');
   const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
   if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
     return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText('DaemonSet'));
@@ -110,8 +111,7 @@ export function othersServe(situation: Situation): Reasoned {
 }
 
 function inPlaceText(why: InPlaceReason['why'], waits = 'waits'): string {
-  const isController = ['StatefulSet', 'Recreate', 'DaemonSet'].includes(why);
-  return isController
+  return ['StatefulSet', 'Recreate', 'DaemonSet'].includes(why)
     ? `its ${why === 'Recreate' ? 'strategy Recreate' : why} starts the next pod only after this one is gone`
     : `the next pod ${waits} for its ${why} until this one is gone`;
 }

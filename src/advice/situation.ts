@@ -13,6 +13,7 @@ import {
 } from '../model/observe/read.ts';
 import { matches } from '../run/streams/selectors.ts';
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
+import { secondsOf } from '../programs/shell-words.ts';
 import { capacityOf } from './capacity.ts';
 import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
 import { isWindows, limitsOf } from './limits.ts';
@@ -133,9 +134,8 @@ export function situationOf(
     capacity,
     services: services.map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
     budgets: neighbours.budgets.filter(selectsPod) as readonly BudgetSpec[],
-    /** The proxy that will be among its containers, and what stops it: a clause. */
-    injected:
-      proxy && !containers.some(({ name }) => name === proxy.name) ? `${proxy.name} stops ${proxy.stops}` : undefined,
+    /** The proxy that will be among its containers. */
+    injected: containers.some(({ name }) => name === proxy?.name) ? undefined : proxy,
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
     limits: limitsOf(pod, neighbours.limits),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
@@ -146,7 +146,7 @@ export function situationOf(
   };
 }
 
-/** By labels and annotations, of which those of the pod outrank, or by settings of it among the containers. */
+/** By labels and annotations, of which those of the pod outrank, or by settings of it among the containers. `stops`: a clause. */
 function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly ContainerSpec[]) {
   const all = [namespace, pod].flatMap(({ labels, annotations }) => [asObject(labels), asObject(annotations)]);
   const asked = Object.assign({}, ...all) as JsonObject;
@@ -156,9 +156,11 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
     !/^(false|no|off|disabled|ambient|)$/i.test(
       asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '',
     );
-  return proxies.find(
+  const found = proxies.find(
     (one) => isAsked(one) || containers.some(({ name, image }) => name === one.name && image === 'auto'),
   );
+  const delay = new RegExp(found?.delay ?? '').exec(asText(asObject(pod['annotations'])[found?.delayKey ?? '']))?.[1];
+  return found && { ...found, delaySeconds: secondsOf(delay ?? '') };
 }
 
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */

@@ -1,15 +1,16 @@
-/** `check TARGET`, `check -f FILE`, `check --all`: predicts shutdown problems from a spec, without a shutdown. */
+/** `check` predicts shutdown problems from a spec, without a shutdown; `fix` prints a patch for them. Both read manifests. */
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
-import { addManifestFlags, isManifest, manifestsIn } from './manifest-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
-import { flagOf, parseDuration, usageError } from './usage.ts';
-import { readConfig } from './config.ts';
-import { findingsIn, policyFrom } from './pipeline-flags.ts';
+import { flagOf, parseDuration, usageError, oneOf, severalOf } from './usage.ts';
+import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand, Flags } from './command.ts';
+import type { Command } from 'commander';
+import type { ManifestInput } from '../advice/manifest-input.ts';
+import type { FixOptions } from '../advice/fix/fix.ts';
 
 const examples = `
 Examples:
@@ -106,4 +107,95 @@ function sourceOf(words: readonly string[], flags: Flags): CheckSource {
       'Name it: POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all',
     );
   return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
+}
+
+export const addManifestFlags = (command: Command): Command =>
+  command
+    .option(
+      '-f, --filename <file>',
+      'manifests: a file, a folder, an https URL, or - for standard input; may be repeated',
+      collect,
+    )
+    .option('-R, --recursive', 'with -f FOLDER: the folders in it too')
+    .option('-k, --kustomize <folder>', 'what kubectl kustomize builds from this folder');
+
+/** No Kubernetes name ends like this in practice: `check web.yaml` means the file. */
+const isManifest = (word: string): boolean => /\.(ya?ml|json)$|\/$|^\.{0,2}\//i.test(word);
+
+/** `files`: named without -f. Undefined: no manifest is named. Throws usageError `manifests`. */
+export function manifestsIn(flags: Flags, files: readonly string[]): ManifestInput | undefined {
+  const { filename = [], recursive: isRecursive = false, kustomize: kustomization } = flags;
+  const names = [...filename, ...files];
+  if (kustomization !== undefined && (names.length > 0 || isRecursive))
+    throw usageError('manifests', '-k cannot be given together with -f or -R', 'kubectl does not allow it either.');
+  if (isRecursive && names.length === 0) throw usageError('manifests', '-R needs a folder', 'Name it: -R -f FOLDER');
+  return kustomization === undefined && names.length === 0 ? undefined : { names, isRecursive, kustomization };
+}
+
+const fixExamples = `Examples:
+  kubectl podexit fix deployment/checkout                a strategic merge patch
+  kubectl podexit fix -f deploy/ --diff                  what would change in these files
+  kubectl podexit fix -f web.yaml -o yaml > fixed.yaml   the file, with comments and order kept
+  kubectl podexit fix deployment/checkout -o kustomize   a component for an overlay
+  kubectl podexit fix exit.json                          what a report or a recording proposes from its measurements
+
+Nothing is ever applied. Each change has a comment that says why.
+`;
+
+/** The formats of advice/fix/fix.ts, which is loaded only to run. */
+export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
+
+export const addFix: AddCommand = (program, ports, setExitCode) => {
+  const fix = addManifestFlags(
+    program
+      .command('fix [target...]')
+      .usage('TARGET | REPORT | -f FILE | -k FOLDER [flags]')
+      .description('print the patch for what check finds, apply nothing')
+      .addHelpText('before', fixExamples)
+      .optionsGroup('What to fix:'),
+  )
+    .optionsGroup('Output:')
+    .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
+    .option('--allow <fields>', 'also change replicas or strategy, where nothing speaks against it: replicas,strategy')
+    .option('--diff', 'a unified diff of the manifests instead')
+    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+  addConnectionFlags(fix).action(async (words: string[], flags: Flags) => {
+    const { fix: run } = await import('../advice/fix/fix.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
+    const options: FixOptions = {
+      source: fixSource(words, flags),
+      format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
+      diff: flags.diff ?? false,
+      allowed: severalOf(flags.allow ? [flags.allow] : [], ['replicas', 'strategy'] as const, '--allow'),
+      connection: connectionOf(flags, ports.version),
+      verbosity: verbosityOf(flags),
+      readRecording,
+    };
+    setExitCode(await run(options, ports));
+  });
+};
+
+function fixSource(words: readonly string[], flags: Flags): FixOptions['source'] {
+  const files = words.filter((word) => /\.ya?ml$/i.test(word));
+  const areFiles = files.length === words.length;
+  const input = manifestsIn(flags, areFiles ? files : []);
+  if (input && !areFiles)
+    throw usageError('fix', '-f or -k and a target cannot be given together', 'Leave out one of them.');
+  if (input?.kustomization !== undefined && (flags.diff || flags.output === 'yaml'))
+    throw usageError(
+      'fix',
+      `${flags.diff ? '--diff' : '-o yaml'} edits files, and what -k builds is in none`,
+      'Use -o strategic, -o json-patch, or -o kustomize, whose component you add to the kustomization.',
+    );
+  if (input) return { kind: 'files', input };
+  if (words.length === 0)
+    throw usageError(
+      'target',
+      'nothing to fix was named',
+      'Name it: POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json',
+    );
+  const [first = ''] = words;
+  // A report or a recording: no Kubernetes name ends like this in practice.
+  if (words.length === 1 && /\.(nd)?json$/.test(first)) return { kind: 'report', file: first };
+  return { kind: 'target', target: parseTarget(words) };
 }

@@ -74,12 +74,7 @@ export async function runDemo(
     const { SIGINT, SIGTERM, SIGHUP, SIGPIPE } = signalCodes;
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
       ports.stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
-    else if (flags.output === undefined && code !== SIGPIPE)
-      ports.stderr.write(
-        `\n${demoIsOver}Try next:\n${scenariosToTry(shipped, flags.fixed)
-          .map((words) => `  ${demoCommand(ports.env)} ${words}\n`)
-          .join('')}`,
-      );
+    else if (flags.output === undefined && code !== SIGPIPE) ports.stderr.write(afterwards(shipped, flags, ports));
     return code;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -167,7 +162,10 @@ function trace(
 }
 
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
-const demoIsOver = "This demo's cluster has ended: the commands above no longer reach it.\n";
+function afterwards(shipped: ShippedScenario, { fixed }: Flags, { env }: Ports): string {
+  const next = scenariosToTry(shipped, fixed).map((words) => `  ${demoCommand(env)} ${words}\n`);
+  return `\nThis demo's cluster has ended: the commands above no longer reach it.\nTry next:\n${next.join('')}`;
+}
 
 /** The fixed version, and the following scenario that is not this one's fixed version. */
 export function scenariosToTry(shipped: ShippedScenario, wasFixed = false): string[] {

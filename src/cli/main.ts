@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
     return await runProgram(await ownWords(argv), ports, main);
   } catch (error) {
     const { reportError } = await import('../run/report-error.ts');
-    const { withVerbHint } = await import('./kubectl-verbs.ts');
+    const { withVerbHint } = await import('./command-line-errors.ts');
     return reportError(withoutGivenSecrets(withVerbHint(error, argv), argv), stdoutFormatOf(argv), ports);
   }
 }
@@ -30,7 +30,7 @@ async function ownWords(argv: readonly string[]): Promise<readonly string[]> {
   if (first === 'version' && more.every((word) => word === '--client' || word === '--client=true'))
     return ['--version'];
   if (first !== 'delete' && first !== 'evict' && first !== 'rollout') return argv;
-  return (await import('./kubectl-verbs.ts')).withoutVerb(argv);
+  return (await import('./command-line-errors.ts')).withoutVerb(argv);
 }
 
 /** Read from argv itself, since the error may be about the flags. */
@@ -43,9 +43,6 @@ function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
   return asked.some((format) => /^json(?:path-as-json=.+)?$/s.test(format)) ? 'document' : undefined;
 }
 
-/** Matches misspelled forms too: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */
-const secretFlag = /^--?(?:token|password)/i;
-
 /** The error without the values of --token and --password. */
 function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
   if (!(error instanceof PodexitError)) return error;
@@ -57,7 +54,8 @@ function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
 
 /** The value of a secret flag, if it is one. A short value is no credential, and would garble the sentence. */
 function valueOf(word: string, next = ''): string[] {
-  const [flag] = secretFlag.exec(word) ?? [];
+  // Matches misspelled forms too: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`.
+  const [flag] = /^--?(?:token|password)/i.exec(word) ?? [];
   if (flag === undefined) return [];
   const rest = word.slice(flag.length);
   const value = rest === '' ? next : rest.replace(/^[=:]/, '');

@@ -21,7 +21,7 @@ export async function runProgram(argv: readonly string[], ports: Ports, main: Ma
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { withBestHint } = await import('./command-line-errors.ts');
     const wholeProgram = (): Promise<Command> => buildProgram(ports, setExitCode, { main });
-    throw await withBestHint(error, program, { commands: commandNames, wholeProgram });
+    throw await withBestHint(error, program, commandNames, wholeProgram);
   }
 }
 
@@ -37,10 +37,14 @@ export async function buildProgram(
     if (options.pods !== 'all') return setExitCode(await traceOnePod(options, ports));
     setExitCode(await (await import('../run/group/trace-several.ts')).traceSeveral(options, ports));
   };
-  const needsAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.test(word));
+  // `-h` also after other switches that share its dash.
+  const isHelp = (word: string): boolean => /^(help|options|--help|-\w*h)$/.test(word);
+  const needsAll = argv === undefined || argv.length === 0 || argv.some(isHelp);
   const program = new CommandWithNeededFlags(commandName(ports.env), needsAll ? undefined : argv)
     .configureHelp(firstPage)
-    .description(about)
+    .description(
+      'Shows live how a pod shuts down, why it took that long, whether clients lost requests, and what to change.',
+    )
     .usage('TARGET [flags]')
     .argument(
       '[target...]',
@@ -89,12 +93,6 @@ function maySet(word: string, { long, short }: Option): boolean {
 
 const nameOf = (flag: string): string => flag.replace(/^--(?:no-)?/, '').replace(/=[^]*$/, '');
 
-/** `-h` also after other switches that share its dash. */
-const helpWords = /^(help|options|--help|-\w*h)$/;
-
-const about =
-  'Shows live how a pod shuts down, why it took that long, whether clients lost requests, and what to change.';
-
 /** Two columns that fit a terminal of 80 with the longer of the two names. */
 const examples = (name: string): string =>
   `Examples:\n${exampleLines.map(([words, what]) => `  ${`${name} ${words}`.padEnd(49)}  ${what}\n`).join('')}`;
@@ -134,20 +132,20 @@ export const commandName = (env: Ports['env']): string =>
     ? 'kubectl podexit'
     : 'kubectl-podexit';
 
-/** By name. Each has its own file, loaded only if a command line names the command or asks for help. */
+/** By name. Its file is loaded only if a command line names the command or asks for help. */
 const commands: Record<string, () => Promise<AddCommand>> = {
   check: async () => (await import('./check.ts')).addCheck,
-  fix: async () => (await import('./fix.ts')).addFix,
+  fix: async () => (await import('./check.ts')).addFix,
   try: async () => (await import('./try.ts')).addTry,
   why: async () => (await import('./why.ts')).addWhy,
-  compare: async () => (await import('./history.ts')).addCompare,
-  recommend: async () => (await import('./history.ts')).addRecommend,
-  signals: async () => (await import('./signals.ts')).addSignals,
+  compare: async () => (await import('./offline.ts')).addCompare,
+  recommend: async () => (await import('./offline.ts')).addRecommend,
+  signals: async () => (await import('./offline.ts')).addSignals,
   watch: async () => (await import('./watch.ts')).addWatch,
-  rollout: async () => (await import('./rollout.ts')).addRollout,
-  replay: async () => (await import('./replay.ts')).addReplay,
-  demo: async () => (await import('./demo-flags.ts')).addDemo,
-  explain: async () => (await import('./explain.ts')).addExplain,
+  rollout: async () => (await import('./trace-commands.ts')).addRollout,
+  replay: async () => (await import('./offline.ts')).addReplay,
+  demo: async () => (await import('./trace-commands.ts')).addDemo,
+  explain: async () => (await import('./offline.ts')).addExplain,
   completion: async () => (await import('./complete/scripts.ts')).addCompletion,
   options: async () => (await import('./help.ts')).addOptions,
 };

@@ -2,7 +2,7 @@
 import type { TryOptions } from '../try/try.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import type { AddCommand, Flags } from './command.ts';
-import { addManifestFlags, manifestsIn } from './manifest-flags.ts';
+import { addManifestFlags, manifestsIn } from './check.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { parseTarget } from './target.ts';

@@ -1,7 +1,7 @@
 /** `watch`: every exit of a namespace or a cluster, until it is stopped. */
 import { sendsTraces } from '../output/publish.ts';
 import type { MetricsAddress } from '../watch/metrics.ts';
-import type { Shard, WatchFormat } from '../watch/options.ts';
+import type { Shard, WatchFormat } from '../watch/group.ts';
 import type { RecordingFolder } from '../watch/recordings.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
 import type { AddCommand, Flags } from './command.ts';
@@ -19,8 +19,6 @@ const examples = `Examples:
 
 It runs until it is stopped: Ctrl-C and SIGTERM print a summary and end it with 0.
 `;
-
-const formats: readonly WatchFormat[] = ['lines', 'ndjson', 'json'];
 
 export const addWatch: AddCommand = (program, ports, setExitCode) => {
   const watch = program
@@ -51,6 +49,7 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
   addConnectionFlags(addLook(watch)).action(async (words: string[], flags: Flags) => {
     const { watchExits } = await import('../watch/watch.ts');
     const look = { ...lookFrom(flags), logs: false };
+    const unasked: WatchFormat = ports.stdout.isTty && !look.plain ? 'table' : 'lines';
     const options = {
       command: shownCommand(watch, words),
       connection: connectionOf(flags, ports.version),
@@ -58,7 +57,7 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
       target: targetOf(words, flags),
       allNamespaces: flags.allNamespaces ?? false,
       followLogs: flags.logs !== false,
-      format: formatOf(flags, ports.stdout.isTty && !look.plain),
+      format: flags.output === undefined ? unasked : oneOf(flags.output, ['lines', 'ndjson', 'json'] as const, '-o'),
       shard: shardOf(flags.shard),
       metrics: addressOf(flags.metrics),
       recordings: recordingsOf(flags),
@@ -69,9 +68,6 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
     setExitCode(await watchExits(options, ports));
   });
 };
-
-const formatOf = ({ output }: Flags, isTable: boolean): WatchFormat =>
-  output === undefined ? (isTable ? 'table' : 'lines') : oneOf(output, formats, '-o');
 
 /** Throws usageError `target` for words that name nothing, or pods. */
 function targetOf(words: readonly string[], flags: Flags) {

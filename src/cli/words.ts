@@ -25,6 +25,8 @@ export function wordsForCommander(argv: readonly string[], program: Command): st
   const end = argv.indexOf('--');
   const until = end === -1 ? argv.length : end;
   argv.slice(0, until).forEach((word, index) => refuseBlank(word, argv[index + 1]));
+  // `-v` alone is level 1; a number after it is its value.
+  const isBareV = (word: string, next = ''): boolean => ['-v', '--v'].includes(word) && !/^\d+$/.test(next);
   const flags = argv.slice(0, until).map((word, index) => (isBareV(word, argv[index + 1]) ? '-v1' : word));
   const rewriteFlags = (options: readonly Option[]) => flags.flatMap((word) => rewriteWord(word, options));
   const words = rewriteFlags(program.options);
@@ -32,10 +34,6 @@ export function wordsForCommander(argv: readonly string[], program: Command): st
   const rewritten = command ? rewriteFlags([...program.options, ...command.options]) : words;
   return [...rewritten, ...argv.slice(until)];
 }
-
-/** `-v` alone is level 1; a number after it is its value. */
-const isBareV = (word: string, next: string | undefined): boolean =>
-  (word === '-v' || word === '--v') && !/^\d+$/.test(next ?? '');
 
 /** Moves a command's name ahead of its flags (`-n shop check`): commander would parse them as the program's own. */
 export function commandFirst(words: readonly string[], program: Command): readonly string[] {
@@ -91,13 +89,11 @@ function rewriteWord(word: string, options: readonly Option[]): string[] {
   return value === '' ? [`${option.long ?? name}=`] : [`${name}${value}`];
 }
 
-/** Switches that the config file or the environment may have set. */
-const settableElsewhere = new Set(['--warn-only', '--github']);
-
 function rewriteSwitch(word: string, name: string, value: string): string[] {
   if (/^(true|t|1)$/i.test(value)) return [name];
   if (!/^(false|f|0)$/i.test(value)) return [word];
-  return settableElsewhere.has(name) ? [name.replace('--', '--no-')] : [];
+  // The config file or the environment may have set these two.
+  return ['--warn-only', '--github'].includes(name) ? [name.replace('--', '--no-')] : [];
 }
 
 /** Splits the words into those before `--`, and those after it: a command to run. */

@@ -19,7 +19,6 @@ export type Nanoseconds = bigint;
 
 export const nsPerMs = 1_000_000n;
 export const nsPerSecond = 1_000_000_000n;
-const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 
 export function fromMs(ms: number): Nanoseconds {
   const whole = Math.floor(ms);
@@ -28,7 +27,7 @@ export function fromMs(ms: number): Nanoseconds {
 
 /** Reads RFC 3339 in UTC with up to nine digits; undefined for anything else. */
 export function parseStamp(text: string): { at: Nanoseconds; digits: number } | undefined {
-  const [, seconds, fraction = ''] = rfc3339.exec(text) ?? [];
+  const [, seconds, fraction = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/.exec(text) ?? [];
   if (seconds === undefined) return undefined;
   const ms = Date.parse(`${seconds}Z`);
   if (Number.isNaN(ms)) return undefined;

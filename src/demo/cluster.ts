@@ -4,10 +4,15 @@ import type { Kind } from './data/kinds.ts';
 import { valueAt, type KubeObject } from './data/kube-object.ts';
 import { append, forget, createLog, storeKey, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
 import { methodNotAllowed, notFound } from './data/status.ts';
-import { ContainerLog } from './play/container-log.ts';
+import {
+  ContainerLog,
+  prepareScenario,
+  type ChangeStep,
+  type PreparedScenario,
+  type RecordedStep,
+} from './play/prepare.ts';
 import { createMover, type Mover } from './play/move.ts';
 import { Player } from './play/player.ts';
-import { prepareScenario, type ChangeStep, type PreparedScenario, type RecordedStep } from './play/prepare.ts';
 import type { Scenario } from './scenario.ts';
 
 export interface ClusterOptions {

@@ -47,17 +47,10 @@ const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
 /** The longest time (ms) that a change takes on a live stream: `delivery-lag`, or more if server stamps prove that. */
 export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
   if (!longest) return assumedLagMs;
-  const cached = measured.get(longest);
-  if (cached?.clocks === clocks) return cached.lag;
   const { lo, hi } = offsetAt(withDates(clocks.api, clocks.dates), longest.at);
   const [min, max] = [longest.value + lo, longest.value + second + hi];
-  const lag = min > assumedLagMs && min <= maxLagMs ? Math.min(max, maxLagMs) : assumedLagMs;
-  measured.set(longest, { clocks, lag });
-  return lag;
+  return min > assumedLagMs && min <= maxLagMs ? Math.min(max, maxLagMs) : assumedLagMs;
 }
 
 const assumedLagMs = millisecondsOf('delivery-lag');
 const maxLagMs = 15_000;
-
-/** A cache: the lag that follows from a measurement, as long as the clocks are the same. */
-const measured = new WeakMap<Fact<number>, { readonly clocks: Trace['clocks']; readonly lag: number }>();

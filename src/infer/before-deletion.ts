@@ -15,7 +15,7 @@ import {
 import { noContainerFacts } from '../model/reduce/notes.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { eventsAbout, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
-import type { ContainerContext, DeletionContext, InferContext } from './context.ts';
+import type { DeletionContext, InferContext } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 import { moment } from './pod-network.ts';
@@ -83,8 +83,10 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
   };
 }
 
-/** What is known of a container before it is inferred whether and when the kubelet stopped it. */
-export function containerContext(context: InferContext, spec: PodContainer): ContainerContext {
+export type ContainerContext = Readonly<ReturnType<typeof containerContext>>;
+
+/** What is known of a container of the deleted pod before it is inferred whether and when the kubelet stopped it. */
+export function containerContext(context: InferContext, spec: PodContainer) {
   const { deletion, kubelet, network } = context;
   const facts = factsOfLastRun(context, spec.name);
   const end = facts.terminated?.value;
@@ -94,9 +96,12 @@ export function containerContext(context: InferContext, spec: PodContainer): Con
     ...context,
     spec,
     facts,
+    /** In the first state with deletionTimestamp. */
     status: statusOf(deletion.pod, spec.name),
     killings: kubelet.killings.get(spec.name) ?? [],
+    /** The exit, if a status reported it. */
     ended: isReported && network.has(at) ? network.read(at) : undefined,
+    /** The assumption that bounds how long the runtime takes to deliver a signal. */
     lag: signalLag(deletion.pod.spec.runtimeClassName, runtimeOf(deletion.pod)),
   };
 }

@@ -1,11 +1,11 @@
 /** Constraints between the clocks of client, API server and node (SIGNALS.md §5 "Clocks"), from their timestamps. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { offsetAt, stepOf, type Bound, type RemoteClock } from '../model/clock.ts';
-import { second } from '../model/span.ts';
+import { offsetAt, type Bound, type RemoteClock } from '../model/clock.ts';
+import type { StreamName } from '../model/observation.ts';
+import { second, type Span } from '../model/span.ts';
 import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
-import type { Constraint } from './network.ts';
 import { driftOf, type PodNetwork } from './pod-network.ts';
 
 /** Certain constraints, by arrivals and answers. They carry no evidence, as they prove nothing about any moment. */
@@ -41,47 +41,55 @@ export function constrainByStorage(network: PodNetwork, trace: Trace): void {
 const signsIn = ({ nodeSigns: { event, lease } }: Trace): Fact<Required<NodeSign>>[] =>
   [event, lease].flatMap((sign) => sign ?? []);
 
-/** An Event, or a renewal of the Lease. The kubelet normally posts it at most `lag` after its timestamp. */
-interface Post extends NodeSign {
-  /** The earliest client time (ms) at which it can have been stored, as its stream was alive. */
-  readonly storedSince: number;
-  readonly seq: number;
-  readonly lag: number;
-  /** It was stored before the deletion, so a pause of the node since then did not delay it. */
-  readonly isEarlier: boolean;
-}
-
 /** The kubelet posts promptly. A paused node posts late, so a post counts only if another sign confirms it. */
 export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
+  const { references } = network;
+  const arrived = (stream: StreamName, at: number): Post['since'] => [
+    'client',
+    deliverableSince(trace, stream, at) - deliveryLagOf(trace) - references.client,
+  ];
+  const stored = (written: Span): Post['since'] => {
+    const since = written.lo - references.api;
+    return ['api', since - driftOf(since)];
+  };
   const earlySigns = signsBefore(network, trace, deletion);
+  const eventLag = millisecondsOf('event-lag');
   for (const event of trace.events) {
-    const post = postOf(trace, network, event, deletion);
-    if (post) constrainByPost(network, post, earlySigns);
+    const { component, named, count, created, isOld, at, seq } = event;
+    if (component !== 'kubelet' || named === undefined || count > 1 || !created) continue;
+    const post = { stamp: named, seq, lag: placeInQueue(event, trace.events) * eventLag };
+    const storedBy = created.hi - references.api + network.boundsOf('api', 'client').hi + references.client;
+    // A pause of the node since the deletion did not delay what was stored before it.
+    const signs = storedBy <= deletion.accepted.client.lo ? undefined : earlySigns;
+    constrainByPost(network, { ...post, since: stored(created) }, signs);
+    if (!isOld) constrainByPost(network, { ...post, since: arrived('events', at) }, signs);
   }
   const signs = { ...earlySigns, arrivals: trace.clocks.node.lower };
-  for (const renewal of trace.nodeSigns.renewals)
-    if (!isNotReadyBy(trace, deletion, renewal.at)) constrainByPost(network, renewalOf(trace, renewal), signs);
+  for (const { value, at, seq } of trace.nodeSigns.renewals) {
+    if (isNotReadyBy(trace, deletion, at)) continue;
+    const post = { stamp: value.stamp, seq, lag: eventLag };
+    if (value.written) constrainByPost(network, { ...post, since: stored(value.written) }, signs);
+    constrainByPost(network, { ...post, since: arrived('lease', at) }, signs);
+  }
 }
 
-function constrainByPost(network: PodNetwork, post: Post, signs: NodeSigns): void {
-  for (const constraint of constraintsOf(network, post))
-    if (post.isEarlier || isConfirmed(network, constraint, post, signs)) network.add(constraint);
+/** An Event, or a renewal of the Lease. The kubelet normally posts it at most `lag` after its timestamp. */
+interface Post {
+  readonly stamp: number;
+  readonly seq: number;
+  readonly lag: number;
+  /** It was stored, or arrived, no earlier than this long after the reference time of that clock. */
+  readonly since: readonly [from: 'api' | 'client', ms: number];
 }
 
-/** It was stored, and arrived, at most the lag after its timestamp. */
-function constraintsOf({ references }: PodNetwork, { stamp, written, storedSince, lag }: Post): Constraint[] {
-  const made = stamp - references.node;
-  const arrived = storedSince - references.client;
-  const delivered: Constraint = {
-    from: 'client',
-    to: 'node',
-    min: arrived - lag - made - driftOf(made),
-    because: 'delivery-lag',
-  };
-  if (!written) return Number.isFinite(arrived) ? [delivered] : [];
-  const stored = written.lo - references.api;
-  const min = stored - made - lag - driftOf(made) - driftOf(stored);
-  return [{ from: 'api', to: 'node', min, because: 'event-lag' }, ...(Number.isFinite(arrived) ? [delivered] : [])];
+/** Without `signs`, it needs no confirmation. */
+function constrainByPost(network: PodNetwork, post: Post, signs: NodeSigns | undefined): void {
+  const [from, since] = post.since;
+  const made = post.stamp - network.references.node;
+  const min = since - made - post.lag - driftOf(made);
+  const earliest = network.boundsOf(from, 'client').lo + min;
+  if (Number.isFinite(min) && (!signs || isConfirmed(network, earliest, post, signs)))
+    network.add({ from, to: 'node', min, because: from === 'api' ? 'event-lag' : 'delivery-lag' });
 }
 
 interface NodeSigns {
@@ -96,11 +104,10 @@ const signsBefore = (network: PodNetwork, trace: Trace, { facts, accepted }: Del
 });
 
 /** Whether another sign of the node implies nearly the same offset, as two prompt ones do. */
-function isConfirmed(network: PodNetwork, constraint: Constraint, { lag, seq }: Post, signs: NodeSigns): boolean {
+function isConfirmed(network: PodNetwork, earliest: number, { lag, seq }: Post, signs: NodeSigns): boolean {
   const { references } = network;
   const closeMs = lag + millisecondsOf('delivery-lag') + second;
   const api = network.boundsOf('api', 'client');
-  const earliest = (constraint.from === 'client' ? 0 : api.lo) + (constraint.min ?? -Infinity);
   const latest = [
     ...signs.arrivals
       .filter((bound) => bound.seq !== seq)
@@ -112,22 +119,6 @@ function isConfirmed(network: PodNetwork, constraint: Constraint, { lag, seq }: 
   return latest.some((one) => one - earliest <= closeMs);
 }
 
-function postOf(trace: Trace, network: PodNetwork, event: Occurrence, { accepted }: Deletion): Post | undefined {
-  const { references } = network;
-  const { component, named, count, created, isOld, at, seq } = event;
-  if (component !== 'kubelet' || named === undefined || count > 1) return undefined;
-  const apiLatest = network.boundsOf('api', 'client').hi;
-  const storedBy = (created?.hi ?? Infinity) - references.api + apiLatest + references.client;
-  return {
-    stamp: named,
-    written: created,
-    storedSince: isOld ? -Infinity : deliverableSince(trace, 'events', at) - deliveryLagOf(trace),
-    seq,
-    lag: placeInQueue(event, trace.events) * millisecondsOf('event-lag'),
-    isEarlier: storedBy <= accepted.client.lo,
-  };
-}
-
 /** The kubelet posts Events one after the other (SIGNALS.md §2.1). This counts only this pod's Events. */
 function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): number {
   const isAhead = ({ component, named: other = Infinity }: Occurrence): boolean =>
@@ -135,22 +126,8 @@ function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): nu
   return 1 + all.filter(isAhead).length;
 }
 
-const renewalOf = (trace: Trace, { value, at, seq }: Fact<NodeSign>): Post => ({
-  ...value,
-  storedSince: deliverableSince(trace, 'lease', at) - deliveryLagOf(trace),
-  seq,
-  lag: millisecondsOf('event-lag'),
-  isEarlier: false,
-});
-
 /** Whether the node was NotReady: posts that arrive during that time, or just after it, may be late. */
 const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: number): boolean =>
   nodeReady.some(
     ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= arrivedAt + millisecondsOf('delivery-lag'),
   );
-
-/** The stretch in which a clock was set, by its contradictory bounds. */
-export function unusableClock(clock: RemoteClock): PodNetwork['unusable']['api'] {
-  const step = stepOf(clock);
-  return step && { from: step.lo, to: step.hi, cause: 'clock-stepped' };
-}

@@ -98,24 +98,15 @@ function exitLogEnd({ trace, facts, killings }: Stop): LogFacts['ended'] {
   return isDoubtful ? undefined : end;
 }
 
-/** Whether the kubelet was silent for too long when the log ended: no Lease renewal or, without Leases, no sign. */
+/** Whether the kubelet may have been silent for too long when the log ended: no Lease renewal or, without Leases, a late end. */
 function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
   const { listedRenewal, renewals } = trace.nodeSigns;
   const renewed = renewals.findLast((renewal) => renewal.at <= at) ?? listedRenewal;
   // The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster.
-  if (!renewed) return at - lastSignOfKubelet(trace) > 40 * second;
+  if (!renewed) return at - (trace.deletion?.seenAt ?? -Infinity) > 40 * second;
   const longest = maxRenewalIntervalMs + millisecondsOf('event-lag') + deliveryLagOf(trace);
   return deliverableSince(trace, 'lease', at) - renewed.at > longest;
 }
-
-/** Client ms. */
-const lastSignOfKubelet = ({ containers, events, acknowledged, deletion }: Trace): number =>
-  Math.max(
-    deletion?.seenAt ?? -Infinity,
-    acknowledged?.at ?? -Infinity,
-    ...events.filter(({ component }) => component === 'kubelet').map(({ at }) => at),
-    ...[...containers.values()].map(({ log }) => log.lastLine?.at ?? -Infinity),
-  );
 
 /** The outcome of a container. The exit code alone does not show it. */
 export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boolean): ContainerOutcome {
@@ -154,9 +145,9 @@ export const outlivedRemoval = (stop: Stop): boolean =>
 
 /** By default (SIGNALS.md §2 S8) any signal that asks a program to end, but not one of a crash or a broken pipe. */
 const fitsStopSignal = (code: number, named: string | undefined): boolean =>
-  numberOfSignal(named) === undefined ? usualStopSignals.some((name) => isExitBy(name, code)) : isExitBy(named, code);
-
-const isExitBy = (signal: string | undefined, code: number): boolean => numberOfSignal(signal) === code - 128;
+  (numberOfSignal(named) === undefined ? usualStopSignals : [named]).some(
+    (name) => numberOfSignal(name) === code - 128,
+  );
 
 const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
 

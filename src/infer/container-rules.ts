@@ -1,7 +1,6 @@
 /** One container's exit. The API reports no signals; each constraint cites its source (SIGNALS.md §2 S5–S9, §5). */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { containersOf, isRunning, type PodContainer } from '../model/pod.ts';
-import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import {
   containerContext,
@@ -34,7 +33,6 @@ import {
   isLogRead,
   isSilentKill,
   mayHaveEndedUnsignalled,
-  type SignalBasis,
 } from './signals.ts';
 import {
   constrainGraceStart,
@@ -85,22 +83,13 @@ export function containerExit(context: InferContext, spec: PodContainer, turn?: 
 const stoppingOf = ({ network, spec, killings: [first] }: Stop): Estimate | undefined =>
   first && network.read(moment('stopping', spec.name), first.time.lo === first.time.hi ? 'observed' : 'inferred');
 
-/** How a container ended that the kubelet stopped because of the deletion. The times of its moments are read later. */
-interface Decision {
-  readonly graceEnd: Estimate;
-  readonly graceStart: Estimate;
-  readonly outcome: ContainerOutcome;
-  readonly hook: HookFacts | undefined;
-  /** The container certainly ran when the kubelet stopped it. */
-  readonly wasStopped: boolean;
-  readonly signalBasis: SignalBasis | undefined;
-  /** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
-  readonly kill: 'none' | 'probable' | 'silent' | 'late';
-  /** The stop signal, or the kill after it, ended the container. */
-  readonly isExitByStop: boolean;
-}
+type Decision = ReturnType<typeof decide>;
 
-function decide(stop: Stop): Decision {
+/** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
+type Kill = 'none' | 'probable' | 'silent' | 'late';
+
+/** How a container ended that the kubelet stopped because of the deletion. The times of its moments are read later. */
+function decide(stop: Stop) {
   const { trace, network, spec, ended } = stop;
   const graceStart = constrainGraceStart(stop);
   const found = endedBeforeNotice(stop) ? undefined : hookFacts(stop);
@@ -113,23 +102,26 @@ function decide(stop: Stop): Decision {
   // A missing Killing suggests an earlier end, unless Killings may be lost: then the exit code decides.
   const mayHaveEndedBefore = !wasStopped && !killingsMissing(trace, ended);
   const outcome = likelyOutcome === 'signalled' && mayHaveEndedBefore ? 'unknown' : likelyOutcome;
-  const hook = found && !wasStopped ? { ...found, outcome: 'unknown' as const, mayNotHaveRun: true as const } : found;
+  const hook: HookFacts | undefined =
+    found && !wasStopped ? { ...found, outcome: 'unknown', mayNotHaveRun: true } : found;
   const likelyKill = isLate ? 'late' : 'probable';
-  const kill = outcome !== 'killed' || !ended ? 'none' : !isLate && isSilentKill(stop) ? 'silent' : likelyKill;
+  const kill: Kill = outcome !== 'killed' || !ended ? 'none' : !isLate && isSilentKill(stop) ? 'silent' : likelyKill;
   return {
     graceStart,
     graceEnd: network.read(moment('grace-end', spec.name)),
     outcome,
+    /** The container certainly ran when the kubelet stopped it. */
     wasStopped,
     hook,
     signalBasis: wasStopped ? signalBasis : undefined,
     kill,
+    /** The stop signal, or the kill after it, ended the container. */
     isExitByStop:
       wasStopped && hasSignal && (isSure(kill) || (outcome === 'signalled' && isSignalledAtOnce(spec, hook))),
   };
 }
 
-const isSure = (kill: Decision['kill']): boolean => kill === 'silent' || kill === 'late';
+const isSure = (kill: Kill): boolean => kill === 'silent' || kill === 'late';
 
 /** Constrains the exit to follow the signal, or the kill, that caused it. */
 function constrainEffects(stop: Stop, { kill, hook, isExitByStop }: Decision): void {
@@ -179,7 +171,7 @@ function readExit(
   };
 }
 
-const isOnlyProbable = (kill: Decision['kill'], stop: Stop): boolean =>
+const isOnlyProbable = (kill: Kill, stop: Stop): boolean =>
   stop.spec.container.ignoresTerm !== true && (kill === 'probable' || (kill === 'silent' && !isLogRead(stop)));
 
 /** The kubelet reports no exit before the last one (SIGNALS.md §2 S12); one that removes at once leaves no time. */

@@ -1,6 +1,5 @@
 /** The inputs of the inference (trace, deletion, kubelet, network) and its results, as types. */
 import { driftOver, type AssumptionName } from '../model/assumptions.ts';
-import type { ContainerStatus } from '../model/kube.ts';
 import type { PodContainer } from '../model/pod.ts';
 import type {
   ContainerOutcome,
@@ -41,19 +40,6 @@ export interface InferContext extends DeletionContext {
   readonly kubelet: Kubelet;
   /** A container of the pod outlived its deadline: kubelet or runtime were late, perhaps for all containers. */
   readonly isLate: boolean;
-}
-
-/** A container of the deleted pod, before it is inferred whether and when the kubelet stopped it. */
-export interface ContainerContext extends InferContext {
-  readonly spec: PodContainer;
-  readonly facts: ContainerFacts;
-  /** In the first state with deletionTimestamp. */
-  readonly status: ContainerStatus | undefined;
-  readonly killings: readonly Occurrence[];
-  /** The exit, if a status reported it. */
-  readonly ended: Estimate | undefined;
-  /** The assumption that bounds how long the runtime takes to deliver a signal. */
-  readonly lag: AssumptionName;
 }
 
 /** What is known of a container's preStop hook. */

@@ -1,5 +1,5 @@
 /** When the deletion was requested and accepted, by whom, and with which grace period. */
-import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
 import { noLessThan, noMoreThan, toClient, upTo, withDates, type RemoteClock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { conditionOf, graceOf, isFinished, isOlder } from '../model/pod.ts';
@@ -9,25 +9,9 @@ import { mayMiss, type DeletionFacts, type Occurrence, type RequestFacts, type T
 import { deliverableSince } from './arrival.ts';
 import { onClient, type Estimate } from './estimate.ts';
 
-export interface Deletion {
-  readonly facts: DeletionFacts;
-  /** The first state that was seen with a deletionTimestamp. */
-  readonly pod: Pod;
-  /** We saw the very write that set deletionTimestamp, by watch or in the answer to us, not a later state (trap 2). */
-  readonly isWitnessed: boolean;
-  /** Our request, if it caused the deletion. */
-  readonly ours?: RequestFacts;
-  readonly requested?: Estimate;
-  /** Our request, if it was executed after another client had deleted the pod. */
-  readonly deletedByOther?: RequestFacts;
-  readonly accepted: Estimate;
-  /** Grace of the first deletionTimestamp, seconds. */
-  readonly grace: number;
-  readonly api: RemoteClock;
-  readonly assumes: readonly AssumptionName[];
-}
+export type Deletion = Readonly<NonNullable<ReturnType<typeof deletionOf>>>;
 
-export function deletionOf(trace: Trace): Deletion | undefined {
+export function deletionOf(trace: Trace) {
   const facts = trace.deletion;
   if (!facts) return undefined;
   const request = lastRequest(trace, facts);
@@ -44,15 +28,20 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
   return {
     facts,
+    /** The first state that was seen with a deletionTimestamp. */
     pod: facts.first.value,
+    /** We saw the very write that set deletionTimestamp, by watch or in the answer to us, not a later state (trap 2). */
     isWitnessed: isWitnessed(trace, facts),
+    /** Our request, if it caused the deletion. */
     ours,
     requested: ours && sentAt(ours),
+    /** Our request, if it was executed after another client had deleted the pod. */
     deletedByOther: request?.answer && !ours ? request : undefined,
     accepted: onClient(client, evidence, 'observed'),
+    /** Grace of the first deletionTimestamp, seconds. */
     grace: graceOf(facts.first.value),
     api,
-    assumes: isEarlier ? ['server-skew'] : [],
+    assumes: isEarlier ? (['server-skew'] as const) : [],
   };
 }
 

@@ -9,13 +9,9 @@ import type { Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { TimelineGap } from './timeline.ts';
 
-/** The resource that a Role has to grant for each stream. */
-const resourceOf: Record<StreamName, string> = {
+/** The resource that a Role has to grant for a stream of another name. */
+const resourceOf: Partial<Record<StreamName, string>> = {
   pod: 'pods',
-  pods: 'pods',
-  services: 'services',
-  endpointslices: 'endpointslices',
-  events: 'events',
   logs: 'pods/log',
   node: 'nodes',
   'node-events': 'events (nodes)',
@@ -35,7 +31,7 @@ export function streamGaps(trace: Trace): TimelineGap[] {
 }
 
 const gapIn = (stream: StreamName, cause: TimelineGap['cause'], from: number, to?: number): TimelineGap => ({
-  resource: resourceOf[stream],
+  resource: resourceOf[stream] ?? stream,
   from,
   to,
   cause,
@@ -43,8 +39,8 @@ const gapIn = (stream: StreamName, cause: TimelineGap['cause'], from: number, to
 
 /** Clocks that were set, or may have been: nothing is dated by them. */
 export const clockGaps = ({ unusable: { api, node } }: PodNetwork): TimelineGap[] => [
-  ...(api ? [{ resource: 'clock of the API server', ...api }] : []),
-  ...(node ? [{ resource: 'clock of the node', ...node }] : []),
+  ...(api ? [{ resource: 'clock of the API server', from: api.lo, to: api.hi, cause: 'clock-stepped' as const }] : []),
+  ...(node ? [{ resource: 'clock of the node', from: node.lo, to: node.hi, cause: 'clock-stepped' as const }] : []),
 ];
 
 /** Stretches of over a second in which nothing was lost, but changes arrived late, as the connection or the server was down. */
@@ -66,22 +62,21 @@ export const hasLogGap = ({ gaps }: Trace, name: string, { lo, hi }: Span): bool
       stream === 'logs' && container === name && to > lo && from < hi,
   );
 
-/** Whether the stream was lost before the Killings could arrive. The kubelet writes all at once (SIGNALS.md §2 S3). */
-function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
+/**
+ * Whether a Killing may be missing, so that its absence proves nothing: it was not written, or the stream was lost before it
+ * could arrive. The kubelet writes all at once (SIGNALS.md §2 S3). `ended`: the exit of its container, if known.
+ */
+export function killingsMissing(trace: Trace, ended?: Estimate): boolean {
   const { gone, events, deletion, requests } = trace;
   const since = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
   const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= since)?.at ?? Infinity;
   const due = Math.min(
     killedAt,
     gone?.at ?? Infinity,
-    writtenBefore + millisecondsOf('event-lag') + deliveryLagOf(trace),
+    (ended?.client.hi ?? Infinity) + millisecondsOf('event-lag') + deliveryLagOf(trace),
   );
-  return lostSince(trace, 'events') < due;
+  return killingsUnwritten(trace) || lostSince(trace, 'events') < due;
 }
-
-/** Whether a Killing may be missing, so that its absence proves nothing. `ended`: the exit of its container, if known. */
-export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
-  killingsUnwritten(trace) || wereKillingsLost(trace, ended?.client.hi ?? Infinity);
 
 /**
  * Whether a Killing may be missing without a gap: we may not read Events, a terminating namespace accepts no new ones

@@ -60,7 +60,6 @@ function constrainHookEnd(stop: HookStop): Result {
   // tcpSocket is not a valid preStop handler: it fails at once (trap 11).
   if (kind === 'tcpSocket') {
     network.follows(start, end, { max: millisecondsOf(lag) }, { because: lag });
-    if (failure) network.notAfter(end, failureMoment(stop, failure), 'FailedPreStopHook (§2 S6)');
     return { outcome: 'failed' };
   }
   // A sleep can fail too: an old kubelet does not support it.

@@ -1,11 +1,10 @@
 /** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
-import { noMoreThan, toClient, upTo, type RemoteClock } from '../model/clock.ts';
+import { noMoreThan, stepOf, toClient, upTo, type RemoteClock } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
-import { unusableClock } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
 import { belongs, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
@@ -22,7 +21,7 @@ export function stopsOf(trace: Trace, deletion: Deletion) {
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  return { killings: byContainer(all), unusable: unusableClock(caused) };
+  return { killings: byContainer(all), unusable: stepOf(caused) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
@@ -30,12 +29,6 @@ function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): R
   const since = deletion.accepted.client.lo;
   if (!Number.isFinite(since)) return clock;
   return noMoreThan(clock, { at: since, value: event.time.hi - since, seq: event.seq });
-}
-
-/** What the kubelet knew and when. The Killings must be in the network. */
-export function kubeletOf(context: DeletionContext, killings: Kubelet['killings']): Kubelet {
-  const noticed = constrainNoticed(context, killings);
-  return { killings, noticed, grace: graceInForce(context, killings, noticed) };
 }
 
 /** The first occurrence of a repeated Event, by its name. If only the repetition arrived, its arrival dates nothing. */
@@ -58,8 +51,11 @@ function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
   return new Map(events.map((event) => [nameOf(event), events.filter((other) => nameOf(other) === nameOf(event))]));
 }
 
-/** By the kubelet's first sign. Without a Killing or an acknowledging status, there is only a latest time. */
-function constrainNoticed(
+/**
+ * By the kubelet's first sign. Without a Killing or an acknowledging status, there is only a latest time. The Killings must
+ * be in the network.
+ */
+export function constrainNoticed(
   { trace, deletion, network }: DeletionContext,
   killings: Kubelet['killings'],
 ): Estimate | undefined {
@@ -93,7 +89,11 @@ function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
 }
 
 /** A later, shorter DELETE does not affect a running kill (trap 3), unless it came before an attempt. */
-function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
+export function graceInForce(
+  context: DeletionContext,
+  killings: Kubelet['killings'],
+  noticed = unbounded,
+): Kubelet['grace'] {
   const { trace, deletion } = context;
   const isRetried =
     [...killings.values()].flat().length > killings.size ||

@@ -1,24 +1,24 @@
 /** The constraints that do not depend on how a container ended: Killings, exits, results of pod probes, and the clocks. */
-import { offsetAt, type RemoteClock } from '../model/clock.ts';
+import { offsetAt, stepOf, type RemoteClock } from '../model/clock.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { isRefused, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
 import { constrainChange } from './arrival.ts';
-import { containerContext, factsOfLastRun } from './before-deletion.ts';
-import { constrainByPosts, constrainByStorage, constrainClocks, unusableClock } from './clocks.ts';
+import { containerContext, factsOfLastRun, type ContainerContext } from './before-deletion.ts';
+import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
 import { constrainExit } from './container-end.ts';
-import type { ContainerContext, DeletionContext, InferContext, Kubelet } from './context.ts';
+import type { DeletionContext, InferContext, Kubelet } from './context.ts';
 import { requestTime, type Deletion } from './deletion.ts';
-import { kubeletOf, stopsOf } from './kubelet.ts';
+import { constrainNoticed, graceInForce, stopsOf } from './kubelet.ts';
 import { moment, PodNetwork } from './pod-network.ts';
 import { constrainRemoval } from './removal.ts';
 import { outlivedDeadline } from './stop.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   const { killings, unusable } = stopsOf(trace, deletion);
-  const unusableClocks = { node: unusable, api: unusableClock(deletion.api) };
+  const unusableClocks = { node: unusable, api: stepOf(deletion.api) };
   const network = new PodNetwork(referencesOf(trace, deletion, killings), unusableClocks);
   const context = { trace, deletion, network };
   constrainClocks(network, trace, deletion);
@@ -32,7 +32,8 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
     constrainByStorage(network, trace);
     constrainByPosts(network, trace, deletion);
   }
-  const kubelet = kubeletOf(context, killings);
+  const noticed = constrainNoticed(context, killings);
+  const kubelet = { killings, noticed, grace: graceInForce(context, killings, noticed) };
   const inferContext = { ...context, kubelet, isLate: false };
   return { ...inferContext, isLate: specs.some((spec) => outlives(containerContext(inferContext, spec))) };
 }

@@ -21,31 +21,18 @@ type StopMoment = 'stop-signal' | 'kill' | 'exit';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
-interface References {
-  readonly client: number;
-  readonly node: number;
-  readonly api: number;
-}
-
 type Proof = Pick<Constraint, 'because' | 'evidence'>;
 type Limits = Partial<Pick<Estimate, 'client' | 'node'>>;
 
-/** Since when (client ms) a clock may have been set, as its timestamps contradict each other. */
-interface Unusable {
-  readonly from: number;
-  readonly to?: number;
-  readonly cause: 'clock-stepped';
-}
-
 export class PodNetwork extends Network {
-  readonly references: References;
-  /** Clocks that were, or may have been, set during the run. Nothing is dated by their timestamps. */
-  readonly unusable: { readonly node?: Unusable; readonly api?: Unusable };
+  readonly references: Readonly<Record<'client' | 'node' | 'api', number>>;
+  /** In which stretch of client time a clock was, or may have been, set: nothing is dated by its timestamps. */
+  readonly unusable: { readonly node?: Span | undefined; readonly api?: Span | undefined };
 
-  constructor(references: References, { node, api }: { readonly node?: Unusable; readonly api?: Unusable }) {
+  constructor(references: PodNetwork['references'], unusable: PodNetwork['unusable']) {
     super(['client', 'node'], ['client', 'node', 'api']);
     this.references = references;
-    this.unusable = { node, api };
+    this.unusable = unusable;
   }
 
   /** A clock showed `stamp` (ms since the epoch) at a moment. */

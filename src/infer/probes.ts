@@ -1,10 +1,10 @@
 /** Results of traffic probes, as numbers: counts, stretches of failures and latencies. Pure, so a replay gives the same. */
+import type { WithOptional } from '../model/observe/read.ts';
 import { quantile, sumByKey, sumOf } from '../model/probe-numbers.ts';
-import type { ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
+import type { ProbeCounts, ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
 import { onClient } from './estimate.ts';
-import type { FailureStretch, FailureWindow, Interval, Mark, ProbeResult } from './timeline.ts';
 
 /** The moments that separate latencies before, during and after the exit; ms, client clock. */
 export interface ProbeMoments {
@@ -33,14 +33,14 @@ export const unmeasuredBy = ({ notMeasured }: ProbeResult): number =>
 export const isMostlyUnmeasured = (result: ProbeResult): boolean => unmeasuredBy(result) > result.sent;
 
 /** The first and the last failure that a client would see. */
-export function failureMarks(results: readonly ProbeResult[]): Mark[] {
+export function failureMarks(results: readonly ProbeResult[]) {
   const windows = lossProbes(results).flatMap((result) => result.windows);
   if (windows.length === 0) return [];
   const stretches = windows.flatMap((window) => window.stretches);
-  const of = (name: 'first-failure' | 'last-failure', at: number): Mark => {
+  const of = (name: 'first-failure' | 'last-failure', at: number) => {
     const stretch = stretches.find(({ first, last }) => first <= at && at <= last);
     const estimate = onClient({ lo: at, hi: at + 1 }, stretch ? [stretch.seq] : [], 'observed');
-    const moment: Interval = { ...estimate, earliest: at, latest: at + 1, shown: at, estimate };
+    const moment = { ...estimate, earliest: at, latest: at + 1, shown: at, estimate };
     return { id: name, name, at: moment, provisional: false };
   };
   return [
@@ -71,7 +71,9 @@ export function probeReportOf(result: ProbeResult): ProbeReport {
   };
 }
 
-function resultOf({ started, slices, otherPods }: ProbeFacts, moments: ProbeMoments): ProbeResult {
+export type ProbeResult = WithOptional<ReturnType<typeof resultOf>>;
+
+function resultOf({ started, slices, otherPods }: ProbeFacts, moments: ProbeMoments) {
   const { target, via, ratePerSecond, keepalive, pod } = started.value;
   const counts = slices.map(({ value }) => value);
   const fresh = sumOf(counts.map((one) => one.new));
@@ -82,23 +84,33 @@ function resultOf({ started, slices, otherPods }: ProbeFacts, moments: ProbeMome
     target,
     via,
     ratePerSecond,
+    /** The uid of the pod that was probed (`pod-proxy`). */
     pod,
     sent,
     succeeded: sent - failed,
     failed,
     new: fresh,
     kept,
+    /** Other pods that left meanwhile: a failure may be theirs. */
     otherPods,
     windows: windowsOf(slices),
+    /** Slices of about half a second, which are drawn as ticks. */
     slices: slices.map(({ value, at }) => ({ from: value.since, to: at, ...sumOf([value.new, value.kept]) })),
+    /** When the last request that succeeded was sent. The target still accepted requests then. */
     answered,
+    /** The first refused connection after the last answer. The target had stopped listening by then. */
     refusedBy: refusedAfter(slices, answered?.last ?? Infinity),
     latencyMs: latenciesOf(slices, moments),
     notMeasured: notMeasuredOf(counts),
   };
 }
 
-function windowsOf(slices: readonly Fact<ProbeCounts>[]): FailureWindow[] {
+export type FailureStretch = Readonly<ProbeFailures & { seq: number }>;
+
+/** A stretch in which requests failed, at most 1 s apart. */
+export type FailureWindow = ReturnType<typeof windowsOf>[number];
+
+function windowsOf(slices: readonly Fact<ProbeCounts>[]) {
   const stretches = slices
     .flatMap(({ value, seq }) => value.failures.map((failure): FailureStretch => ({ ...failure, seq })))
     .sort((a, b) => a.first - b.first);
@@ -127,17 +139,19 @@ function failuresOf(windows: readonly FailureWindow[]): ProbeReport['failures'] 
   return [...all.values()].sort((a, b) => b.count - a.count);
 }
 
-function lastAnswered(slices: readonly Fact<ProbeCounts>[]): ProbeResult['answered'] {
+function lastAnswered(slices: readonly Fact<ProbeCounts>[]) {
   const answers = slices.flatMap(({ value, seq }) => (value.answered ? [{ last: value.answered.lastSent, seq }] : []));
   return answers.sort((a, b) => a.last - b.last).at(-1);
 }
 
-function refusedAfter(slices: readonly Fact<ProbeCounts>[], answered: number): ProbeResult['refusedBy'] {
-  const refused = slices.flatMap(({ value, seq }) => value.failures.map((one) => ({ ...one, at: one.first, seq })));
-  return refused.find(({ kind, at }) => kind === 'refused' && at > answered);
+function refusedAfter(slices: readonly Fact<ProbeCounts>[], answered: number) {
+  const refused = slices.flatMap(({ value, seq }) =>
+    value.failures.filter(({ kind }) => kind === 'refused').map(({ first }) => ({ at: first, seq })),
+  );
+  return refused.find(({ at }) => at > answered);
 }
 
-function notMeasuredOf(counts: readonly ProbeCounts[]): ProbeResult['notMeasured'] {
+function notMeasuredOf(counts: readonly ProbeCounts[]) {
   const all = counts.flatMap(({ notMeasured = [] }) =>
     notMeasured.map(({ reason, count }) => [reason, count] as const),
   );

@@ -14,7 +14,9 @@ import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 export function replacementOf(context: DeletionContext, trigger: TriggerKind): Replacement | undefined {
   const { trace, deletion } = context;
   const own = deletion.pod;
-  if (hasNoReplacement(trace, own, trigger)) return undefined;
+  // No pod replaces this one, or we cannot know: a new pod after a scale-down replaces another one.
+  const isOfSet = controllerOf(own)?.kind === 'ReplicaSet';
+  if (trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace))) return undefined;
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
   const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod);
@@ -41,16 +43,10 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
 
 type Sibling = readonly [uid: string, facts: SiblingFacts];
 
-/** Whether no pod replaces this one, or we cannot know: a new pod after a scale-down replaces another one. */
-function hasNoReplacement(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
-  const isOfSet = controllerOf(own)?.kind === 'ReplicaSet';
-  return trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace) !== undefined);
-}
-
 /** Candidates for the replacement, best first: of the same name, of the same controller, of the same workload. */
-const candidatesFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [
-  (pod) => pod.metadata.name === metadata.name,
-  (pod) => controllerOf(pod)?.uid === controllerOf({ metadata, ...own })?.uid,
+const candidatesFor = (own: Pod): ((pod: Pod) => boolean)[] => [
+  (pod) => pod.metadata.name === own.metadata.name,
+  (pod) => controllerOf(pod)?.uid === controllerOf(own)?.uid,
   () => true,
 ];
 

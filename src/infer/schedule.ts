@@ -69,14 +69,7 @@ function likely({ name, at }: TimelineMark, arrivals: ReadonlyMap<number, number
   return isPlacedByStamps && Number.isFinite(lo) ? (lo + hi) / 2 : hi;
 }
 
-interface Link {
-  readonly from: TimelineMark;
-  readonly to: TimelineMark;
-  readonly min: number;
-  readonly max: number;
-}
-
-function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined): Link[] {
+function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined) {
   const accepted = marks.find(({ name }) => name === 'accepted');
   const done = marks.find(({ name }) => name === 'containers-done');
   const confirmedExits = marks.filter(({ name, provisional }) => name === 'exited' && !provisional);
@@ -84,7 +77,10 @@ function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined)
   return marks.flatMap((to) => [
     ...(ofSubject.get(to.subject ?? '') ?? [])
       .filter(({ name }) => isCause(name, to.name))
-      .map((from) => measured(from, to)),
+      .map((from) => {
+        const { lo: min, hi: max } = between(from.at, to.at);
+        return { from, to, min, max };
+      }),
     // The others a deletion does not cause, or they may have come before it.
     ...(accepted && !/^(?:requested|accepted|replacement-.*|node-.*)$/.test(to.name) ? [ordered(accepted, to)] : []),
     ...(done && to.name === 'endpoint-removed' ? [ordered(done, to)] : []),
@@ -97,13 +93,8 @@ const isCause = (a: MarkName, b: MarkName): boolean =>
   chainOf[a] !== undefined && chainOf[a] === chainOf[b] && places.indexOf(a) < places.indexOf(b);
 
 /** `to` is not before `from`, unless their intervals contradict that. */
-function ordered(from: TimelineMark, to: TimelineMark): Link {
+function ordered(from: TimelineMark, to: TimelineMark) {
   return { from, to, min: from.at.client.lo <= to.at.client.hi ? 0 : -Infinity, max: Infinity };
-}
-
-function measured(from: TimelineMark, to: TimelineMark): Link {
-  const { lo, hi } = between(from.at, to.at);
-  return { ...ordered(from, to), min: lo, max: hi };
 }
 
 /** The exits that a sidecar's signal waits for (SIGNALS.md §2 S7). */

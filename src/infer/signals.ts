@@ -22,15 +22,11 @@ import {
   type Stop,
 } from './stop.ts';
 
-export interface SignalBasis {
-  /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
-  readonly proved: boolean;
-  /** Its time comes from the status in which the kubelet acknowledged the deletion. */
-  readonly isDatedByAcknowledgement: boolean;
-}
-
-/** Constrains the stop signal: after hook and turn, at most the runtime's lag later. Undefined if it has no upper bound. */
-export function constrainSignal(stop: Stop, hook: HookFacts | undefined): SignalBasis | undefined {
+/**
+ * Constrains the stop signal: after hook and turn, at most the runtime's lag later. Undefined if it has no upper bound.
+ * `proved`: as in SignalFacts. `isDatedByAcknowledgement`: its time comes from the status that acknowledges the deletion.
+ */
+export function constrainSignal(stop: Stop, hook: HookFacts | undefined) {
   const { trace, network, kubelet, spec, ended, lag, turn, stopStart } = stop;
   const at = moment('stop-signal', spec.name);
   const ready = moment(hook ? 'hook-end' : 'stop-start', spec.name);

@@ -14,7 +14,7 @@ import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { inOrder, scheduleOf, shownLength, intervalsIn, type Intervals } from './schedule.ts';
-import type { Contradiction, GraceTimeline, Interval, Length, Mark, Timeline, Workload } from './timeline.ts';
+import type { GraceTimeline, Interval, Length, Mark, Timeline, Workload } from './timeline.ts';
 
 /** `pod`: its state at the deletion or, without a deletion, its last state. */
 export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod): Timeline {
@@ -59,7 +59,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
 }
 
 /** What the network rejected, each once. */
-function contradictionsIn({ network }: PodExit): Contradiction[] {
+function contradictionsIn({ network }: PodExit): Timeline['contradictions'] {
   const all = network.rejected.map(({ to, because }) => [`${to} ${because}`, { about: to, because }] as const);
   return [...new Map(all).values()];
 }

@@ -10,11 +10,11 @@
 import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
-import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
-import type { GapReport, MarkReport, PhaseReport, ProbeReport, Range } from '../model/report.ts';
+import type { GapReport, MarkReport, PhaseReport, Range } from '../model/report.ts';
 import type { Fact, Note } from '../model/trace.ts';
 import type { ContainerExit, EndpointExit, ExitFacts, HookFacts, Replacement, Trigger } from './context.ts';
 import type { Estimate } from './estimate.ts';
+import type { ProbeResult } from './probes.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -148,8 +148,11 @@ export interface Timeline {
   readonly clocks: { readonly api?: Readonly<Range>; readonly node?: Readonly<Range> };
   readonly assumes: readonly AssumptionName[];
   readonly gaps: readonly TimelineGap[];
-  /** Evidence that contradicts other evidence, which is more certain, so that nothing follows from it. */
-  readonly contradictions: readonly Contradiction[];
+  /**
+   * Evidence that contradicts other evidence, which is more certain, so that nothing follows from it. `about`: a moment and
+   * its subject (`exit/app`). `because`: the rule, with its section of SIGNALS.md, or an assumption.
+   */
+  readonly contradictions: readonly Readonly<Record<'about' | 'because', string>>[];
   /** The observations that `evidence` refers to, newest first. */
   readonly notes?: Note;
 }
@@ -160,45 +163,5 @@ export interface Workload {
   readonly replicas?: number;
 }
 
-/** `about`: a moment and its subject (`exit/app`). `because`: the rule, with its section of SIGNALS.md, or an assumption. */
-export interface Contradiction {
-  readonly about: string;
-  readonly because: string;
-}
-
 /** A stretch of client time (ms) in which a stream or a clock was not fully usable. `to` is absent if it has not ended. */
 export type TimelineGap = Readonly<GapReport<number>>;
-
-export type FailureStretch = Readonly<ProbeFailures & { seq: number }>;
-
-/** A stretch in which requests failed, at most `windowGapMs` apart. */
-export interface FailureWindow {
-  readonly start: number;
-  readonly end: number;
-  readonly failed: number;
-  readonly stretches: readonly FailureStretch[];
-}
-
-type ProbeTotals = 'target' | 'via' | 'ratePerSecond' | 'sent' | 'succeeded' | 'failed' | 'latencyMs';
-
-export interface ProbeResult extends Readonly<Pick<ProbeReport, ProbeTotals>> {
-  /** The uid of the pod that was probed (`pod-proxy`). */
-  readonly pod?: string;
-  readonly new: ProbeTally;
-  readonly kept?: ProbeTally;
-  /** Other pods that left meanwhile: a failure may be theirs. */
-  readonly otherPods?: number;
-  readonly windows: readonly FailureWindow[];
-  /** Slices of about half a second, which are drawn as ticks. */
-  readonly slices: readonly {
-    readonly from: number;
-    readonly to: number;
-    readonly sent: number;
-    readonly failed: number;
-  }[];
-  /** When the last request that succeeded was sent. The target still accepted requests then. */
-  readonly answered?: { readonly last: number; readonly seq: number };
-  /** The first refused connection after the last answer. The target had stopped listening by then. */
-  readonly refusedBy?: { readonly at: number; readonly seq: number };
-  readonly notMeasured: NonNullable<ProbeReport['notMeasured']>;
-}

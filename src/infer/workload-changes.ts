@@ -141,21 +141,12 @@ export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
   return Number(digits) >= first && Number(digits) < first + spec.replicas;
 }
 
-interface Scaling {
-  readonly way: 'up' | 'down';
-  readonly set: string;
-  /** The number of pods before, if the Event has it, and after. */
-  readonly from?: number;
-  readonly to: number;
-  readonly event: Occurrence;
-}
-
-const scalingsOf = ({ events }: Trace): Scaling[] =>
-  events.flatMap((event): Scaling[] => {
+/** `way`: up or down. `by`: 1 if the Event does not have the number of pods before. */
+const scalingsOf = ({ events }: Trace) =>
+  events.flatMap((event) => {
     const [, way, set, from, to] = scaled.exec(newestMessage(event)) ?? [];
     if (event.reason !== 'ScalingReplicaSet' || set === undefined) return [];
-    const before = from === undefined ? undefined : Number(from);
-    return [{ way: way === 'up' ? 'up' : 'down', set, from: before, to: Number(to), event }];
+    return [{ way, set, by: from === undefined ? 1 : Number(from) - Number(to), event }];
   });
 
 const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
@@ -180,7 +171,7 @@ export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
   const steps = scalingsOf(trace).filter(
     (scaling) => scaling.way === 'down' && scaling.set === set && isAroundDeletion(scaling.event, trace),
   );
-  return inTotal(steps.map(({ event, from, to }) => ({ fact: event, by: (from ?? to + 1) - to })));
+  return inTotal(steps.map(({ event, by }) => ({ fact: event, by })));
 }
 
 const inTotal = (steps: readonly { fact: Seen; by: number }[]): Lowering | undefined =>

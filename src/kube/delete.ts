@@ -43,7 +43,8 @@ export async function* deletePod(
     const step = decideDelete(tried, failures, target.dryRun ?? false);
     if (step.next === 'done') return;
     // The pod is gone, perhaps by an earlier try. The watch shows what happened.
-    if (step.next === 'give-up' && mayBeExecuted && isGone(tried)) return;
+    const isGone = tried.kind === 'refused' && (tried.refusal.status === 404 || isUidConflict(tried.refusal));
+    if (step.next === 'give-up' && mayBeExecuted && isGone) return;
     if (step.next === 'again' && tried.kind === 'refused') {
       const { status, message } = tried.refusal;
       // Reported, so that this try is not taken for the one that started the deletion.
@@ -60,9 +61,6 @@ export async function* deletePod(
     if (!(await delay(cluster.env, step.ms, signal))) return;
   }
 }
-
-const isGone = (tried: Tried): boolean =>
-  tried.kind === 'refused' && (tried.refusal.status === 404 || isUidConflict(tried.refusal));
 
 const verbOf = ({ evict }: DeleteTarget) => (evict ? 'evict' : 'delete');
 

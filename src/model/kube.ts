@@ -5,7 +5,7 @@
  * exceptions, observe/metadata.ts), status messages, log text.
  */
 import { narrowContainer, narrowState } from './observe/container.ts';
-import { refusalIn, type Event } from './observe/event.ts';
+import { narrowEvent, refusalIn, type Event } from './observe/event.ts';
 import { narrowMetadata } from './observe/metadata.ts';
 import {
   asArray,
@@ -14,10 +14,11 @@ import {
   asObject,
   asSeconds,
   asString,
+  asPort,
   asText,
-  compact,
   constant,
   listOf,
+  listWith,
   maybe,
   nonEmpty,
   shape,
@@ -100,7 +101,7 @@ export const narrowPod = shape({
 
 export type Service = ReturnType<typeof narrowService>;
 
-export const narrowService = shape({
+const narrowService = shape({
   kind: constant('Service'),
   metadata: narrowMetadata,
   spec: shape({
@@ -109,17 +110,10 @@ export const narrowService = shape({
     clusterIP: (raw) => (raw === 'None' ? 'None' : undefined),
     selector: (raw) => stringMap(raw, () => true),
     publishNotReadyAddresses: asBoolean,
-    ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowServicePort)),
+    /** `targetPort`: a number, or the name of a container's port; absent: the same as `port`. */
+    ports: listWith('port', shape({ port: asNumber, targetPort: asPort })),
   }),
 });
-
-/** `targetPort`: a number, or the name of a container's port; absent: the same as `port`. */
-function narrowServicePort(raw: unknown): { port: number; targetPort?: number | string }[] {
-  const service = asObject(raw);
-  const port = asNumber(service['port']);
-  const targetPort = asNumber(service['targetPort']) ?? asString(service['targetPort']);
-  return port === undefined ? [] : [compact({ port, targetPort })];
-}
 
 export type Endpoint = ReturnType<typeof narrowEndpoint>;
 
@@ -154,7 +148,7 @@ export const narrowNode = shape({
 
 export type Lease = ReturnType<typeof narrowLease>;
 
-export const narrowLease = shape({
+const narrowLease = shape({
   kind: constant('Lease'),
   metadata: narrowMetadata,
   /** RFC 3339 with microseconds, kubelet's clock. */
@@ -166,7 +160,7 @@ const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job
 
 export type Owner = ReturnType<typeof narrowOwner>;
 
-export const narrowOwner = shape({
+const narrowOwner = shape({
   kind: (raw) => ownerKinds.find((kind) => kind === raw) ?? ownerKinds[0],
   metadata: narrowMetadata,
   spec: shape({
@@ -188,13 +182,30 @@ export const narrowOwner = shape({
 
 export type Namespace = ReturnType<typeof narrowNamespace>;
 
-export const narrowNamespace = shape({
+const narrowNamespace = shape({
   kind: constant('Namespace'),
   metadata: narrowMetadata,
   status: shape({ phase: asString }),
 });
 
 export type ObservedObject = Pod | Service | EndpointSlice | Event | Node | Lease | Owner | Namespace;
+
+/** Narrow an object of each stream. */
+export const narrowers = {
+  pod: narrowPod,
+  pods: narrowPod,
+  siblings: narrowPod,
+  services: narrowService,
+  endpointslices: narrowSlice,
+  events: narrowEvent,
+  'node-events': narrowEvent,
+  'owner-events': narrowEvent,
+  logs: narrowEvent,
+  node: narrowNode,
+  lease: narrowLease,
+  owner: narrowOwner,
+  namespace: narrowNamespace,
+} satisfies Record<string, Reader<ObservedObject>>;
 
 /** The list of the pod that a container is in. A sidecar is an init container with restartPolicy Always. */
 export type ContainerKind = 'container' | 'sidecar' | 'init' | 'ephemeral';

@@ -1,16 +1,6 @@
 /** The only mapping from raw observations to observations, by the allow-list of kube.ts. Pure, total, idempotent. */
-import {
-  narrowLease,
-  narrowNamespace,
-  narrowNode,
-  narrowOwner,
-  narrowPod,
-  narrowService,
-  narrowSlice,
-  type ObservedObject,
-} from './kube.ts';
-import type { LogLine, Observation, RawObservation, StreamName } from './observation.ts';
-import { narrowEvent } from './observe/event.ts';
+import { narrowers, narrowPod } from './kube.ts';
+import type { LogLine, Observation, RawObservation } from './observation.ts';
 import { asObject, asString, compact } from './observe/read.ts';
 
 /** `seq` is what evidence refers to; `logText` keeps the text of log lines. `together`: by default as recorded. */
@@ -22,7 +12,11 @@ export function observe(
   const place = together ? { seq, together } : { seq };
   switch (rawObservation.kind) {
     case 'listed':
-      return { ...rawObservation, ...place, objects: rawObservation.objects.map(narrowers[rawObservation.stream]) };
+      return {
+        ...rawObservation,
+        ...place,
+        objects: rawObservation.objects.map((one) => narrowers[rawObservation.stream](one)),
+      };
     case 'changed':
       return { ...rawObservation, ...place, object: narrowers[rawObservation.stream](rawObservation.object) };
     case 'answered':
@@ -36,23 +30,6 @@ export function observe(
       return { ...rawObservation, ...place };
   }
 }
-
-/** Narrow an object of each stream. */
-export const narrowers: { [S in StreamName]: (raw: unknown) => ObservedObject } = {
-  pod: narrowPod,
-  pods: narrowPod,
-  siblings: narrowPod,
-  services: narrowService,
-  endpointslices: narrowSlice,
-  events: narrowEvent,
-  'node-events': narrowEvent,
-  'owner-events': narrowEvent,
-  logs: narrowEvent,
-  node: narrowNode,
-  lease: narrowLease,
-  owner: narrowOwner,
-  namespace: narrowNamespace,
-};
 
 function isPod(raw: unknown): boolean {
   const object = asObject(raw);

@@ -3,22 +3,16 @@ import type { ObservedObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
 import type { Event } from './observe/event.ts';
 
-/** What must be known about a pod to find the observations that concern it. */
-export interface Subject {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string | undefined;
-  node: string | undefined;
-  /** Its owners and their owners, as `Kind/name` by uid. */
-  readonly owners: Map<string, string>;
-}
+export type Subject = ReturnType<typeof subjectOf>;
 
-export const subjectOf = ({ metadata: { uid, name, namespace } }: Pod): Subject => ({
+/** What must be known about a pod to find the observations that concern it. */
+export const subjectOf = ({ metadata: { uid, name, namespace } }: Pod) => ({
   uid,
   name,
   namespace,
-  node: undefined,
-  owners: new Map(),
+  node: undefined as string | undefined,
+  /** Its owners and their owners, as `Kind/name` by uid. */
+  owners: new Map<string, string>(),
 });
 
 /** Learns the pod's node and owners from an object. Returns true if something is new. */

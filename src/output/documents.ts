@@ -1,8 +1,10 @@
-/** The renderers of one exit and of a run over several pods. Those of other commands are beside the commands. */
+/** The renderers of one exit and of a run over several pods, and the RolloutReport. Those of other commands are beside the commands. */
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
-import { rolloutLines, rolloutReportOf, type RolloutResult } from './rollout-report.ts';
 import type { Views } from './render.ts';
+import { summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
+import { jsonText } from './machine/json.ts';
+import { finalLines } from './machine/ndjson.ts';
 
 export const exitViews: Views<Report> = {
   text: async (report, pen) => [(await import('./text/lines.ts')).renderText(report, { style: pen.style }).trimEnd()],
@@ -10,7 +12,7 @@ export const exitViews: Views<Report> = {
   document: exitReportOf,
   others: {
     name: async (report) => (await import('./text/wide.ts')).renderName(report),
-    wide: async (report) => (await import('./text/wide.ts')).renderWide(report),
+    wide: async (report) => (await import('./text/wide.ts')).wideTable([report]),
     markdown: async (report) => (await import('./machine/markdown.ts')).renderMarkdown(report),
     html: async (report) => (await import('./html/page.ts')).renderHtml(report),
     svg: async (report) => (await import('./html/svg.ts')).renderSvg(report),
@@ -20,7 +22,11 @@ export const exitViews: Views<Report> = {
 };
 
 export const rolloutViews: Views<RolloutResult> = {
-  text: async (rollout, pen, columns) => (await import('./text/rollout-card.ts')).rolloutText(rollout, pen, columns),
+  text: async ({ numbers, reports }, pen, columns) => {
+    const { endedPodLines, rolloutCardLines } = await import('./text/rollout-card.ts');
+    const ended = reports.flatMap((report) => endedPodLines(pen, report, 'utc'));
+    return [...ended, '', ...rolloutCardLines(numbers, { pen, columns })];
+  },
   sentence: async ({ numbers }) => (await import('./text/wide.ts')).rolloutSentence(numbers),
   document: rolloutReportOf,
   rows: ({ reports }) => reports.map(exitReportOf),
@@ -32,6 +38,41 @@ export const rolloutViews: Views<RolloutResult> = {
     html: async ({ numbers, reports }) => (await import('./html/page.ts')).renderRolloutHtml(numbers, reports),
     svg: async ({ numbers, reports }) => (await import('./html/svg.ts')).renderRolloutSvg(numbers, reports),
     junit: async ({ numbers, reports }) => (await import('./machine/junit.ts')).renderRolloutJunit(numbers, reports),
-    ndjson: ({ numbers, reports }) => rolloutLines(numbers, reports),
+    ndjson: ({ numbers, reports }) =>
+      reports.map((report) => finalLines(exitReportOf(report), true)).join('') + summaryLine(numbers),
   },
 };
+
+export interface RolloutResult {
+  readonly numbers: RolloutNumbers;
+  readonly reports: readonly Report[];
+}
+
+function rolloutReportOf({ numbers, reports }: RolloutResult): object {
+  const { probes, ...summary } = summaryOf(numbers);
+  const exits = reports.map(exitReportOf);
+  return {
+    apiVersion: 'podexit/v1',
+    kind: 'RolloutReport',
+    workload: workloadOf(summary.target),
+    summary,
+    exits,
+    probes,
+    // The same for all pods, except their images.
+    run: exits[0]?.run && { ...exits[0].run, image: undefined },
+  };
+}
+
+/** Splits `deployment/checkout` into kind and name. Several pods become a list of names; a selector is its name. */
+function workloadOf(target: string): { kind: string; name: string } {
+  // A node may have a selector behind its name.
+  const [kind = '', name] = target.split(' ', 1).join('').split('/');
+  if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
+  const kinds = ['Node', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'Service'];
+  const known = kinds.find((one) => one.toLowerCase() === kind);
+  return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
+}
+
+/** The last line of a run over several pods. */
+export const summaryLine = (numbers: RolloutNumbers): string =>
+  `${jsonText({ type: 'summary', ...summaryOf(numbers) })}\n`;

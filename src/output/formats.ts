@@ -46,9 +46,6 @@ export interface ReportFile {
 const rowsOf = (subject: Printed): [NamedKind, FormatRow][] =>
   (Object.entries(rows) as [NamedKind, FormatRow][]).filter(([, { of }]) => of?.includes(subject) ?? true);
 
-/** Other names of a command's text. */
-const textNames: readonly string[] = ['table', 'lines', 'wide', 'text'];
-
 /** The words of `-o`, templates with what follows their name: `jsonpath=`. */
 export const formatNames = (subject: Printed, template = ''): string[] => [
   ...(subject === 'trace' ? [] : ['table']),
@@ -64,7 +61,7 @@ export async function readFormat(text: string, subject: Printed): Promise<Format
   const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const [named] = rowsOf(subject).find(([name, { isUnnamed }]) => name === word && !isUnnamed) ?? [];
   if (named && template === undefined) return { kind: named };
-  if (subject !== 'trace' && textNames.includes(text)) return { kind: 'text' };
+  if (subject !== 'trace' && ['table', 'lines', 'wide', 'text'].includes(text)) return { kind: 'text' };
   const kind = templates.find((one) => one === word);
   if (kind && template) {
     const { readTemplate, readColumns } = await import('./machine/jsonpath.ts');

@@ -110,6 +110,8 @@ export const penFor = (style: Style): Pen => ({
   style,
 });
 
+export const plainPen = penFor(plainStyle);
+
 const spellings: Readonly<Record<string, string>> = {
   '–': '-',
   '−': '-',

@@ -1,6 +1,6 @@
 /** Lays out text of several inks in lines of a given width. Widths are columns of a terminal, not characters. */
 import stringWidth from 'string-width';
-import { penFor, plainStyle, type Ink, type Pen } from './palette.ts';
+import { plainPen, type Ink, type Pen } from './palette.ts';
 
 export interface Piece {
   readonly ink: Ink;
@@ -144,8 +144,7 @@ export function liveTable(pen: Pen, titles: readonly string[], rows: readonly Ta
 }
 
 /** Plain text in lines of at most `width` columns. */
-export const wrapWords = (text: string, width: number): string[] =>
-  flow(penFor(plainStyle), [plain(text)], { width, hang: 0 });
+export const wrapWords = (text: string, width: number): string[] => flow(plainPen, [plain(text)], { width, hang: 0 });
 
 /** A sentence beside a report: wrapped between words at a terminal, one line in a pipe. A question keeps its last blank. */
 export const sentenceOn = (output: { readonly isTty: boolean; columns(): number }, text: string): string =>
@@ -158,7 +157,9 @@ export function shorten(pen: Pen, name: string, width: number): string {
   const ellipsis = pen.letters('…');
   const room = width - textWidth(ellipsis);
   if (room < 2) return cutToWidth(text, Math.max(width, 0));
-  const tail = lastColumns(text, Math.floor(room / 2));
+  const tail = firstColumns(graphemesOf(text).reverse(), Math.floor(room / 2))
+    .reverse()
+    .join('');
   return `${cutToWidth(text, room - textWidth(tail))}${ellipsis}${tail}`;
 }
 
@@ -178,9 +179,6 @@ const graphemesOf = (text: string): string[] =>
 
 const cutToWidth = (text: string, width: number): string =>
   textWidth(text) <= width ? text : firstColumns(graphemesOf(text), width).join('');
-
-const lastColumns = (text: string, width: number): string =>
-  firstColumns(graphemesOf(text).reverse(), width).reverse().join('');
 
 function firstColumns(characters: readonly string[], width: number): string[] {
   let used = 0;

@@ -1,9 +1,12 @@
-/** Where else a report goes: GitHub Actions and an OpenTelemetry collector. */
+/** Where else a report goes: the annotations and summary of a step in GitHub Actions, and an OpenTelemetry collector. */
 import { appendFile, stat } from 'node:fs/promises';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Format } from './formats.ts';
 import type { OutputPorts } from './ports.ts';
+import type { RolloutNumbers } from '../verdict/rollout.ts';
+import { podText } from './pod-facts.ts';
+import { forCommand, forCommandProperty } from './safe-text.ts';
 
 export interface Publish {
   /** Absent: only if GITHUB_ACTIONS is `true`. */
@@ -28,7 +31,6 @@ const isForGithub = ({ github }: Publish, { env }: OutputPorts): boolean => gith
 export async function publishPod(report: Report, where: Publish, format: Format, ports: OutputPorts): Promise<void> {
   const { env, stderr } = ports;
   if (isForGithub(where, ports)) {
-    const { githubAnnotations } = await import('./machine/github.ts');
     annotate(githubAnnotations(report), where, format, ports);
   }
   if (sendsTraces(where, ports)) {
@@ -54,7 +56,6 @@ type Sections = () => string[] | Promise<string[]>;
 export async function publishSummary(sections: Sections, where: Publish, ports: OutputPorts): Promise<void> {
   const file = ports.env['GITHUB_STEP_SUMMARY'] ?? '';
   if (file === '' || !isForGithub(where, ports)) return;
-  const { githubSummary, summaryBytes } = await import('./machine/github.ts');
   try {
     // Everything that a step writes counts towards the size limit; exceeding it fails the step.
     const { size } = await stat(file).catch(() => ({ size: 0 }));
@@ -64,4 +65,47 @@ export async function publishSummary(sections: Sections, where: Publish, ports: 
     const { code, message } = error as NodeJS.ErrnoException;
     ports.stderr.write(`podexit: the step summary ${file} could not be written (${code ?? message})\n`);
   }
+}
+
+/** GitHub's limit for a step summary: a larger one makes the step fail. */
+const summaryBytes = 1024 * 1024;
+
+/** Workflow commands without newlines: one for a bad outcome and one per failed gate, else one for clients that found no backend. */
+export function githubAnnotations({ timeline, verdict, answer }: Report): string[] {
+  const { exitCode, gates, outcome } = verdict;
+  const pod = podText(timeline);
+  const advice = answer.fix.slice(0, 1).flatMap(({ reason, command }) => [`fix: ${reason}`, command]);
+  const isGood = outcome === 'graceful' || outcome === 'removed';
+  const failed = gates.filter(({ passed }) => !passed);
+  const level = exitCode === 0 ? 'warning' : 'error';
+  const { grade, reason, measured } = answer.traffic;
+  const isUnserved = isGood && failed.length === 0 && (grade === 'outage' || grade === 'misrouted');
+  return [
+    ...(isGood ? [] : [command(level, `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
+    ...failed.map(({ name, message }) => command(level, `gate ${name}: ${pod}`, [message])),
+    ...(isUnserved ? [command('warning', `traffic ${grade}: ${pod}`, [reason, measured, ...advice])] : []),
+  ];
+}
+
+/** The failed gates of a run over several pods. */
+export const rolloutAnnotations = ({ target, gates, exitCode }: RolloutNumbers): string[] =>
+  gates.flatMap(({ name, passed, message }) =>
+    passed ? [] : [command(exitCode === 0 ? 'warning' : 'error', `gate ${name}: ${target}`, [message])],
+  );
+
+/** Sections of Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */
+export function githubSummary(sections: readonly string[], limit = summaryBytes): string {
+  const cut = '*The rest was left out: a step summary holds no more.*\n';
+  let text = '';
+  for (const section of sections) {
+    if (Buffer.byteLength(text + section + cut) + 2 > limit) return `${text}${cut}`;
+    text += `${section}\n\n`;
+  }
+  return text;
+}
+
+/** `%0A` is a line feed: only those between our own lines are kept. `at`: where GitHub shows it, `file=a.yaml,line=3,`. */
+export function command(name: string, title: string, lines: readonly (string | undefined)[], at = ''): string {
+  const text = lines.flatMap((line) => (line === undefined ? [] : forCommand(line))).join('%0A');
+  return `::${name} ${at}title=${forCommandProperty(`podexit ${title}`)}::${text}`;
 }

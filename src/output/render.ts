@@ -1,6 +1,6 @@
 /** A command's result in each format that it can be printed in. Only the asked renderer is loaded. */
 import type { Format, FormatKind } from './formats.ts';
-import { penFor, plainStyle, type Pen } from './palette.ts';
+import { plainPen, type Pen } from './palette.ts';
 
 export interface Views<R> {
   /** Lines for people, of at most `columns`. */
@@ -19,7 +19,7 @@ export async function render<R>(
   format: Format,
   views: Views<R>,
   result: R,
-  pen: Pen = penFor(plainStyle),
+  pen: Pen = plainPen,
   columns = Infinity,
 ): Promise<string> {
   const own = views.others?.[format.kind];

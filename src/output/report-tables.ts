@@ -158,9 +158,8 @@ export const phaseTitles: Record<Phase['name'], string> = {
   replace: 'replacement ready',
 };
 
-/** Phases that use up a container's grace period. */
-const gracePhases: ReadonlySet<Phase['name']> = new Set(['prestop', 'sidecar-wait', 'drain']);
-
-/** The phase's share of the grace period; empty for a phase that does not use it. */
+/** The phase's share of the grace period; empty for a phase that does not use up a container's. */
 export const graceShareText = ({ name, length }: Phase, timeline: Timeline): string =>
-  gracePhases.has(name) ? shareText(shareOfGrace(timeline, length), graceMs(timeline)) : '';
+  ['prestop', 'sidecar-wait', 'drain'].includes(name)
+    ? shareText(shareOfGrace(timeline, length), graceMs(timeline))
+    : '';

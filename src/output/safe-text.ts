@@ -101,11 +101,10 @@ function cut(text: string, limit: number): string {
   return `${text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
 function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
+  const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
   const hex = code.toString(16);
   if (code > 0xffff) return `\\u{${hex}}`;
   return shortEscapes[character] ?? (code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`);

@@ -4,17 +4,16 @@ import type { Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Report } from '../verdict/report.ts';
-import { rolloutViews } from './documents.ts';
+import { rolloutViews, summaryLine, type RolloutResult } from './documents.ts';
 import { isDocument, type Format } from './formats.ts';
 import { linesOfPod, type LinesOfPod } from './machine/ndjson.ts';
 import { penFor } from './palette.ts';
 import type { OutputPorts } from './ports.ts';
 import { render } from './render.ts';
-import { summaryLine, type RolloutResult } from './rollout-report.ts';
 import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
 import { createRolloutFacts } from './text/rollout-facts.ts';
 import { createRolloutLive } from './text/rollout-table.ts';
-import { isRepainted, repainting, viewOptions } from './text/views.ts';
+import { isRepainted, repainting, viewOptions } from './text/live.ts';
 import type { LookOptions, View } from './view.ts';
 
 export interface SoFar {

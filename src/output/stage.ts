@@ -19,7 +19,7 @@ async function openView(format: Format, look: LookOptions, ports: OutputPorts): 
   }
   // Apart from the views for people, which are much more code.
   if (format.kind === 'ndjson') return (await import('./machine/ndjson.ts')).linesOfPod(ports);
-  return (await import('./text/views.ts')).openTerminal(format.kind, look, ports);
+  return (await import('./text/live.ts')).openTerminal(format.kind, look, ports);
 }
 
 /** An error in a renderer costs its output, not the trace. */

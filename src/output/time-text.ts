@@ -11,9 +11,6 @@ export function exactly(at: number): Interval {
   return { earliest: at, latest: at, shown: at, ...known, estimate };
 }
 
-/** A moment known at least this exactly is printed without `≈`. */
-const maxExactWidthMs = 100;
-
 /** Half of the last digit that is printed, ms. */
 export const halfDigitMs = 5;
 
@@ -31,7 +28,8 @@ export function offsetText(moment: Interval, zero: number): string {
   const { basis, open, earliest, latest } = moment;
   const isObserved = basis === 'observed';
   const isBound = open || isWide(moment) || (isObserved && !isSeenAtOnce(moment));
-  const sign = isBound ? '≤' : isObserved || latest - earliest <= maxExactWidthMs ? '' : '≈';
+  // A moment known at least this exactly is printed without `≈`.
+  const sign = isBound ? '≤' : isObserved || latest - earliest <= 100 ? '' : '≈';
   return `${sign}${signed(printedAt(moment) - zero, 2)}`;
 }
 

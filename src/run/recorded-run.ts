@@ -1,19 +1,26 @@
-/** A recorded run: shown again as the run did, or only as its reports, for commands that explain or compare exits. */
+/** Recorded runs: shown again as the run did, in a list, or only as reports, for commands that explain or compare exits. */
 import { PodexitError } from '../errors.ts';
 import { exitCodes } from '../verdict/exit-code.ts';
 import { createObstacles } from './progress/obstacles.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
 import { reportOf } from '../advice/report.ts';
+import { type LookOptions } from '../output/view.ts';
 import { openStage } from '../output/stage.ts';
 import { finish, type FinishOptions } from './group/finish.ts';
 import { warnOn, type Ports } from './ports.ts';
-import { openReplay } from './replay.ts';
-import type { LookOptions } from '../output/view.ts';
 import { run, type RunOptions } from './run.ts';
 import { createTraceReports } from './ending/trace-end.ts';
 import { tracesOfLog } from './traces/traces-of-log.ts';
-import { assertDistinct, assertWritable } from '../output/writable.ts';
+import { assertDistinct, assertWritable } from '../output/report-files.ts';
+import { rawObservationOf, readHeader, readLines, type ParsedLine } from '../recording/reader.ts';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { penFor, styleOf } from '../output/palette.ts';
+import { forTerminal } from '../output/safe-text.ts';
+import { tableLines } from '../output/text/table.ts';
+import { exitSentence, rolloutSentence } from '../output/text/wide.ts';
+import { rolloutNumbers } from '../verdict/rollout.ts';
 
 interface ReplayOptions extends FinishOptions {
   file: string;
@@ -80,4 +87,79 @@ async function reportsFrom(log: Pick<RunOptions, 'source' | 'logText' | 'traces'
   await run({ ...log, audience: { ended: taken.ended } });
   taken.takeRest();
   return reports;
+}
+
+/**
+ * A recording as a source of observations. `pod`: only this one. `warn` reports a cut-off line. Returns also whether it holds log text, and the target of a run
+ * over several pods: `deployment/checkout`. Throws PodexitError if the file is no recording.
+ */
+export async function openReplay(file: string, warn: (message: string) => void, pod?: string) {
+  const lines = readLines(file, (line) =>
+    warn(`${file} was cut in line ${line}: the report covers what was recorded until then`),
+  );
+  const first = await lines.next();
+  if (first.done)
+    throw new PodexitError(
+      'recording.invalid',
+      `${file} is empty`,
+      'Record one with: kubectl podexit POD --record FILE',
+    );
+  const header = readHeader(first.value.value, file);
+  const traces = tracesOfLog(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
+  const rest = observationsOf(lines, file);
+  const { value: head } = (await rest.next()) as { value: RawObservation | undefined };
+  async function* all(): AsyncGenerator<RawObservation> {
+    if (head) yield head;
+    yield* rest;
+  }
+  const target = pod === undefined && head?.kind === 'began' && !head.next ? head.target : undefined;
+  return { rawObservations: all(), logText: header.logText, traces, target };
+}
+
+/** Throws `recording.broken` at a line that is no observation, or that is 10 s earlier than those before it. */
+async function* observationsOf(lines: AsyncGenerator<ParsedLine>, file: string): AsyncGenerator<RawObservation> {
+  let latest = -Infinity;
+  for await (const line of lines) {
+    const rawObservation = rawObservationOf(line, file);
+    if (rawObservation.at < latest - 10_000)
+      throw new PodexitError(
+        'recording.broken',
+        `line ${line.number} of ${file} is earlier than the lines before it`,
+        'Lines were moved or edited, or several recordings were joined: replay each recording as it was written.',
+      );
+    latest = Math.max(latest, rawObservation.at);
+    yield rawObservation;
+  }
+}
+
+/** The recordings of a folder, each with its answer in one line. Returns 0, or 1 if one of them cannot be read. Throws `recording.none`. */
+export async function listRecordings(folder: string, ports: Ports): Promise<number> {
+  const names = (await readdir(folder)).filter((name) => /\.ndjson(\.gz|\.zst)?$/i.test(name)).sort();
+  if (names.length === 0)
+    throw new PodexitError(
+      'recording.none',
+      `${folder} has no recording`,
+      'A recording is a file that ends in .ndjson. Make one with: kubectl podexit POD --record FILE.ndjson',
+    );
+  let code = 0;
+  const rows: string[][] = [];
+  for (const name of names) {
+    const answer = await reportsInRecording(join(folder, name))
+      .then(([first, ...more]) => {
+        if (!first) return '? no pod in it terminates';
+        if (more.length === 0) return exitSentence(first);
+        return rolloutSentence(rolloutNumbers(`${more.length + 1} pods`, [first, ...more]));
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof PodexitError)) throw error;
+        code = 1;
+        return `? ${error.message}`;
+      });
+    rows.push([forTerminal(name), forTerminal(answer, 1000)]);
+  }
+  const { stdout } = ports;
+  const pen = penFor(styleOf({ color: 'auto', ascii: false }, { ...ports, isTty: stdout.isTty }));
+  const lines = tableLines(pen, [['RECORDING', 'RESULT'], ...rows], stdout.columns());
+  stdout.write(`${lines.join('\n')}\n`);
+  return code;
 }

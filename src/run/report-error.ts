@@ -1,6 +1,6 @@
 /** Reports an error: a sentence and a hint on stderr, and a JSON document on stdout if scripts read it. */
 import { PodexitError } from '../errors.ts';
-import { renderErrorJson, renderErrorLine } from '../output/machine/json.ts';
+import { renderError } from '../output/machine/json.ts';
 import { forTerminal, safeLines } from '../output/safe-text.ts';
 import type { Ports } from './ports.ts';
 
@@ -22,7 +22,4 @@ export function reportError(error: unknown, format: StdoutFormat, { stdout, stde
   return error.exitCode;
 }
 
-function asJson(error: PodexitError, format: StdoutFormat): string {
-  if (format === undefined) return '';
-  return format === 'lines' ? renderErrorLine(error) : renderErrorJson(error);
-}
+const asJson = (error: PodexitError, format: StdoutFormat): string => (format ? renderError(error, format) : '');

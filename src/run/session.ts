@@ -27,7 +27,7 @@ export async function inSession<T extends SessionOptions>(
   const { record, reports = [] } = options;
   // Most runs write no file, and need not load the check.
   if (record !== undefined || reports.length > 0)
-    await (await import('../output/writable.ts')).assertOutputs({ record, reports });
+    await (await import('../output/report-files.ts')).assertOutputs({ record, reports });
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   // Suggested commands reach the same cluster.

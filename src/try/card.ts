@@ -33,13 +33,11 @@ export const tryViews: Views<TryReport> = {
   others: { markdown: cardMarkdown },
 };
 
-const symbols = { better: 'good', worse: 'bad', mixed: 'warning', same: 'none' } as const;
-
 const columnTitles = ['', 'today', 'with the patch'];
 
 function cardLines(report: TryReport, pen: Pen, columns: number): string[] {
   const { summary, workload, patch, advice, notShown, before } = report;
-  const mark = symbols[report.change];
+  const mark = ({ better: 'good', worse: 'bad', mixed: 'warning', same: 'none' } as const)[report.change];
   const row = (label: string, text: string): string[] => wrapped(label, forTerminal(text, 2000), columns);
   const labelled = (label: string, text: string): string[] => row(`  ${label.padEnd(9)} `, text);
   const how = report.via === 'url' ? 'from inside' : 'through the API server';
@@ -64,6 +62,9 @@ function cardLines(report: TryReport, pen: Pen, columns: number): string[] {
   ];
 }
 
+const counted = (all: readonly (readonly [what: string, count: number])[]): string =>
+  all.map(([what, count]) => `${count} × ${what}`).join(', ');
+
 /** Label, before, after. */
 function rowsOf({ before, after }: TryReport): string[][] {
   const row = (label: string, pick: (copy: CopyResult) => string): string[] => [label, pick(before), pick(after)];
@@ -71,24 +72,19 @@ function rowsOf({ before, after }: TryReport): string[][] {
   return [
     row('requests lost', ({ requests: own, control }) => `${Math.max(0, own.failed - control.failed)} of ${own.sent}`),
     ...(isLostAnyway ? [row('lost anyway', ({ control }) => `${control.failed} of ${control.sent}`)] : []),
-    row('how', ({ failures }) => failures.map(({ how, count }) => `${count} × ${how}`).join(', ') || '–'),
+    row('how', ({ failures }) => counted(failures.map(({ how, count }) => [how, count])) || '–'),
     row(
       'in one exit',
       ({ lostPerExit: { mean, min, max } }) => `${countText(mean)} (${countText(min)} to ${countText(max)})`,
     ),
     row('exits with a loss', ({ exitsWithLoss, exits }) => `${exitsWithLoss} of ${exits}`),
     row('no ready pod', ({ outage }) => medianText(outage)),
-    row('result', outcomesText),
+    row('result', ({ outcomes }) => counted(byFrequency(outcomes.map((outcome) => [outcome, 1] as const)))),
     row('drain', ({ drain }) => medianText(drain)),
     row('gone after', ({ total }) => medianText(total)),
     row('grace used', (copy) => graceUsedText(copy) ?? '–'),
   ];
 }
-
-const outcomesText = ({ outcomes }: CopyResult): string =>
-  byFrequency(outcomes.map((outcome) => [outcome, 1] as const))
-    .map(([outcome, count]) => `${count} × ${outcome}`)
-    .join(', ');
 
 function cardMarkdown(report: TryReport): string {
   const { summary, patch, advice, notShown } = report;

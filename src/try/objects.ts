@@ -87,9 +87,6 @@ export async function labelled(cluster: Cluster, kind: string, labelSelector: st
   );
 }
 
-/** ms between two looks at what is left. */
-const lookMs = 500;
-
 /** Also waits until the pods are gone, for `patienceMs` at most. A lost connection is retried. Throws `try.left`. */
 export async function remove(cluster: Cluster, ids: readonly string[], patienceMs = 180_000): Promise<void> {
   const { env } = cluster;
@@ -100,7 +97,7 @@ export async function remove(cluster: Cluster, ids: readonly string[], patienceM
       throw error;
     });
     if (left?.length === 0) return;
-    if (env.now() < until && (await delay(env, lookMs, cluster.closed))) continue;
+    if (env.now() < until && (await delay(env, 500, cluster.closed))) continue;
     throw new PodexitError(
       'try.left',
       left === undefined

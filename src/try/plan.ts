@@ -17,8 +17,7 @@ import type { Target } from '../run/choosing/target.ts';
 import type { Ports } from '../run/ports.ts';
 import { few } from '../verdict/words.ts';
 import { copyLabels, copyNames, leftOutOf, targetPortOf, type CopyName, type CopyOptions } from './copies.ts';
-import { podSpecIn, quotaRefusals, refusalsOf, selectorRefusals } from './refusals.ts';
-import { touchesOf } from './touches.ts';
+import { podSpecIn, quotaRefusals, refusalsOf, selectorRefusals, touchesOf } from './refusals.ts';
 
 /** What changes: a patch in a file or as text, other images, or (neither) what `fix` proposes. */
 export interface Proposal {

@@ -10,7 +10,7 @@ import { asNumber, asString, metadataOf } from '../model/observe/read.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { isYes } from '../run/choosing/confirm-delete.ts';
 import { targetText, type Target } from '../run/choosing/target.ts';
-import { unlessInterrupted } from '../run/ending/leaving.ts';
+import { leftBy, unlessInterrupted } from '../run/ending/leaving.ts';
 import { runLive } from '../run/group/run-live.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
 import { connectCluster, warnOn, type Ports } from '../run/ports.ts';
@@ -19,11 +19,10 @@ import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
 import { tryViews, type TryReport } from './card.ts';
 import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';
-import { isInside, measureExit, type Measuring } from './measure.ts';
+import { isInside, measureExit, type Measuring, untilReady } from './measure.ts';
 import { assertPermitted, create, leftText, cleanupCommand, ownersLeft, remove, workloadOf } from './objects.ts';
 import { adviceOf, judgePatch, resultOf, patchSummary, type TriedExit } from './outcome.ts';
 import { planOf, type Plan, type Proposal } from './plan.ts';
-import { untilReady } from './ready.ts';
 import { podSpecIn } from './refusals.ts';
 
 export interface TryOptions extends OutputOptions {
@@ -62,22 +61,22 @@ export async function tryPatch(options: TryOptions, ports: Ports): Promise<numbe
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
     const signal = leaving.signal.reason as Interrupted['signal'];
-    const hint = 'The copies, if there were any, are removed.';
-    throw new PodexitError('run.left', `${signal}: interrupted`, hint, { exitCode: signalCodes[signal] });
+    throw leftBy(signal, 'interrupted', 'The copies, if there were any, are removed.');
   } finally {
     unsubscribe();
     cluster.close();
   }
 }
 
-/** Six letters and digits: ids differ only among the tries of one namespace. */
-const newId = ({ random }: Ports): string => random().toString(36).slice(2, 8).padEnd(6, '0');
-
 async function tryIn(session: Session, options: TryOptions, left: AbortSignal): Promise<number> {
   const { cluster, ports } = session;
-  const plan = await unlessInterrupted(ports, () => planOf(cluster, { ...options, id: newId(ports) }, ports));
+  // Six letters and digits: ids differ only among the tries of one namespace.
+  const id = ports.random().toString(36).slice(2, 8).padEnd(6, '0');
+  const plan = await unlessInterrupted(ports, () => planOf(cluster, { ...options, id }, ports));
   if (options.dryRun) {
-    ports.stdout.write(manifestsOf(plan));
+    // In the order in which they are created. The uid of their owner is known only then.
+    const manifests = [ownerOf(plan), ...objectsOf(copiesOf(plan, 'the uid of the ConfigMap'))];
+    ports.stdout.write(manifests.map(yamlOf).join('---\n'));
     return 0;
   }
   await assertPermitted(cluster);
@@ -92,10 +91,6 @@ async function tryIn(session: Session, options: TryOptions, left: AbortSignal): 
   if (failure !== undefined) throw failure;
   return code;
 }
-
-/** The manifests in the order in which they are created. The uid of their owner is known only then. */
-const manifestsOf = (plan: Plan): string =>
-  [ownerOf(plan), ...objectsOf(copiesOf(plan, 'the uid of the ConfigMap'))].map(yamlOf).join('---\n');
 
 const objectsOf = (copies: readonly Copy[]) => copies.flatMap(({ deployment, service }) => [deployment, service]);
 

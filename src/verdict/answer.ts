@@ -3,27 +3,15 @@
  * report. Sentences are unescaped, have no final full stop and use `lengthText` for every length. Pure.
  */
 import type { Timeline } from '../infer/timeline.ts';
+import type { WithOptional } from '../model/observe/read.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
 import { earlierStop } from './ledger.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import type { RuleInput } from './rule-input.ts';
-import { trafficOf, type TrafficAnswer } from './traffic.ts';
+import { trafficOf } from './traffic.ts';
 
-export interface ExitAnswer {
-  /** The card's first words: `Graceful`, `SIGKILLed`, `Exited 3`, `Requests lost`, `Interrupted`. */
-  readonly word: string;
-  /** What follows them in the card's first line: `app ignored SIGTERM for 6.0s (exit 137)`. */
-  readonly headline: string;
-  /** The card's last line, without icon: `SIGKILLed: app ignored SIGTERM for 6.0s of its 6s grace period`. */
-  readonly summary: string;
-  /** Why it was not graceful, or what took the time. */
-  readonly cause?: { readonly code: FindingCode; readonly container?: string };
-  /** The reason with its numbers, if the headline does not give it. */
-  readonly why?: string;
-  /** What else went wrong with the exit, most severe first. */
-  readonly also: readonly JudgedFinding[];
-  readonly traffic: TrafficAnswer;
+export interface ExitAnswer extends Readonly<WithOptional<ReturnType<typeof answerOf>>> {
   /** What to change if no patch can: the command of the image, the node, a pod without a template. */
   readonly advice: readonly string[];
   /** Patches, the most useful first; empty where nothing can be patched. */
@@ -31,11 +19,7 @@ export interface ExitAnswer {
 }
 
 /** `input` is absent if no deletion was observed. */
-export function answerOf(
-  timeline: Timeline,
-  verdict: JudgedVerdict,
-  input: RuleInput | undefined,
-): Omit<ExitAnswer, 'advice' | 'fix'> {
+export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined) {
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
@@ -44,11 +28,17 @@ export function answerOf(
   const aggravations = others.filter(({ code }) => aggravating.has(code));
   const traffic = trafficOf(input, findings);
   return {
+    /** The card's first words: `Graceful`, `SIGKILLed`, `Exited 3`, `Requests lost`, `Interrupted`. */
     word,
+    /** What follows them in the card's first line: `app ignored SIGTERM for 6.0s (exit 137)`. */
     headline: brief,
+    /** The card's last line, without icon: `SIGKILLed: app ignored SIGTERM for 6.0s of its 6s grace period`. */
     summary: `${word}: ${full}`,
+    /** Why it was not graceful, or what took the time. */
     cause: cause && { code: cause.code, container: cause.container },
+    /** The reason with its numbers, if the headline does not give it. */
     why: whyOf(cause, aggravations, [brief, traffic.reason]),
+    /** What else went wrong with the exit, most severe first. */
     also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
     traffic,
   };

@@ -8,24 +8,11 @@ import type {
   Timeline,
 } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
-import type { Evidence } from './finding.ts';
 import { lengthText, outwards } from './length-text.ts';
 import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { Service } from '../model/kube.ts';
-import type { Gate } from '../model/report.ts';
 import { isRefused, lostSince, mayMiss, type Trace } from '../model/trace.ts';
 import { servicesNamed } from './words.ts';
-
-/** The removal of one endpoint, paired with one container that serves its Service. */
-export interface DrainLead {
-  readonly endpoint: RoutedEndpoint;
-  readonly container: ContainerTimeline;
-  /** From the removal to the stop signal, ms; negative if the signal came first. */
-  readonly lead: Length;
-  /** The container exited, or refused connections, less than a second after the removal. */
-  readonly stoppedAtOnce: boolean;
-  readonly evidence: Evidence;
-}
 
 /** Load balancers and proxies learn of a removal later than the API: a shorter lead gives them no time to react. */
 export const minLeadMs = second;
@@ -46,17 +33,12 @@ export const serviceNames = (endpoints: readonly RoutedEndpoint[]): string[] => 
 export const byService = (endpoints: readonly EndpointTimeline[]): { service: string; own: EndpointTimeline[] }[] =>
   serviceNames(endpoints).map((service) => ({ service, own: endpoints.filter((one) => serviceOf(one) === service) }));
 
-/** A drain lead that was too short, or may have been: the worst of the pod. */
-export interface Race extends DrainLead {
-  readonly services: readonly string[];
-}
-
-/** `app was asked to stop 0.02s after removal from Service checkout`: when it got its signal may not be known. */
-export const stopText = ({ container, lead, services }: Pick<Race, 'container' | 'lead' | 'services'>): string =>
-  `${container.name} was asked to stop ${leadText(lead)} removal from ${servicesNamed(services)}`;
-
-/** A container got its stop signal while load balancers may still have sent it requests. */
-export function drainRace(input: RuleInput): Race | undefined {
+/**
+ * A container got its stop signal while load balancers may still have sent it requests: the worst lead of the pod that was
+ * too short, or may have been. `text`: `app was asked to stop 0.02s after removal from Service checkout`, as when it got its
+ * signal may not be known.
+ */
+export function drainRace(input: RuleInput) {
   // traffic.ts reports a forced deletion as a risk by itself.
   if (wasForced(input.timeline)) return undefined;
   const isGone = input.trace.gone !== undefined;
@@ -66,7 +48,10 @@ export function drainRace(input: RuleInput): Race | undefined {
       lead.max < minLeadMs || (isGone && lead.min < minLeadMs && !preStop && kind !== 'sidecar'),
   );
   const [worst] = races.sort((a, b) => Number(b.stoppedAtOnce) - Number(a.stoppedAtOnce) || a.lead.max - b.lead.max);
-  return worst && { ...worst, services: serviceNames(races.map(({ endpoint }) => endpoint)) };
+  const services = servicesNamed(serviceNames(races.map(({ endpoint }) => endpoint)));
+  if (!worst) return undefined;
+  const text = `${worst.container.name} was asked to stop ${leadText(worst.lead)} removal from ${services}`;
+  return { ...worst, text };
 }
 
 /** The deletion made it unready: traffic to it followed its readiness. */
@@ -80,12 +65,16 @@ export const routedEndpoints = ({ endpoints, unroutedBefore }: Timeline): Routed
 ];
 
 /** Leads of all pairs of an endpoint and a container, except where the removal or the signal was not observed. */
-export const drainLeads = (input: RuleInput): DrainLead[] =>
+export const drainLeads = (input: RuleInput) =>
   routedEndpoints(input.timeline).flatMap((endpoint) =>
     (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
   );
 
-function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: ContainerTimeline): DrainLead[] {
+/**
+ * `lead`: from the removal to the stop signal, ms; negative if the signal came first. `stoppedAtOnce`: the container exited,
+ * or refused connections, less than a second after the removal.
+ */
+function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: ContainerTimeline) {
   const { unroutedAt } = endpoint;
   const call = stopRequestedAt(input, container);
   if (!unroutedAt || !call) return [];
@@ -96,7 +85,7 @@ function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: Container
     (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
   );
   const evidence = [unroutedAt.evidence, call.evidence];
-  return [{ endpoint, container, lead: { min, max, shown, basis: 'inferred' }, stoppedAtOnce, evidence }];
+  return [{ endpoint, container, lead: { min, max, shown }, stoppedAtOnce, evidence }];
 }
 
 /**
@@ -114,24 +103,19 @@ function stopRequestedAt(input: RuleInput, container: ContainerTimeline): Interv
   return { ...call, latest, shown: Math.min(call.shown, latest) };
 }
 
-/** The gate result for a pod without endpoints: passes only if endpoints could be watched. */
-export function resultWithoutEndpoints({ trace, timeline }: RuleInput): Omit<Gate, 'name'> {
-  const isBlind =
-    // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
-    (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    (['services', 'endpointslices'] as const).some(
-      (stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity,
-    );
-  if (isBlind && timeline.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
-  return { passed: true, message: 'no Service routes to this pod by its readiness' };
-}
-
 /**
  * Why it is unknown which Services routed to the pod when its deletion was accepted; undefined if it is known. Endpoints
  * seen later are what was left by then: none is missing if every Service that depends on readiness had the pod ready.
  */
 export function whyEndpointsUnknown(input: RuleInput): string | undefined {
   const { trace, timeline } = input;
+  const isBlind =
+    // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
+    (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
+    (['services', 'endpointslices'] as const).some(
+      (stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity,
+    );
+  if (isBlind && timeline.endpoints.length === 0) return 'endpoints could not be watched';
   const isLate = trace.deletion?.underWay === true;
   const { client } = input.deletion.accepted;
   const isUnwatched = (trace.slicesSince ?? Infinity) > client.lo || mayMiss(trace, 'endpointslices', client);

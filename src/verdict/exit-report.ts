@@ -69,7 +69,7 @@ export function exitReportOf({ timeline, verdict, answer, ledger, run }: Report)
   return { ...report, observations: citedIn(report, timeline.notes) };
 }
 
-const pick = <T, Key extends keyof T>(object: T, ...keys: Key[]): Pick<T, Key> =>
+export const pick = <T, Key extends keyof T>(object: T, ...keys: Key[]): Pick<T, Key> =>
   Object.fromEntries(keys.map((key) => [key, object[key]])) as Pick<T, Key>;
 
 type Serialised<T> = T extends Interval

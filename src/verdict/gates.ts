@@ -6,8 +6,8 @@
  */
 import { reportedExit } from '../infer/context.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
-import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
-import type { ContainerTimeline, ProbeResult, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
+import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy, type ProbeResult } from '../infer/probes.ts';
+import type { ContainerTimeline, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
@@ -23,7 +23,7 @@ import {
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { leadText, resultWithoutEndpoints, routedEndpoints, whyEndpointsUnknown } from './drain-lead.ts';
+import { leadText, routedEndpoints, whyEndpointsUnknown } from './drain-lead.ts';
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 
@@ -91,7 +91,7 @@ function drainLead(input: RuleInput, limit: number): Result {
   const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return { passed: false, message: unseen };
   const endpoints = routedEndpoints(input.timeline);
-  if (endpoints.length === 0) return resultWithoutEndpoints(input);
+  if (endpoints.length === 0) return { passed: true, message: 'no Service routes to this pod by its readiness' };
   const leads = endpoints.flatMap((endpoint) =>
     (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) =>
       leadOf(input.timeline, endpoint, container),

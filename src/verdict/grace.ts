@@ -1,13 +1,10 @@
 /** Whether a deletion asked for less than the spec's grace period, and what to say of it. Pure. */
 import type { RuleInput } from './rule-input.ts';
 
-/** The grace period that a deletion asked for, and the spec's, in seconds. */
-export interface LoweredGrace {
-  readonly asked: number;
-  readonly spec: number;
-}
+export type LoweredGrace = NonNullable<ReturnType<typeof loweredGrace>>;
 
-export function loweredGrace({ deletion, timeline }: RuleInput): LoweredGrace | undefined {
+/** The grace period that a deletion asked for, and the spec's, in seconds. */
+export function loweredGrace({ deletion, timeline }: RuleInput) {
   const { effectiveSeconds, counted, specSeconds: spec } = timeline.grace;
   // If the deletion was not seen to begin, a grace of 0 may be the kubelet's last DELETE, which no client asked for (SIGNALS.md trap 2).
   const asked = deletion.grace > 0 || deletion.isWitnessed ? effectiveSeconds : counted.max;

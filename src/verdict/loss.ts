@@ -1,6 +1,6 @@
 /** Requests lost, as probes measured them: how many, when, why, and what would have prevented the loss. Pure. */
-import type { ContainerTimeline, FailureWindow, Interval, ProbeResult, Timeline } from '../infer/timeline.ts';
-import { lossProbes, lostBy } from '../infer/probes.ts';
+import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
+import { lossProbes, lostBy, type FailureWindow, type ProbeResult } from '../infer/probes.ts';
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 import type { ProbeReport } from '../model/report.ts';
 import { lengthText, secondsText } from './length-text.ts';

@@ -2,25 +2,25 @@
 import { deliverableSince } from '../infer/arrival.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
 import { second } from '../model/span.ts';
-import type { Fact, SliceState, Trace } from '../model/trace.ts';
+import type { SliceState, Trace } from '../model/trace.ts';
 import type { RuleInput } from './rule-input.ts';
 
-export interface NoReadyPeriod {
-  readonly service: string;
-  readonly ms: number;
+interface Period {
+  readonly from: number;
+  readonly to: number;
   /** `missed`: the stream was cut or late, so the period may have been longer; `open`: it lasted until the trace ended. */
   readonly end: 'seen' | 'missed' | 'open';
   readonly evidence: number[];
 }
 
-export const periodLength = ({ ms, end }: Pick<NoReadyPeriod, 'ms' | 'end'>) => ({
+export const periodLength = ({ ms, end }: { readonly ms: number; readonly end: Period['end'] }) => ({
   min: ms,
   max: end === 'seen' ? ms : Infinity,
   shown: ms,
 });
 
 /** The longest such period of each Service. */
-export function noReadyPeriods({ trace, deletion, network, timeline }: RuleInput): NoReadyPeriod[] {
+export function noReadyPeriods({ trace, deletion, network, timeline }: RuleInput) {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
   const lastMark = Math.max(...timeline.marks.map(({ at }) => at.latest));
@@ -34,11 +34,6 @@ export function noReadyPeriods({ trace, deletion, network, timeline }: RuleInput
       .filter(({ ms, end }) => end === 'open' || ms >= 100);
     return periods.sort((a, b) => b.ms - a.ms).slice(0, 1);
   });
-}
-
-interface Period extends Pick<NoReadyPeriod, 'end' | 'evidence'> {
-  readonly from: number;
-  readonly to: number;
 }
 
 function periodsOf(trace: Trace, network: PodNetwork, service: string, until: number): Period[] {
@@ -56,7 +51,8 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string, until: nu
     const isReady = [...current.values()].some(({ otherReady, own }) => otherReady > 0 || own?.ready);
     if (last && (isReady || isDeleted)) {
       const evidence = [...last.evidence, state.seq];
-      const to = earliestTimeOf(trace, network, state);
+      // The earliest possible time of the change; on a live stream, its arrival.
+      const to = deliverableSince(trace, 'endpointslices', state.at);
       ended.push({ ...last, to, end: to === state.at ? 'seen' : 'missed', evidence });
       last = undefined;
     } else if (!isReady && hadReady && !last && !isDeleted) {
@@ -75,12 +71,4 @@ function untilGap({ gaps }: Trace, period: Period): Period {
   const later = gaps.filter(({ value: { stream, from } }) => stream === 'endpointslices' && from > period.from);
   const gapStart = Math.min(...later.map(({ value }) => value.from));
   return gapStart < period.to ? { ...period, to: gapStart, end: 'missed' } : period;
-}
-
-/** The earliest possible time of a change; on a live stream, its arrival. */
-function earliestTimeOf(trace: Trace, network: PodNetwork, { value, at }: Fact<SliceState>): number {
-  const deliverable = deliverableSince(trace, 'endpointslices', at);
-  return deliverable === at
-    ? at
-    : Math.max(deliverable, value.written ? network.toClient('api', value.written).lo : deliverable);
 }

@@ -1,8 +1,9 @@
 /** The report of one exit, which every renderer gets. Rules of findings are tables, one per topic (findings/). Pure. */
 import { conclude } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
+import type { WithOptional } from '../model/observe/read.ts';
 import { imagesOf } from '../model/pod.ts';
-import { findingCodes, severities, type LedgerEntry, type RunReport } from '../model/report.ts';
+import { findingCodes, severities, type RunReport } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
 import { answerOf, type ExitAnswer } from './answer.ts';
@@ -15,30 +16,21 @@ import { nodeRules } from './findings/node.ts';
 import { removalRules } from './findings/removal.ts';
 import { trafficRules } from './findings/traffic.ts';
 import { gateOf, withImpliedLoss } from './gates.ts';
-import { loweredGrace, type LoweredGrace } from './grace.ts';
+import { loweredGrace } from './grace.ts';
 import { ledgerOf } from './ledger.ts';
 import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import { probesFailed, ranContainers, type RuleInput } from './rule-input.ts';
 
 /** A report before it is known what to change (advice/report.ts). */
-export interface JudgedExit {
-  readonly timeline: Timeline;
-  readonly verdict: JudgedVerdict;
-  readonly answer: Omit<ExitAnswer, 'advice' | 'fix'>;
-  readonly ledger: readonly LedgerEntry[];
-  readonly lowered?: LoweredGrace | undefined;
-  readonly probesFailed: ReadonlyMap<string, string>;
-  /** Absent if the recording does not contain it. */
-  readonly run?: RunReport | undefined;
-}
+export type JudgedExit = Readonly<WithOptional<NonNullable<ReturnType<typeof judgedExit>>>>;
 
-export interface Report extends JudgedExit {
+export interface Report extends Omit<JudgedExit, 'answer'> {
   readonly answer: ExitAnswer;
 }
 
 /** Undefined until the pod has been seen. */
-export function judgedExit(trace: Trace, policy: Policy): JudgedExit | undefined {
+export function judgedExit(trace: Trace, policy: Policy) {
   const concluded = conclude(trace);
   if (!concluded) return undefined;
   const { timeline, context } = concluded;

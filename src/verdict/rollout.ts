@@ -3,7 +3,7 @@ import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { FixReport, Gate, Outcome, ProbeReport } from '../model/report.ts';
 import { sumOf } from '../model/probe-numbers.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
-import { secondsRange } from './exit-report.ts';
+import { pick, secondsRange } from './exit-report.ts';
 import { periodLength } from './no-ready-periods.ts';
 import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
@@ -216,25 +216,20 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
 export type RolloutSummary = ReturnType<typeof summaryOf>;
 
 export function summaryOf(numbers: RolloutNumbers) {
-  const { scope, pods, outcomes, killed, unseen, slowest, graceUsed, exitCode, incomplete, probes, gates, sentence } =
-    numbers;
+  const { slowest, graceUsed, probes, gates } = numbers;
   return {
     apiVersion: 'podexit/v1',
     kind: 'RolloutSummary',
-    target: scope,
-    pods,
-    outcomes,
-    killed,
-    unseen,
+    target: numbers.scope,
+    ...pick(numbers, 'pods', 'outcomes', 'killed', 'unseen'),
     /** From the request (or the acceptance, if the request was not ours) until the object was gone. */
     slowest: slowest && { name: nameOf(slowest.timeline), seconds: secondsRange(slowest.total) },
     /** Ratio of the grace period that each pod's slowest container used at most. */
     graceUsed: graceUsed && upperBounds(graceUsed),
-    exitCode,
-    incomplete,
+    ...pick(numbers, 'exitCode', 'incomplete'),
     probes: probes.length > 0 ? probes : undefined,
     gates: gates.length > 0 ? gates : undefined,
-    sentence,
+    sentence: numbers.sentence,
   };
 }
 

@@ -11,9 +11,8 @@ import {
   routedEndpoints,
   serviceNames,
   whyEndpointsUnknown,
-  resultWithoutEndpoints,
 } from './drain-lead.ts';
-import { noReadyPeriods, periodLength, type NoReadyPeriod } from './no-ready-periods.ts';
+import { noReadyPeriods, periodLength } from './no-ready-periods.ts';
 import type { FindingCode, TrafficReport } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
@@ -42,12 +41,7 @@ export interface TrafficAnswer {
   readonly services: readonly ServiceAnswer[];
 }
 
-interface ServiceAnswer {
-  readonly name: string;
-  /** Ready endpoints of other pods when this one was removed. */
-  readonly otherReady: number;
-  readonly noReady?: NoReadyPeriod;
-}
+type ServiceAnswer = ReturnType<typeof servicesOf>[number];
 
 export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
   if (!input) return { ...notJudged('no deletion was observed'), grade: 'not-judged', services: [] };
@@ -90,12 +84,9 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
   if (ranContainers(input.timeline).length === 0) return notJudged('no container was serving');
   const since = input.deletion.accepted.client.lo - minLeadMs;
   const isRecent = routedEndpoints(input.timeline).some(({ unroutedAt }) => !unroutedAt || unroutedAt.latest > since);
-  if (endpoints.length === 0 && !isRecent) {
-    const { passed, message } = resultWithoutEndpoints(input);
-    return notJudged(passed ? 'no Service routes to this pod' : message);
-  }
   const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return notJudged(unseen);
+  if (endpoints.length === 0 && !isRecent) return notJudged('no Service routes to this pod');
   // No Service sent it traffic.
   if (!endpoints.some(({ wasReady }) => wasReady) && !isRecent)
     return safe(`it was not ready in ${servicesText(endpoints)} before the deletion`);
@@ -158,7 +149,8 @@ function servicesText(endpoints: readonly RoutedEndpoint[]): string {
   return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
 }
 
-function servicesOf(input: RuleInput): ServiceAnswer[] {
+/** `otherReady`: ready endpoints of other pods when this one was removed. */
+function servicesOf(input: RuleInput) {
   const { endpoints } = input.timeline;
   const periods = new Map(noReadyPeriods(input).map((period) => [period.service, period]));
   return [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => {

@@ -2,9 +2,8 @@
 import { printTime } from '../model/stamps.ts';
 import { jsonText, renderJson } from '../output/machine/json.ts';
 import type { Pen } from '../output/palette.ts';
-import { flow, piece, plain, type Piece } from '../output/prose.ts';
-import { forTerminal } from '../output/safe-text.ts';
 import { iconOf } from '../output/text/card.ts';
+import { endedLines } from '../output/text/rollout-card.ts';
 import { clockText, type Timestamps } from '../output/time-text.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
@@ -46,14 +45,8 @@ export function exitLines(pen: Pen, exit: WatchedExit, timestamps: Timestamps, c
   const words = exit.kind === 'pod' ? exit.report.answer.summary : endText(exit);
   const icon = exit.kind === 'pod' ? iconOf(exit.report) : iconOfEnd(exit);
   const { namespace = '', name } = exit.pod.metadata;
-  const pieces: Piece[] = [
-    piece('dim', `${clockText(exit.at, 1, timestamps === 'relative' ? 'utc' : timestamps)}  `),
-    piece('accent', forTerminal(`${namespace}/${name}`)),
-    plain('  '),
-    piece(icon.ink, pen.symbol(icon.symbol)),
-    plain(` ${forTerminal(words, 1000)}`),
-  ];
-  return flow(pen, pieces, { width: columns, hang: 2 });
+  const time = `${clockText(exit.at, 1, timestamps === 'relative' ? 'utc' : timestamps)}  `;
+  return endedLines(pen, time, `${namespace}/${name}`, icon, words, columns);
 }
 
 const iconOfEnd = ({ outcome }: ContainerEnd) =>

@@ -5,7 +5,7 @@ import type { Observation } from '../model/observation.ts';
 import type { Pod } from '../model/kube.ts';
 import { unrecordable } from '../recording/recorder.ts';
 import type { Ports } from '../run/ports.ts';
-import { recorderFor } from '../run/recorder.ts';
+import { recorderFor } from '../output/report-files.ts';
 import type { Droppable } from './exit-counts.ts';
 
 export interface RecordingFolder {

@@ -1,21 +1,22 @@
 /** What stdout shows of a watch: lines, JSON, or at a terminal a table that is kept up to date. */
 import { printTime } from '../model/stamps.ts';
-import { penFor } from '../output/palette.ts';
+import { penFor, type Pen } from '../output/palette.ts';
 import type { OutputPorts } from '../output/ports.ts';
-import { flow, plain } from '../output/prose.ts';
+import { flow, plain, dim, liveTable, piece, type Piece, type TableRow } from '../output/prose.ts';
 import { forTerminal } from '../output/safe-text.ts';
-import { isRepainted, repainting, viewOptions } from '../output/text/views.ts';
-import type { LookOptions } from '../output/view.ts';
-import { exitLines, exitDocument, jsonDocument, jsonLine, type WatchListener } from './lines.ts';
-import type { WatchFormat } from './options.ts';
-import { createWatchTable, type WatchState } from './table.ts';
-import { summaryText, type ExitNumbers } from './exit-counts.ts';
+import { isRepainted, repainting, viewOptions } from '../output/text/live.ts';
+import type { LookOptions, View } from '../output/view.ts';
+import { exitLines, exitDocument, jsonDocument, jsonLine, type WatchListener, type WatchedExit } from './lines.ts';
+import type { WatchFormat } from './group.ts';
+import { summaryText, type ExitNumbers, type WorkloadCounts } from './exit-counts.ts';
+import type { Timestamps } from '../output/time-text.ts';
+import { createPainting, type TerminalOptions } from '../output/text/screen.ts';
+import { durationText } from '../output/text/status.ts';
+import { plural } from '../verdict/words.ts';
+import type { ServiceReady } from './services.ts';
 
-export interface WatchView extends Pick<WatchListener, 'exit' | 'gap'> {
-  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
-  say?(text: string): boolean;
+export interface WatchView extends Pick<WatchListener, 'exit' | 'gap'>, Pick<View, 'say' | 'close'> {
   end(numbers: ExitNumbers, stillTerminating: number): void;
-  close?(): void;
 }
 
 export function watchView(
@@ -68,4 +69,70 @@ function tableView(look: LookOptions, ports: OutputPorts, state: () => WatchStat
       close();
     },
   };
+}
+
+export interface WatchState {
+  /** `namespace/shop`. */
+  readonly target: string;
+  /** Client ms. */
+  readonly since: number;
+  /** The newest last. */
+  readonly last: readonly WatchedExit[];
+  readonly exits: number;
+  readonly terminating: number;
+  readonly worst: readonly WorkloadCounts[];
+  readonly services: readonly ServiceReady[];
+}
+
+/** Exits, workloads and Services that the table can show; a low window shows fewer. */
+export const mostRows = { last: 10, worst: 5, services: 5 } as const;
+
+function createWatchTable(options: TerminalOptions, state: () => WatchState) {
+  const { clock, timestamps } = options;
+  const pen = penFor(options.style);
+  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
+    watchFrame(state(), clock.now(), { pen, columns, rows, timestamps }),
+  );
+  return {
+    ...painting,
+    /** Requests a repaint. */
+    changed: (): void => add([]),
+    /** Replaces the table by its last state and the summary. */
+    end: (summary: string): void =>
+      leave([
+        ...state().last.flatMap((exit) => exitLines(pen, exit, timestamps, options.columns())),
+        '',
+        pen.paint('strong', pen.letters(forTerminal(summary, 2000))),
+      ]),
+    close: (): void => leave([]),
+  };
+}
+
+function watchFrame(
+  state: WatchState,
+  now: number,
+  { pen, columns, rows, timestamps }: { pen: Pen; columns: number; rows: number; timestamps: Timestamps },
+): Piece[][] {
+  const { target, since, exits, terminating, worst, services, last } = state;
+  const serviceRows = services.map(({ namespace, service, ready }): TableRow => {
+    return { cells: [forTerminal(`${namespace}/${service}`), String(ready)], ink: 'plain' };
+  });
+  const facts = [plural(exits, 'exit'), `${terminating} terminating`, durationText(now - since)];
+  const lines: Piece[][] = [
+    [piece('strong', forTerminal(target)), ...facts.map((fact) => plain(` · ${fact}`))],
+    ...liveTable(pen, ['WORKLOAD', 'BAD', 'EXITS', 'OUTCOMES'], worst.map(workloadRow), columns),
+    ...liveTable(pen, ['SERVICE', 'READY'], serviceRows, columns),
+    [dim(last.length > 0 ? 'LAST EXITS' : 'no pod has terminated yet')],
+  ];
+  const free = Math.max(0, rows - lines.length);
+  // A line that is clipped must not contain escape sequences.
+  const inkless = penFor({ ...pen.style, color: false });
+  const newest = last.slice(-free).map((exit): Piece[] => [plain(exitLines(inkless, exit, timestamps)[0] ?? '')]);
+  return [...lines, ...(free > 0 ? newest : [])];
+}
+
+function workloadRow({ namespace, workload, bad, exits, outcomes }: WorkloadCounts): TableRow {
+  const counts = [...outcomes].map(([outcome, count]) => `${count} ${outcome}`);
+  const cells = [forTerminal(`${namespace}/${workload}`), String(bad), String(exits), counts.join(', ')];
+  return { cells, ink: 'plain' };
 }

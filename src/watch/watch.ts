@@ -17,17 +17,15 @@ import { narrowPod } from '../model/kube.ts';
 import type { Trace } from '../model/trace.ts';
 import { createContainerEnds } from './container-ends.ts';
 import { createGaps } from './gaps.ts';
-import { isInShard, watchedGroup } from './group.ts';
+import { isInShard, watchedGroup, type WatchOptions } from './group.ts';
 import { exitOfPod, gapText, type WatchedExit, type WatchListener } from './lines.ts';
 import type { MetricsAddress } from './metrics.ts';
-import type { WatchOptions } from './options.ts';
 import { createRecordings } from './recordings.ts';
 import { createExitSender, postEvent, type Send } from './senders.ts';
 import { createServices } from './services.ts';
-import { mostRows, type WatchState } from './table.ts';
+import { mostRows, type WatchState, watchView, type WatchView } from './view.ts';
 import { createExitCounts, type Droppable } from './exit-counts.ts';
 import { watchedTraces } from './traces.ts';
-import { watchView, type WatchView } from './view.ts';
 
 /** Returns 0 after Ctrl-C or SIGTERM. Throws PodexitError if the pods cannot be watched, or an output cannot be opened. */
 export async function watchExits(options: WatchOptions, terminal: Ports): Promise<number> {

@@ -1,9 +1,10 @@
 /** Edits of manifests of every style: the object gets the edits, and every line that no edit is about stays as it was. */
 import { parseAllDocuments } from 'yaml';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Path } from '../../src/advice/container-spec.ts';
 import { editedValue, type Edit } from '../../src/advice/fix/edit.ts';
 import { editedText } from '../../src/advice/fix/edited-text.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { authorOf, drawObject, rowsOf, type Draw, type Row } from './helpers/yaml-author.ts';
@@ -93,73 +94,20 @@ it('what was edited reads as it should, and all other lines stay byte for byte',
   }
 });
 
-describe('one edit', () => {
-  const set = (path: Path, value: unknown): Edit => ({ kind: 'set', path, value, why });
-  const move: Edit = { kind: 'move', path: ['list', 'a'], to: ['init'], why };
-  it.each<[string, string, Edit, string]>([
-    ['a value keeps its comment', "surge: '25%' # c\n", set(['surge'], 1), '# because\nsurge: 1 # c\n'],
-    ['an empty value gets lines', 'a: # c\nb: 1\n', set(['a'], { x: [1] }), '# because\na: # c\n  x:\n    - 1\nb: 1\n'],
-    ['empty braces get lines', 'a: {} # c\n', set(['a', 'x'], 1), 'a: # c\n  # because\n  x: 1\n'],
-    ['braces get a field', '- a: {x: 1} # c\n', set([0, 'a', 'w'], 2), '# because\n- a: {x: 1, w: 2} # c\n'],
-    ['spaced braces stay spaced', 'a: { x: 1 }\n', set(['a', 'w'], { z: 1 }), '# because\na: { x: 1, w: { z: 1 } }\n'],
-    [
-      'a replaced map keeps comments',
-      'a: # c\n  # d\n  x: 1 # e\nb: 2\n',
-      set(['a'], { w: 1 }),
-      '# because\na: # c\n  # d\n  # e\n  w: 1\nb: 2\n',
-    ],
-    [
-      'JSON in lines',
-      '{\n\t"a": {\n\t\t"x": 1\n\t}\n}\n',
-      set(['a', 'w'], { z: 2 }),
-      '{\n\t"a": {\n\t\t"x": 1,\n\t\t"w": {\n\t\t\t"z": 2\n\t\t}\n\t}\n}\n',
-    ],
-    ['JSON in one line', '{"a":{"x": 1.50}}', set(['a', 'w'], 'no'), '{"a":{"x": 1.50, "w": "no"}}'],
-    [
-      'an alias is replaced if it changes',
-      'a: &x {b: 1}\nc: *x # d\n',
-      set(['c', 'b'], 2),
-      'a: &x {b: 1}\n# because\nc: {b: 2} # d\n',
-    ],
-    [
-      'a merged field',
-      'a: &x {b: {c: 1}}\nd:\n  <<: *x\n',
-      set(['d', 'b', 'e'], 2),
-      'a: &x {b: {c: 1}}\nd:\n  <<: *x\n  b:\n    c: 1\n    # because\n    e: 2\n',
-    ],
-    [
-      'an item moves with its comments',
-      'list:\n# own\n- name: a # c\n  # d\n# other\n- name: b\n',
-      move,
-      'list:\n# other\n- name: b\ninit:\n# own\n# because\n- name: a # c\n  # d\n',
-    ],
-    [
-      'an item moves to another column',
-      'list:\n- name: a\n  x: |\n    text\n- name: b\ninit:\n  - name: c # d\n',
-      move,
-      'list:\n- name: b\ninit:\n  - name: c # d\n  # because\n  - name: a\n    x: |\n      text\n',
-    ],
-    [
-      'a block text with all its line feeds',
-      'a:\n  b: |+\n    x\n\nc: 1\n',
-      set(['a', 'd'], 2),
-      'a:\n  b: |+\n    x\n\n  # because\n  d: 2\nc: 1\n',
-    ],
-    ['no line feed at the end', 'a:\n  b: 1', set(['a', 'c'], 2), 'a:\n  b: 1\n  # because\n  c: 2'],
-    ['a comment that is there already', '# because\na: 1\n', set(['a'], 2), '# because\na: 2\n'],
-    [
-      'braces in lines with a comma at the end',
-      'a: {\n  x: 1, # c\n}\n',
-      set(['a', 'w'], 2),
-      '# because\na: {\n  x: 1, # c\n  w: 2\n}\n',
-    ],
-    [
-      'braces in lines with a comment',
-      'a: {\n  x: 1 # c\n}\n',
-      set(['a', 'w'], 2),
-      '# because\na: {\n  x: 1, # c\n  w: 2\n}\n',
-    ],
-  ])('%s', (_title, text, edit, wanted) => {
+interface Case {
+  set?: Path;
+  value?: unknown;
+  move?: true;
+  text: string;
+  wanted: string;
+}
+
+it.each(casesIn<Case>(new URL('edited-text.yaml', import.meta.url), ['set', 'value', 'move', 'text', 'wanted']))(
+  'one edit: %s',
+  (_, { set, value, text, wanted }) => {
+    const edit: Edit = set
+      ? { kind: 'set', path: set, value, why }
+      : { kind: 'move', path: ['list', 'a'], to: ['init'], why };
     expect(editedText(text, [{ document: 0, at: [], edits: [edit] }])).toBe(wanted);
-  });
-});
+  },
+);

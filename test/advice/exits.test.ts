@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { casesIn, pattern } from '../helpers/case-file.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import { allNames, recordingFile, scenarioFile } from '../helpers/recordings.ts';
@@ -26,74 +27,20 @@ async function cardOf(file: string): Promise<string> {
   return stdout.replace(/^[^]*?\n(?=[✔✖▲?])/, '').replace(/\s+/g, ' ');
 }
 
-it.each<[why: string, recording: string, says: RegExp, never: RegExp]>([
-  [
-    'a hook that was cut off shows no length to size a grace period by',
-    '../../verdict/recordings/sidecar-hook-cut-off',
-    /fix shorten the preStop hook of proxy: how long it needs is not known/,
-    /grace period \d+s \(/,
-  ],
-  [
-    'the signal comes first',
-    'sigkill-after-grace',
-    /fix in the command of app, replace `trap "" TERM`.* fix after that: preStop/,
-    /fix preStop/,
-  ],
-  [
-    'a readiness that is lost by the kill is no reaction',
-    'killed-as-its-probe-failed',
-    /app showed no reaction to SIGTERM.* fix check that app has a handler.* fix after that: preStop/,
-    /fix preStop|while its start script was PID 1/,
-  ],
-  [
-    'a hook that ended with its application failed nothing',
-    'hook-ends-application',
-    /fix nothing needs fixing if the hook ended because worker exited/,
-    /harmless/,
-  ],
-  [
-    'a hook that was cut off gets no more time where every second of it is outage',
-    'prestop-exceeds-grace',
-    /fix shorten the preStop hook of app well below its 5s grace period: .*, as no other pod was ready, and nothing replaces this one/,
-    /grace period \d+s \(/,
-  ],
-  [
-    'a hook that failed is to be run by hand',
-    'prestop-fails',
-    /fix run the command of the hook with kubectl exec/,
-    /fix preStop/,
-  ],
-  [
-    'a pod without an owner needs one, and gets no hook',
-    'native-sidecar',
-    /fix run the pod as a Deployment of at least two replicas; until then no preStop sleep, which would lengthen the outage/,
-    /fix preStop|-v shows the command|fix .*fix /,
-  ],
-  [
-    'a program that ignores the signal is named, as check does',
-    'ignored-by-its-program',
-    /why no log line .*; busybox sleep has no handler for SIGTERM.* fix put an init such as tini in front of busybox sleep /,
-    /its start script|check that/,
-  ],
-  ['a crash shows nothing about the time of a shutdown', 'close-call-137', /Exited 137/, /s drain/],
-  [
-    'who forced it is asked, and nobody is told not to force',
-    'forced-by-other',
-    /something else removed it with a grace period of 0: .*pod garbage collection/,
-    /without --force/i,
-  ],
-  [
-    'who did force it is told when to',
-    'force-delete',
-    /delete it without --force, which is only for a node that is gone/,
-    /something else/,
-  ],
-  ['a node that was down needs no patch', 'node-down', /fix look at the kubelet and the network of node1/, /preStop/],
-])('%s: %s', async (_, name, says, never) => {
-  const card = await cardOf(fileOf(name));
-  expect(card).toMatch(says);
-  expect(card).not.toMatch(never);
-});
+interface Case {
+  recording: string;
+  says: string;
+  never: string;
+}
+
+it.each(casesIn<Case>(new URL('exits.yaml', import.meta.url), ['recording', 'says', 'never']))(
+  '%s',
+  async (_, { recording, says, never }) => {
+    const card = await cardOf(fileOf(recording));
+    expect(card).toMatch(pattern(says));
+    expect(card).not.toMatch(pattern(never));
+  },
+);
 
 it('a start script that was PID 1 is named, as a longer grace period would not help', async () => {
   const text = readFileSync(recordingFile('no-grace-spec-default'), 'utf8')

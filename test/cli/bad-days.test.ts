@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { podexit } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Printed } from './helpers/in-process.ts';
@@ -26,36 +25,6 @@ function refused(ran: Pick<Printed, 'stderr'> & { code: number | null }, sentenc
 }
 
 describe.concurrent('the cluster refuses', () => {
-  it('no such pod', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      const ran = await podexit(['nope', ...flags]);
-      refused(ran, /there is no pod "nope" in namespace "graceful-exit"[\s\S]*kubectl get pods -n graceful-exit/);
-      expect(server.deletesAccepted).toBe(0);
-    }));
-
-  it('no such namespace', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      refused(
-        await runMain([server.pod, ...flags, '-n', 'nowhere']),
-        /namespace "nowhere" does not exist[\s\S]*kubectl get namespaces/,
-      );
-    }));
-
-  it('an unreachable server', async () => {
-    const kubeconfig = fileWith(
-      JSON.stringify({
-        clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:9' } }],
-        users: [{ name: 'u', user: {} }],
-        contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-        'current-context': 'x',
-      }),
-    );
-    refused(
-      await runMain(['web', '--kubeconfig', kubeconfig]),
-      /the server http:\/\/127\.0\.0\.1:9\S* cannot be reached: .*ECONNREFUSED[\s\S]*kubectl cluster-info/,
-    );
-  });
-
   it('a credential plugin that never ends or cannot be started', async () => {
     const withPlugin = (command: string, args: string[]): string =>
       fileWith(
@@ -75,56 +44,6 @@ describe.concurrent('the cluster refuses', () => {
     refused(await runMain(['web', '--kubeconfig', withPlugin('', [])]), /cannot be started/);
   });
 
-  it('no kubeconfig, a broken one, an unknown context', async () => {
-    refused(await runMain(['web', '--kubeconfig', '/nowhere/at/all']), /\/nowhere\/at\/all/);
-    refused(await runMain(['web', '--kubeconfig', fileWith('clusters: [\n  - name: "x')]), /kubeconfig|YAML/i);
-    await serving('graceful-exit', {}, async ({ flags, server }) =>
-      refused(await runMain([server.pod, ...flags, '--context', 'other']), /other[\s\S]*loopback/),
-    );
-  });
-
-  it.each([
-    ['a template that cannot be read', ['-o', 'jsonpath={.verdict.outcome'], /never closed/],
-    ['a filter that can never be evaluated', ['-o', 'jsonpath={.marks[?(@.name = )]}'], /marks\[\?\(@\.name = \)\]/],
-    ['a filter with something that is not a field', ['-o', 'jsonpath={.marks[?(foo.bar>1)]}'], /"foo"/],
-    [
-      'a report in a folder that does not exist',
-      ['--report', '/nowhere/at/all/exit.html'],
-      /exit\.html \(ENOENT\)[\s\S]*--report/,
-    ],
-  ])('%s: no request is sent', (_, words, sentence) =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      refused(await runMain([server.pod, ...flags, ...words]), sentence);
-      expect(server.requests).toEqual([]);
-    }),
-  );
-
-  it('a refused DELETE, and nothing is deleted', () =>
-    serving('graceful-exit', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ flags, server }) => {
-      const ran = await runMain([server.pod, ...flags, '-o', 'json']);
-      refused(ran, new RegExp(server.pod));
-      expect(JSON.parse(ran.stdout)).toMatchObject({
-        apiVersion: 'podexit/v1',
-        kind: 'Error',
-        code: expect.stringMatching(/^delete\./) as unknown,
-      });
-      expect(server.deletesAccepted).toBe(0);
-    }));
-
-  it('an admission webhook that denies the DELETE', () =>
-    serving('graceful-exit', { faults: [{ kind: 'delete-denied' }] }, async ({ flags, server }) => {
-      refused(await runMain([server.pod, ...flags]), /denied by the cluster's admission: admission webhook/);
-    }));
-
-  it('a missing permission, with the Role to create', () =>
-    serving(
-      'graceful-exit',
-      { faults: [{ kind: 'status', resource: 'pods', code: 403 }] },
-      async ({ flags, server }) => {
-        refused(await runMain([server.pod, ...flags]), /pods[\s\S]*kind: Role/);
-      },
-    ));
-
   it('a mirror pod, before anything is sent', () =>
     serving('exit-143', {}, async ({ flags, server }) => {
       const listed = await fetch(`${server.url}/api/v1/namespaces/${server.namespace}/pods/${server.pod}`);
@@ -140,95 +59,11 @@ describe.concurrent('the cluster refuses', () => {
     }));
 });
 
-const header = '{"podexit":1,"program":"0","recorded":"","logText":false}\n';
-const synced = (at: number): string => `${JSON.stringify({ at, kind: 'synced', stream: 'pod' })}\n`;
-
-describe.concurrent('the file is not a recording', () => {
-  it.each([
-    [
-      'a newer version',
-      '{"podexit":99,"program":"9.9","recorded":"2030-01-01T00:00:00Z","logText":false}\n',
-      /newer podexit \(format 99/,
-    ],
-    ['not a recording', 'hello\nworld\n', /is not a podexit recording/],
-    ['JSON, but something else', '{"kind":"Pod"}\n{"kind":"Pod"}\n', /is not a podexit recording/],
-    ['empty', '', /is empty/],
-    ['a broken line in the middle', `${header}{"seq":1,\n{"seq":2}\n`, /line 2 of .* is not a complete observation/],
-    [
-      'two recordings in one file',
-      `${header}${synced(100_000)}${header}${synced(200_000)}`,
-      /another recording begins in line 3 of .*[\s\S]*Split the file before that line/,
-    ],
-    [
-      'with a line that was moved',
-      `${header}${synced(100_000)}${synced(200_000)}${synced(100_000)}`,
-      /line 4 of .* is earlier than the lines before it/,
-    ],
-  ])('%s', async (_what, text, sentence) => {
-    refused(await runMain(['replay', fileWith(text)]), sentence);
-  });
-
-  it('a missing file', async () =>
-    refused(await runMain(['replay', '/nowhere/file']), /\/nowhere\/file does not exist/));
-
-  it('cut in the middle of its last line: that is reported, and the rest is shown', async () => {
-    const whole = readFileSync(recordingFile('graceful-exit'), 'utf8');
-    const ran = await runMain(['replay', fileWith(whole.slice(0, whole.length - 40)), '-o', 'json']);
-    expect(ran.stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
-    expect((JSON.parse(ran.stdout) as { kind: string }).kind).toBe('ExitReport');
-  });
-});
-
-describe.concurrent('the arguments are wrong', () => {
-  it.each([
-    [
-      ['web', '-o', 'yml'],
-      /unable to match a printer suitable for the output format "yml"[\s\S]*lines, sentence, ndjson, json, yaml/,
-    ],
-    [['web', '--timeout', '90'], /--timeout: "90" is not a duration[\s\S]*90s, 2m/],
-    [['web', '--timeout', 'soon'], /--timeout: "soon" is not a duration/],
-    [['web', '--grace-period', 'x'], /--grace-period takes a whole number/],
-    [['web', '--now', '--grace-period', '3'], /--now and --grace-period cannot be used together/],
-    [['web', '--force', '--grace-period', '3'], /--force and --grace-period greater than 0/],
-    [['web', '--force', '--now'], /--force and --now/],
-    [['web', '--attach', '--now'], /--attach never deletes/],
-    [['-n', 'shop'], /no pod was named[\s\S]*pod\/POD/],
-    [[''], /no pod was named/],
-    [['../../x'], /"\.\.\/\.\.\/x" is neither a pod nor TYPE\/NAME/],
-    [['deploy', 'a', 'b'], /only pods can be named together/],
-    [['web', '--bogus'], /unknown option '--bogus' \(Did you mean --logs\?\)/],
-    [['check', 'web', '--wait'], /unknown option '--wait'[\s\S]*See: kubectl podexit check --help/],
-    [['replay'], /missing required argument 'file'[\s\S]*See: kubectl podexit replay --help/],
-    [['node/web', 'pod/a'], /only pods can be named together/],
-    [['Web!'], /"Web!" cannot be the name of a pod/],
-    [['web', '--colour', 'x'], /unknown option '--colour'/],
-    [['web', '--report', 'x.pdf'], /unsupported report file extension[\s\S]*\.html/],
-    [['web', '--record', '-'], /a recording cannot be written to stdout[\s\S]*\.\/-/],
-    [['web', '--color', 'blue'], /--color must be one of auto, always, never/],
-    [['demo', 'nope'], /unknown scenario "nope"[\s\S]*graceful-exit/],
-  ])('%j', async (words, sentence) => refused(await runMain(words), sentence));
-
-  it('an error is a document too under -o json', async () => {
-    const ran = await runMain(['web', '-o', 'json', '--timeout', 'x']);
-    expect(JSON.parse(ran.stdout)).toMatchObject({
-      apiVersion: 'podexit/v1',
-      kind: 'Error',
-      code: 'usage.duration',
-      hint: expect.stringContaining('90s') as unknown,
-    });
-    expect(ran.code).toBe(1);
-  });
-});
-
-it('under -o ndjson an error is one line, like all others', async () => {
-  const ran = await runMain(['web-0', '--server', 'http://127.0.0.1:1', '-o', 'ndjson', '--no-config']);
-  expect(ran.stdout.trimEnd().split('\n')).toHaveLength(1);
-  expect(JSON.parse(ran.stdout)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'server.unreachable' } });
-});
-
-it('a server that cannot be reached is reported as such even with a selector', async () => {
-  const ran = await runMain(['-l', 'app=web', '--server', 'http://127.0.0.1:1', '--no-config']);
-  expect(ran.stderr).toMatch(/^error: the server http:\/\/127\.0\.0\.1:1 cannot be reached/);
+it('a recording that was cut in the middle of its last line: that is reported, and the rest is shown', async () => {
+  const whole = readFileSync(recordingFile('graceful-exit'), 'utf8');
+  const ran = await runMain(['replay', fileWith(whole.slice(0, whole.length - 40)), '-o', 'json']);
+  expect(ran.stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
+  expect((JSON.parse(ran.stdout) as { kind: string }).kind).toBe('ExitReport');
 });
 
 it('the report file is written even if the jsonpath template cannot be rendered', () =>

@@ -129,20 +129,6 @@ describe('findings', () => {
       expect(checked.judgement).toBe('cannot-tell');
       expect(checked.sentence).toMatch(/^cannot tell: whether app handles SIGTERM/);
     }));
-
-  it('reports publishNotReadyAddresses and a Service without another ready endpoint', () =>
-    serving('two-services', {}, async (one) => {
-      const { findings } = (await check(one)).one;
-      const messages = findings.map(({ message }) => message).join('\n');
-      expect(messages).toMatch(/Service internal sets publishNotReadyAddresses/);
-      expect(messages).toMatch(/public.* no other ready endpoint/);
-    }));
-
-  it('a completed pod has no finding about its shell as PID 1', () =>
-    serving('completed', {}, async (one) => {
-      const { one: checked } = await check(one);
-      expect(checked.findings.map(({ code }) => code)).not.toContain('shell-as-pid-1');
-    }));
 });
 
 async function firstOf({ url, namespace }: Loopback, resource: string): Promise<KubeObject> {
@@ -154,13 +140,6 @@ async function firstOf({ url, namespace }: Loopback, resource: string): Promise<
 }
 
 describe('a workload', () => {
-  it('is judged by its pod template, not by its replicas', () =>
-    serving('graceful-exit', {}, async ({ flags }) => {
-      const { code, stdout } = await runMain(['check', 'deployment/checkout', '-o', 'json', ...flags]);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ checks: [{ kind: 'Deployment', name: 'checkout' }] });
-    }));
-
   it.each([
     [1, true],
     [2, false],
@@ -178,70 +157,9 @@ describe('a workload', () => {
       expect(codes?.includes('last-endpoint')).toBe(isLast);
     }),
   );
-
-  it('that does not exist causes one clear error', () =>
-    serving('graceful-exit', {}, async ({ flags }) => {
-      const { code, stderr } = await runMain(['check', 'deployment/nosuch', ...flags]);
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/there is no deployment "nosuch" in namespace "graceful-exit"/);
-    }));
-
-  it('--all prints a table of top-level owners, worst first', () =>
-    serving('graceful-exit', {}, async ({ flags }) => {
-      const { code, stdout } = await runMain(['check', '--all', ...flags]);
-      expect(code).toBe(0);
-      expect(stdout).toMatch(/^NAMESPACE +WORKLOAD +RESULT +PROBLEMS\n.*deployment\/checkout +1 problem +drain-race\n/);
-      expect(stdout).not.toMatch(/replicaset\/|pod\//);
-    }));
 });
 
 describe('gates and the exit code', () => {
-  it('the exit code is 0 for any finding, 5 with --fail-on, 0 again with --warn-only', () =>
-    serving('two-services', {}, async (one) => {
-      expect((await check(one)).code).toBe(0);
-      const { code, report } = await check(one, '--fail-on=last-endpoint', '--max-duration=1s');
-      expect(code).toBe(5);
-      expect(report.verdict).toMatchObject({
-        exitCode: 5,
-        gates: [
-          { name: 'fail-on last-endpoint', passed: false },
-          { name: 'max-duration', passed: true, judged: false },
-        ],
-      });
-      expect((await check(one, '--fail-on=last-endpoint', '--warn-only')).code).toBe(0);
-      expect((await check(one, '--fail-on=any')).code).toBe(5);
-      expect((await check(one, '--fail-on=error')).code).toBe(0);
-    }));
-
-  it('--fail-on=error fails for a certain kill', () =>
-    serving('sigkill-after-grace', {}, async (one) => expect((await check(one, '--fail-on=error')).code).toBe(5)));
-
-  it('an unknown finding is refused before anything is read', () =>
-    serving('two-services', {}, async ({ server, flags }) => {
-      const { code, stderr } = await runMain(['check', server.pod, '--fail-on=nosuch', ...flags]);
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/unknown finding "nosuch"/);
-      expect(server.requests).toEqual([]);
-    }));
-
-  it('a grace period longer than --timeout fails the gate', () =>
-    serving('graceful-exit', {}, async (one) => {
-      const { code, report } = await check(one, '--timeout=5s');
-      expect(report.verdict.gates).toMatchObject([{ name: 'timeout', passed: false }]);
-      expect(code).toBe(5);
-      expect((await check(one, '--timeout=1m')).code).toBe(0);
-    }));
-
-  it.each(['completed', 'pending', 'crashloop'])(
-    'the grace period does not count against --timeout if no container runs: %s',
-    async (name) =>
-      serving(name, {}, async (one) => {
-        const { code, report } = await check(one, '--timeout=3s');
-        expect(report.verdict.gates).toMatchObject([{ name: 'timeout', passed: true }]);
-        expect(code).toBe(0);
-      }),
-  );
-
   it.each([
     [undefined, 5],
     ['IfHealthyBudget', 5],
@@ -284,24 +202,4 @@ it('a mirror pod is refused with the same message as its deletion', () =>
     expect(checked.stderr).toBe((await runMain([server.pod, ...flags])).stderr);
     const { stdout } = await runMain(['check', server.pod, '-o', 'json', ...flags]);
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'pod.mirror' });
-  }));
-
-it('a missing permission is reported as "cannot tell", not as "no problem found"', () =>
-  serving('prestop-sleep', { faults: [{ kind: 'status', resource: 'services', code: 403 }] }, async (one) => {
-    const { code, one: checked } = await check(one);
-    expect(code).toBe(0);
-    expect(checked.judgement).toBe('cannot-tell');
-    expect(checked.cannotTell).toContainEqual({
-      what: 'whether clients lose requests',
-      because: 'services could not be read (403)',
-    });
-  }));
-
-it('the text begins and ends with the answer, and promises no graceful exit', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
-    const { stdout } = await runMain(['check', server.pod, ...flags]);
-    expect(stdout).toMatch(/^1 problem {2}graceful-exit pod\/checkout-/);
-    expect(stdout).toMatch(/cannot tell how long app takes after SIGTERM/);
-    expect(stdout).toMatch(/✖ 1 problem: graceful-exit pod\/checkout-\S+\n$/);
-    expect(stdout).not.toMatch(/graceful(?!-exit)/);
   }));

@@ -10,7 +10,6 @@ import { completionScripts, shells } from '../../src/cli/complete/scripts.ts';
 import { gateCodes } from '../../src/verdict/policy.ts';
 import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
-import type { Serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
 async function offered(words: string[], env: Record<string, string> = {}): Promise<string[]> {
@@ -19,106 +18,18 @@ async function offered(words: string[], env: Record<string, string> = {}): Promi
   return stdout.trimEnd().split('\n');
 }
 
-const inCluster = (work: (serving: Serving) => Promise<void>) => () => serving('graceful-exit', {}, work);
+it('contexts of the kubeconfig in the environment are offered', () =>
+  serving('graceful-exit', {}, async ({ flags }) =>
+    expect(await offered(['--context', ''], { KUBECONFIG: flags.at(-1) ?? '' })).toEqual(['loopback', ':4']),
+  ));
 
-describe('names from the cluster', () => {
-  it(
-    'pods, with their owner, beside commands and kinds',
-    inCluster(async ({ flags }) => {
-      expect(await offered([...flags, 'checkout'])).toEqual([
-        'checkout-754699c75f-5qlrp\tof ReplicaSet checkout-754699c75f',
-        'checkout-754699c75f-dqc45\tof ReplicaSet checkout-754699c75f',
-        ':4',
-      ]);
-      expect(await offered([...flags, 'de'])).toEqual([
-        expect.stringMatching(/^demo\t/),
-        'deployment\tkind of the target',
-        ':4',
-      ]);
-    }),
-  );
-
-  it(
-    'names of a kind, as TYPE/NAME and as TYPE NAME',
-    inCluster(async ({ flags }) => {
-      expect(await offered([...flags, 'deploy/'])).toEqual(['deploy/checkout', ':4']);
-      expect(await offered([...flags, 'svc', ''])).toEqual(['checkout', ':4']);
-      expect(await offered([...flags, 'nonsense/'])).toEqual([':4']);
-    }),
-  );
-
-  it(
-    'pods for check, even with flags before its name',
-    inCluster(async ({ flags, server }) => {
-      const pods = [expect.stringContaining(server.pod), expect.stringMatching(/^checkout-/), ':4'];
-      expect(await offered(['check', ...flags, 'che'])).toEqual(pods);
-      expect(await offered([...flags, 'check', 'che'])).toEqual(pods);
-      expect(await offered(['explain', 'fig'])).toEqual(['figures', ':4']);
-    }),
-  );
-
-  it(
-    'namespaces, also after "="',
-    inCluster(async ({ flags, server }) => {
-      expect(await offered([...flags, '-n', ''])).toContain(server.namespace);
-      expect(await offered([...flags, '--namespace=gr'])).toEqual([`--namespace=${server.namespace}`, ':4']);
-    }),
-  );
-
-  it(
-    'contexts of the kubeconfig',
-    inCluster(async ({ flags }) => {
-      expect(await offered([...flags, '--context', ''])).toEqual(['loopback', ':4']);
-      expect(await offered(['--context', ''], { KUBECONFIG: flags.at(-1) ?? '' })).toEqual(['loopback', ':4']);
-    }),
-  );
-
-  it(
-    'with a single request, only for metadata',
-    inCluster(async ({ flags, server }) => {
-      await offered([...flags, '']);
-      expect(server.requests.map(({ method, resource }) => `${method} ${resource}`)).toEqual(['GET pods']);
-    }),
-  );
-});
+it('names from the cluster take a single request, only for metadata', () =>
+  serving('graceful-exit', {}, async ({ flags, server }) => {
+    await offered([...flags, '']);
+    expect(server.requests.map(({ method, resource }) => `${method} ${resource}`)).toEqual(['GET pods']);
+  }));
 
 describe('words that need no cluster', () => {
-  it.each([
-    [['--pick='], ['--pick=oldest', '--pick=newest', '--pick=random', '--pick=not-ready', ':4']],
-    [
-      ['x', '--dry-run='],
-      ['--dry-run=none', '--dry-run=client', '--dry-run=server', ':4'],
-    ],
-    [
-      ['x', '-o', 'js'],
-      ['json', 'jsonpath=', 'jsonpath-as-json=', ':4'],
-    ],
-    [
-      ['completion', 'z'],
-      ['zsh', ':4'],
-    ],
-    [
-      ['explain', 'oom'],
-      ['oom', 'oom-on-exit', 'oom-in-container', ':4'],
-    ],
-    [['explain', 'oom', ''], [':4']],
-    [['replay', ''], [':0']],
-    [['x', '--record', ''], [':0']],
-    [['x', '--grace-period', ''], [':4']],
-    [
-      ['x', '--fail-on', 'last'],
-      ['last-endpoint', ':4'],
-    ],
-    [['--fail-on=drain-race,last'], ['--fail-on=drain-race,last-endpoint', ':4']],
-    [['--fail-on=last-endpoint,last'], [':4']],
-    [
-      ['x', '--otlp=a'],
-      ['--otlp=always', '--otlp=auto', ':4'],
-    ],
-    // Its value is optional, so what follows a blank is no value of it.
-    [['replay', '--otlp', 'a'], [':0']],
-  ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
-
   it('every code that --fail-on accepts', async () => {
     expect((await offered(['x', '--fail-on', ''])).slice(0, -1)).toEqual(gateCodes);
   });
@@ -132,15 +43,6 @@ describe('words that need no cluster', () => {
       expect(await offered([...command, flag, '']), flag).toEqual([':0']);
       expect(await offered([...command, `${flag}=./`]), flag).toEqual([':0']);
     }
-  });
-
-  it('flags with their meaning, and scenarios with what they show', async () => {
-    expect(await offered(['--ign'])).toEqual([
-      '--ignore-not-found\texit 0 without a report if the pod does not exist',
-      ':4',
-    ]);
-    expect((await offered(['demo', 'kubelet']))[0]).toMatch(/^kubelet-restart\t\S/);
-    expect(await offered(['demo', '--pick'])).toEqual([':4']);
   });
 });
 
@@ -156,11 +58,6 @@ describe('a cluster that does not answer', () => {
     expect(performance.now() - began).toBeLessThan(15_000);
     silent.close();
   });
-
-  it('prints no error if the server or the kubeconfig is missing', async () => {
-    expect(await offered(['-s', 'http://127.0.0.1:9', 'zzz'])).toEqual([':4']);
-    expect(await offered(['--kubeconfig', '/nowhere', '-n', ''])).toEqual([':4']);
-  });
 });
 
 describe('scripts', () => {
@@ -169,10 +66,6 @@ describe('scripts', () => {
     expect(code).toBe(0);
     expect(stdout).toBe(completionScripts[shell]);
     expect(stdout).toMatch(/kubectl-podexit __complete|__complete "\$/);
-  });
-
-  it('an unknown shell is refused, and the known ones are listed', async () => {
-    expect((await runMain(['completion', 'tcsh'])).stderr).toMatch(/bash, zsh, fish, powershell/);
   });
 
   it.for(['bash', 'zsh', 'fish'] as const)('%s parses its script without an error', (shell, { skip }) => {

@@ -14,62 +14,13 @@ const budget = (allowed: number) =>
     status: { disruptionsAllowed: allowed, currentHealthy: 2, desiredHealthy: 2, expectedPods: 2 },
   }) as never;
 
-describe('deletions without a trace', () => {
-  it('--dry-run=client reads the pod and sends no DELETE', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      const ran = await runMain([server.pod, '--dry-run', ...flags]);
-      expect(ran).toEqual({
-        code: 0,
-        stderr: '',
-        stdout: `pod "${server.pod}" deleted from graceful-exit namespace (dry run)\n`,
-      });
-      expect(server.requests.map((one) => one.method)).toEqual(['GET']);
-    }));
-
-  it('--dry-run=server sends a dry-run DELETE, and deletes nothing', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      const ran = await runMain([server.pod, '--dry-run=server', '--now', ...flags]);
-      expect(ran.stdout).toMatch(/deleted from graceful-exit namespace \(server dry run\)\n$/);
-      const sent = server.requests.find((one) => one.method === 'DELETE');
-      expect(JSON.parse(sent?.body ?? '')).toMatchObject({ dryRun: ['All'], gracePeriodSeconds: 1 });
-      expect(server.deletesAccepted).toBe(0);
-    }));
-
-  it('--wait takes its value only after =, as in kubectl', async () => {
-    const { stderr } = await runMain(['x', '--wait', 'Y', '--no-config']);
-    expect(stderr).toMatch(/"Y" cannot be the name of a pod/);
-  });
-
-  it('--wait=false deletes and exits', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      const ran = await runMain([server.pod, '--wait=false', '-o=name', ...flags]);
-      expect(ran).toMatchObject({ code: 0, stdout: `pod/${server.pod}\n` });
-      expect(server.deletesAccepted).toBe(1);
-    }));
-
-  it('write no report', async () => {
-    expect((await runMain(['x', '--wait=false', '-o', 'json'])).stderr).toMatch(/--wait=false traces nothing/);
-    expect((await runMain(['x', '--dry-run=server', '--record', 'f'])).stderr).toMatch(/--record has no effect/);
-  });
-});
-
-it('--ignore-not-found accepts a missing pod, and nothing else', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    expect(await runMain(['nope', '--ignore-not-found', ...flags])).toMatchObject({ code: 0, stdout: '' });
-    expect((await runMain(['nope', '--ignore-not-found=false', ...flags])).code).toBe(1);
-    expect((await runMain(['nope', '--ignore-not-found', ...flags, '-n', 'nowhere'])).code).toBe(1);
-  }));
-
-it('-i deletes nothing unless the answer is yes', () =>
+it('--dry-run=server sends a dry-run DELETE, and deletes nothing', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
-    const words = [server.pod, '-i', '--wait=false', ...flags];
-    expect((await runMain(words, { answers: ['no'] })).stderr).toMatch(
-      /^Delete pod \S+ in namespace \S+ of context\s\S+\? Owner ReplicaSet/,
-    );
-    expect((await runMain(words)).code).toBe(0);
+    const ran = await runMain([server.pod, '--dry-run=server', '--now', ...flags]);
+    expect(ran.stdout).toMatch(/deleted from graceful-exit namespace \(server dry run\)\n$/);
+    const sent = server.requests.find((one) => one.method === 'DELETE');
+    expect(JSON.parse(sent?.body ?? '')).toMatchObject({ dryRun: ['All'], gracePeriodSeconds: 1 });
     expect(server.deletesAccepted).toBe(0);
-    expect((await runMain(words, { answers: ['y'] })).stdout).toMatch(/deleted from/);
-    expect(server.deletesAccepted).toBe(1);
   }));
 
 describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
@@ -97,25 +48,6 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
     });
   },
 );
-
-describe('unsupported flags', () => {
-  it.each([
-    [['x', '--cascade'], /--cascade is not supported: a pod has no dependents/],
-    [['x', '--cascade=foreground'], /--cascade is not supported/],
-    [['x', '--attach', '--evict'], /--attach never deletes/],
-    [['x', '--attach', '--wait=false'], /--attach never deletes/],
-    [['x', '--retry-evict'], /needs --evict/],
-    [['x', '--wait=false', '--probe', 'http://x'], /--wait=false traces nothing, so --probe has no effect/],
-    [['x', '--wait=false', '--wait-replacement'], /--wait-replacement has no effect/],
-    [['x', '--dry-run=server', '--fail-on=drain-race'], /--fail-on has no effect/],
-    [['node/x', '--ignore-not-found'], /node\/NAME deletes nothing/],
-    [['x', '--dry-run=maybe'], /none, client, server/],
-  ])('%j', async (words, sentence) => {
-    const ran = await runMain(words);
-    expect(ran.code).toBe(1);
-    expect(ran.stderr).toMatch(sentence);
-  });
-});
 
 describe.concurrent('--evict', () => {
   it('names the PodDisruptionBudget that refused, and its allowed disruptions', () =>
@@ -173,55 +105,3 @@ it.concurrent('an interrupt while an eviction waits for its budget prints that n
     expect(server.deletesAccepted).toBe(0);
   }),
 );
-
-it.concurrent("a workload's next terminating pod is traced with --attach", () =>
-  serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
-    const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags]);
-    expect(ran.stderr).toMatch(/waiting for the next terminating pod of deployment\/checkout/);
-    expect(JSON.parse(ran.stdout)).toMatchObject({
-      mode: 'attach',
-      pod: { name: server.pod },
-      trigger: { kind: 'rollout' },
-    });
-    expect(ran.code).toBe(0);
-  }),
-);
-
-it('--attach to a workload gives up at --timeout with exit 3', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    const ran = await runMain(['deploy/checkout', '--attach', '--timeout=300ms', ...flags]);
-    expect(ran.code).toBe(3);
-    expect(ran.stderr).toMatch(/no pod of deployment\/checkout .* was being deleted within --timeout/);
-  }));
-
-describe('commands that only read never delete', () => {
-  it.each([
-    ['--attach', '--dry-run=none', '--wait=false'],
-    ['--attach', '--dry-run=none', '--interactive'],
-    ['--attach', '--wait=true', '--evict'],
-    ['--all-terminating', '--force'],
-    ['--all-terminating', '--wait-replacement'],
-    ['--all-terminating', '--ignore-not-found'],
-  ])('%s with %s is refused', (...words) =>
-    serving('exit-143', {}, async ({ server, flags }) => {
-      const target = words[0] === '--attach' ? server.pod : 'deploy/web';
-      const ran = await runMain([target, ...words, ...flags]);
-      expect(ran.code).toBe(1);
-      expect(ran.stderr).toMatch(/^error: /);
-      expect(server.deletesAccepted).toBe(0);
-    }),
-  );
-
-  it('a missing target is an error: exit code 0 would mean a graceful exit to a pipeline', async () => {
-    expect(await runMain([])).toMatchObject({ code: 1, stdout: '' });
-  });
-
-  it('a deletion without a trace respects --timeout', () =>
-    serving('exit-143', { faults: [alwaysThrottled] }, async ({ server, flags }) => {
-      const ran = await runMain([server.pod, '--wait=false', '--timeout=1s', ...flags]);
-      expect(ran).toMatchObject({ code: 3, stdout: '' });
-      expect(ran.stderr).toMatch(/did not accept the deletion of pod .* within --timeout/);
-    }));
-});
-
-const alwaysThrottled = { kind: 'status', verb: 'delete', code: 429, retryAfterSeconds: 1 } as const;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createNow } from '../../src/run/clock.ts';
-import { watchSuspension } from '../../src/run/streams/suspension.ts';
+import { watchSuspension } from '../../src/run/streams/stream-health.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { bin } from '../helpers/built.ts';

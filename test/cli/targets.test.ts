@@ -70,45 +70,7 @@ it.each([
   expect(targetText({ kind: 'selector', labels, fields })).toBe(text),
 );
 
-it.each([
-  [['help'], /^Usage: kubectl-podexit TARGET/m],
-  [['help', 'replay'], /^Usage: kubectl-podexit replay/m],
-  [['version'], /^\d+\.\d+\.\d+\S*\n$/],
-])('%j is a command, not a pod', async (words, printed) => {
-  const ran = await runMain(words);
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  expect(ran.stdout).toMatch(printed);
-});
-
-describe('a mistyped command looks like a pod name, and the error suggests the command', () => {
-  it.each([
-    ['chek', 'check'],
-    ['rolout', 'rollout'],
-    ['explian', 'explain'],
-  ])('%s: %s', async (word, command) => {
-    const ran = await runMain([word, 'deployment/checkout']);
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain(`Did you mean the command "${command}"?`);
-  });
-
-  it('suggests one when no pod has that name, but never for a name unlike any command', () =>
-    serving('graceful-exit', {}, async ({ flags }) => {
-      expect((await runMain(['chek', '-y', ...flags])).stderr).toContain('Did you mean the command "check"?');
-      expect((await runMain(['web-0', '-y', ...flags])).stderr).not.toContain('Did you mean');
-    }));
-});
-
 describe('several pods', () => {
-  it('are listed with age, node and readiness, and nothing is deleted', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      const ran = await runMain(['deploy/checkout', ...flags]);
-      expect(ran).toMatchObject({ code: 1, stdout: '' });
-      expect(ran.stderr).toMatch(/deployment\/checkout in namespace "graceful-exit" matches 2 pods/);
-      expect(ran.stderr).toMatch(/NAME +READY +AGE +NODE\n/);
-      expect(ran.stderr).toMatch(new RegExp(`${first} +yes +\\d+[smhd] +node1\n${second} +yes`));
-      expect(server.deletesAccepted).toBe(0);
-    }));
-
   it.each([
     ['oldest', first],
     ['newest', second],
@@ -121,33 +83,7 @@ describe('several pods', () => {
       expect(ran).toMatchObject({ code: 0, stdout: `pod/${name}\n` });
     }),
   );
-
-  it('--pick=not-ready fails if every pod is ready', () =>
-    serving('graceful-exit', {}, async ({ flags }) => {
-      const ran = await runMain(['svc/checkout', '--pick=not-ready', '--dry-run=client', ...flags]);
-      expect(ran.code).toBe(1);
-      expect(ran.stderr).toMatch(/every pod of service\/checkout .* is ready/);
-    }));
-
-  it('can be chosen by number at a terminal', () =>
-    serving('graceful-exit', {}, async ({ flags }) => {
-      const words = ['rs/checkout-754699c75f', '--dry-run=client', '-o', 'name', ...flags];
-      const ran = await runMain(words, { answers: ['2', 'y'] });
-      expect(ran.stderr).toMatch(/1 {2}checkout-754699c75f-5qlrp[\s\S]*Which one \(1-2\)\?/);
-      expect(ran).toMatchObject({ code: 0, stdout: `pod/${second}\n` });
-      expect((await runMain(words, { answers: ['7'] })).stderr).toMatch(
-        /"7" is not a choice: enter a number from 1 to 2/,
-      );
-      expect((await runMain(words, { answers: [''] })).stderr).toMatch(/no pod was chosen/);
-    }));
 });
-
-it('says which workload does not exist, or has no pods', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    expect((await runMain(['deploy/nope', ...flags])).stderr).toMatch(/no deployment "nope".*\n.*get deployments/);
-    expect((await runMain(['-l', 'app=nope', ...flags])).stderr).toMatch(/-l app=nope .* has no pods/);
-    expect(await runMain(['deploy/nope', '--ignore-not-found', ...flags])).toEqual({ code: 0, stdout: '', stderr: '' });
-  }));
 
 async function aged(url: string, name: string, seconds: number): Promise<never> {
   const answer = await fetch(`${url}/api/v1/namespaces/graceful-exit/pods/${name}`);
@@ -166,31 +102,4 @@ describe('flags before the name of a command', () => {
     expect(await runMain(['--max-duration', '1ms', 'replay', recording])).toEqual(behind);
     expect((await runMain(['-o', 'json', 'replay', recording])).stdout).toMatch(/^\{/);
   });
-
-  it('are refused if that command does not have them', async () =>
-    expect((await runMain(['--force', 'replay', recording])).stderr).toContain("unknown option '--force'"));
-
-  it('may be short and share a dash', async () =>
-    expect((await runMain(['-in', 'shop', 'replay', recording])).stderr).toContain("unknown option '-i'"));
-
-  it('keep their values, even if those look like a command', async () => {
-    const ran = await runMain(['-n', 'check', '--server', 'http://127.0.0.1:1', '--no-config', 'check', 'web-0']);
-    expect(ran.stderr).toContain('127.0.0.1:1 cannot be reached');
-    expect((await runMain(['-v', '3', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
-  });
-});
-
-it.each([[['-l', '']], [['-l=']], [['--field-selector=', '--pick=oldest']], [['pods', '-l', ' ']]])(
-  '%j is refused, because it would select every pod',
-  async (words) => {
-    const ran = await runMain(words);
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain('the selector is empty');
-  },
-);
-
-it('empty connection flags count as not set, as in kubectl', async () => {
-  const empty = ['--context=', '--cluster', '', '--user=', '--kubeconfig=', '-n=', '--request-timeout='];
-  const ran = await runMain(['web-0', ...empty, '--server', 'http://127.0.0.1:1', '--no-config']);
-  expect(ran.stderr).toContain('127.0.0.1:1 cannot be reached');
 });

@@ -1,13 +1,13 @@
 /** Broken raw observations go through all steps to every renderer, without a crash and without unescaped output. */
 import { expect, it } from 'vitest';
 import { frame } from '../../src/output/text/frame.ts';
-import { githubAnnotations, githubSummary } from '../../src/output/machine/github.ts';
+import { githubAnnotations, githubSummary } from '../../src/output/publish.ts';
 import { renderHtml } from '../../src/output/html/page.ts';
 import { renderJson } from '../../src/output/machine/json.ts';
 import { renderJunit } from '../../src/output/machine/junit.ts';
 import { createLines, renderText } from '../../src/output/text/lines.ts';
 import { markdownSections, renderMarkdown } from '../../src/output/machine/markdown.ts';
-import { renderName, renderWide } from '../../src/output/text/wide.ts';
+import { renderName, wideTable } from '../../src/output/text/wide.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { printYaml } from '../../src/output/machine/yaml.ts';
@@ -35,7 +35,7 @@ const documents: ((report: Report) => string)[] = [
   renderHtml,
   renderJunit,
   renderName,
-  (report) => renderWide(report),
+  (report) => wideTable([report]),
   (report) => renderText(report, { verbose: true }),
   (report) => `${githubAnnotations(report).join('\n')}${githubSummary(markdownSections(report))}`,
   (report) => {

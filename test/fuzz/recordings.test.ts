@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { PodexitError } from '../../src/errors.ts';
 import { openRecorder } from '../../src/recording/recorder.ts';
-import { openReplay } from '../../src/run/replay.ts';
+import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import { reportOf } from '../../src/advice/report.ts';

@@ -8,7 +8,7 @@ import type { Truth } from '../../src/demo/scenario.ts';
 import { convertPod, readRows } from '../../scripts/convert/convert.ts';
 import type { Row } from '../../scripts/convert/rows.ts';
 import { subjectOf } from '../../scripts/convert/subject.ts';
-import { openReplay } from '../../src/run/replay.ts';
+import { openReplay } from '../../src/run/recorded-run.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';

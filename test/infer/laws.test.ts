@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRecorder } from '../../src/recording/recorder.ts';
-import { openReplay } from '../../src/run/replay.ts';
+import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import { observe } from '../../src/model/observe.ts';

@@ -1,54 +1,15 @@
 /** Like kubectl, podexit refuses a kubeconfig in which a known field has a wrong type: it could act as another user. */
 import { describe, expect, it } from 'vitest';
+import { casesIn } from '../helpers/case-file.ts';
 import { parsed } from './helpers/kubeconfig.ts';
 
 const user = (fields: string) => parsed(`users: [{name: u, user: ${fields}}]`, '/c').users.get('u');
 const cluster = (fields: string) => parsed(`clusters: [{name: c, cluster: ${fields}}]`, '/c').clusters.get('c');
 
-describe('a kubeconfig with a wrong type is refused, with the field', () => {
-  it.each([
-    ['users: [{name: u, user: {as: [jane]}}]', 'users[0].user.as" is a list'],
-    ['users: [{name: u, user: {as: true}}]', 'users[0].user.as" is true or false'],
-    ['users: [{name: u, user: {as: jane, as-groups: dev}}]', 'users[0].user.as-groups" is text, not a list'],
-    ['users: [{name: u, user: {as: jane, as-groups: [5]}}]', 'users[0].user.as-groups[0]" is a number'],
-    [
-      'users: [{name: u, user: {as: jane, as-user-extra: {k: v}}}]',
-      'users[0].user.as-user-extra.k" is text, not a list',
-    ],
-    ['users: [{name: u, user: {as: jane, as-user-extra: [k]}}]', 'users[0].user.as-user-extra" is a list'],
-    ['users: [{name: v}, {name: u, user: foo}]', 'users[1].user" is text, not a mapping'],
-    ['users: [foo]', 'users[0]" is text, not a mapping'],
-    ['users: [{name: 7}]', 'users[0].name" is a number'],
-    ['users: [{name: u, user: {exec: foo}}]', 'users[0].user.exec" is text'],
-    ['users: [{name: u, user: {exec: {env: {a: b}}}}]', 'users[0].user.exec.env" is a mapping'],
-    ['users: [{name: u, user: {exec: {env: [{name: a, value: 5}]}}}]', 'users[0].user.exec.env[0].value" is a number'],
-    [
-      'users: [{name: u, user: {exec: {provideClusterInfo: "true"}}}]',
-      'exec.provideClusterInfo" is neither true nor false',
-    ],
-    ['users: [{name: u, user: {auth-provider: {name: a, config: {x: 5}}}}]', 'auth-provider.config.x" is a number'],
-    ['contexts: [{name: x, context: foo}]', 'contexts[0].context" is text'],
-    ['contexts: [{name: x, context: {namespace: true}}]', 'contexts[0].context.namespace" is true or false'],
-    ['contexts: [{name: x, context: {namespace: on}}]', 'contexts[0].context.namespace" is true or false'],
-    ['contexts: [{name: x, context: {namespace: [n]}}]', 'contexts[0].context.namespace" is a list'],
-    ['contexts: [{name: x, context: {namespace: {}}}]', 'contexts[0].context.namespace" is a mapping'],
-    ['contexts: [{name: x}, {name: x}]', 'contexts[1]" has the name of an earlier one'],
-    ['clusters: [{name: x}, {name: x}]', 'clusters[1]" has the name of an earlier one'],
-    ['users: [{name: x}, {name: x}]', 'users[1]" has the name of an earlier one'],
-    ['clusters: [{name: c, cluster: {proxy-url: ["http://h"]}}]', 'clusters[0].cluster.proxy-url" is a list'],
-    ['clusters: [{name: c, cluster: {proxy-url: true}}]', 'clusters[0].cluster.proxy-url" is true or false'],
-    [
-      'clusters: [{name: c, cluster: {certificate-authority-data: true}}]',
-      'certificate-authority-data" is true or false',
-    ],
-    ['clusters: [{name: c, cluster: {extensions: foo}}]', 'clusters[0].cluster.extensions" is text'],
-    ['current-context: 7', 'current-context" is a number'],
-    ['current-context: [x]', 'current-context" is a list'],
-  ])('%s', (text, what) => {
-    const parse = () => parsed(text, '/c');
-    expect(parse).toThrow(expect.objectContaining({ code: 'kubeconfig.invalid' }) as Error);
-    expect(parse).toThrow(what);
-  });
+it.each(casesIn<string>(new URL('kubeconfig-types.yaml', import.meta.url)))('%s is refused', (text, what) => {
+  const parse = () => parsed(text, '/c');
+  expect(parse).toThrow(expect.objectContaining({ code: 'kubeconfig.invalid' }) as Error);
+  expect(parse).toThrow(what);
 });
 
 describe('an unquoted word in a text field', () => {

@@ -1,6 +1,6 @@
 /** Credential plugins on Windows are found like in kubectl. Batch files run in cmd.exe, without expansion. */
 import { describe, expect, it } from 'vitest';
-import { windowsLaunch } from '../../src/kube/credentials/windows-launch.ts';
+import { windowsLaunch } from '../../src/kube/credentials/exec-plugin.ts';
 
 const env = {
   PATH: 'C:\\Windows;C:\\Program Files\\sdk',

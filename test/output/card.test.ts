@@ -1,7 +1,7 @@
 /** Rules for the cards of all recordings. Their texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/output/text/card.ts';
-import type { ProbeResult } from '../../src/infer/timeline.ts';
+import type { ProbeResult } from '../../src/infer/probes.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
 import { countedLines, endOf, endsAt } from './helpers/card-end.ts';

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { ProvisionalMark } from '../../src/output/machine/ndjson.ts';
-import { renderErrorLine } from '../../src/output/machine/json.ts';
+import { renderError } from '../../src/output/machine/json.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import type { MarkReport } from '../../src/model/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { inferred, mark, observed, time } from './helpers/report-parts.ts';
-import { graceful } from './helpers/sample-reports.ts';
-import { samples } from './helpers/samples.ts';
+import { reportOfRecording } from '../helpers/recordings.ts';
+import { reports } from './helpers/exit-reports.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 import { unseenIn } from './helpers/unseen.ts';
+
+const graceful = await reportOfRecording('graceful-exit');
 
 interface Line {
   type: string;
@@ -69,7 +71,7 @@ describe('-o ndjson', () => {
     const { ndjson, lines } = stream();
     const removed = (from: number): MarkReport => mark('removed', observed(from, 11, 7));
     for (const from of [10, 10.04, 10.08, 10.12, 10.13]) ndjson.marks(time(11), [sure(removed(from))]);
-    const report = { ...graceful(), marks: [removed(10.13)] };
+    const report = { ...graceful, marks: [removed(10.13)] };
     ndjson.end(report);
     expect(lines().flatMap((line) => line.mark?.at.earliest ?? [])).toEqual([10, 10.12, 10.13].map(time));
     expect(lines().map(({ revision }) => revision)).toEqual([1, 2, 3, undefined]);
@@ -98,7 +100,7 @@ describe('-o ndjson', () => {
     const { ndjson, lines } = stream();
     const ghost = mark('kill', inferred(9, 10, 3), 'ghost');
     ndjson.marks(time(3.4), [maybe(guess), maybe(ghost)]);
-    ndjson.end(graceful());
+    ndjson.end(graceful);
     ndjson.marks(time(9), [maybe(guess)]);
     const last = new Map(
       lines()
@@ -106,11 +108,11 @@ describe('-o ndjson', () => {
         .map((line) => [line.id, line]),
     );
     expect([...last.values()].filter(({ withdrawn }) => !withdrawn).map((line) => line.mark)).toEqual(
-      expect.arrayContaining(graceful().marks),
+      expect.arrayContaining(graceful.marks),
     );
     expect([...last.values()].every(({ provisional }) => provisional === false)).toBe(true);
     expect(last.get('kill/ghost')?.withdrawn).toBe(true);
-    expect(lines().at(-1)).toEqual({ type: 'report', report: graceful() });
+    expect(lines().at(-1)).toEqual({ type: 'report', report: graceful });
   });
 
   it('prints a gap when it begins and again when it ends', () => {
@@ -140,16 +142,13 @@ describe('-o ndjson', () => {
   });
 
   it('prints an error as a line with the type "error"', () => {
-    const line = renderErrorLine({
-      code: 'pod.not-found',
-      message: 'Pod shop/x does not exist.',
-      hint: 'See kubectl get pods.',
-    });
+    const error = { code: 'pod.not-found', message: 'Pod shop/x does not exist.', hint: 'See kubectl get pods.' };
+    const line = renderError(error, 'lines');
     expect(JSON.parse(line)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'pod.not-found' } });
     expect(faultsBy('ndjson', JSON.parse(line))).toEqual([]);
   });
 
-  it.each(samples)('writes only lines that its schema accepts (%s)', (_name, sample) => {
+  it.each(reports)('writes only lines that its schema accepts (%s)', (_name, sample) => {
     const { ndjson, lines } = stream();
     ndjson.marks(time(3.4), [maybe(guess)]);
     ndjson.end(sample());

@@ -1,6 +1,7 @@
 /** The causes of lost requests, from the other events at that time. */
 import { expect, it } from 'vitest';
-import type { FailureStretch, Interval, ProbeResult, Timeline } from '../../src/infer/timeline.ts';
+import type { FailureStretch, ProbeResult } from '../../src/infer/probes.ts';
+import type { Interval, Timeline } from '../../src/infer/timeline.ts';
 import { probeResultsOf } from '../../src/infer/probes.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';

@@ -1,9 +1,9 @@
 /** The output on stdout during a run. */
 import { expect, it } from 'vitest';
 import { openOnDeletion } from '../../src/run/group/trace-pod.ts';
+import { type Stage } from '../../src/output/view.ts';
 import { openStage } from '../../src/output/stage.ts';
 import type { Ports } from '../../src/run/ports.ts';
-import type { Stage } from '../../src/output/view.ts';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';

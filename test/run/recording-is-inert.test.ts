@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/run/clock.ts';
-import { recorderFor } from '../../src/run/recorder.ts';
+import { recorderFor } from '../../src/output/report-files.ts';
 
 it('C1 controls, bidi marks and workflow commands are escaped, and parse to the original text', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { reportOf } from '../../src/advice/report.ts';
 import { createTraceReports } from '../../src/run/ending/trace-end.ts';
 import { run, type RunOptions } from '../../src/run/run.ts';
+import { type Traces } from '../../src/run/traces/traces.ts';
 import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
-import type { Traces } from '../../src/run/traces/traces.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';
 

@@ -1,6 +1,6 @@
 /**
  * What newer versions of Kubernetes and runtimes changed about exits, each with its version and source. Elsewhere: exec
- * readiness probes that are cancelled (test/infer/cases/signs.ts), RestartAllContainers (test/advice/why-restarts.test.ts).
+ * readiness probes that are cancelled (test/infer/cases/signs.yaml), RestartAllContainers (test/advice/why-restarts.test.ts).
  */
 import { expect, it } from 'vitest';
 import { mayBeKubeletsOwn, willStart } from '../../src/infer/before-deletion.ts';

@@ -28,8 +28,7 @@ export function editedText(
 
 /** The text of each document, whole lines: the parser ends an empty document before the end of its line. */
 function documentTexts(text: string): string[] {
-  const documents = parseAllDocuments(text, yaml11);
-  const ends = documents.map(({ range }) => text.indexOf('\n', Math.max(0, range[2] - 1)) + 1);
+  const ends = parseAllDocuments(text, yaml11).map(({ range }) => text.indexOf('\n', Math.max(0, range[2] - 1)) + 1);
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, index < ends.length - 1 ? end : undefined));
 }
 

@@ -154,8 +154,7 @@ export async function objectWithTemplate(cluster: Cluster, target: Target): Prom
 
 const wholeTexts = (texts: readonly ChangedText[]): string =>
   texts.reduce((all, { after }) => {
-    const separator = after.startsWith('---') ? '' : '---\n';
-    return all === '' ? after : `${all.replace(/\n?$/, '\n')}${separator}${after}`;
+    return all === '' ? after : `${all.replace(/\n?$/, '\n')}${after.startsWith('---') ? '' : '---\n'}${after}`;
   }, '');
 
 function printed(found: readonly Fixable[], format: FixFormat): string {

@@ -36,8 +36,7 @@ export function moveChanges(source: YamlSource, path: Path, to: Path): TextChang
 /** A comment above the line of the deepest existing part of the path, or of the braces that it is in. */
 export function commentChanges(source: YamlSource, path: Path, why: string): TextChange[] {
   const { text, document, style } = source;
-  const entries = path.map((_, at) => entryAt(source, path.slice(0, at + 1)));
-  const entry = entries.findLast((one) => one && !one.inFlow);
+  const entry = path.map((_, at) => entryAt(source, path.slice(0, at + 1))).findLast((one) => one && !one.inFlow);
   const start = lineStart(text, entry?.start ?? document.contents?.range[0] ?? 0);
   const comment = commentLine(why);
   const isThere = text.slice(leadingComments(text, start), start).includes(comment);

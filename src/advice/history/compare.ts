@@ -45,7 +45,6 @@ const listed = (codes: readonly string[], word: string): string[] =>
 
 /** Lengths are medians over the exits. */
 function sideOf(samples: readonly ExitSample[]) {
-  const problems = samples.flatMap(({ findings }) => findings.filter(isProblem));
   return {
     exits: samples.length,
     outcome: worstOutcome(samples),
@@ -55,7 +54,7 @@ function sideOf(samples: readonly ExitSample[]) {
     total: median(samples.flatMap(({ total }) => total ?? [])),
     graceSeconds: Math.max(0, ...samples.map(({ graceSeconds }) => graceSeconds)),
     requests: totalRequests(samples),
-    codes: [...new Set(problems.map(({ code }) => code))].sort(),
+    codes: [...new Set(samples.flatMap(({ findings }) => findings.filter(isProblem)).map(({ code }) => code))].sort(),
     versions: [...new Set(samples.flatMap(({ version }) => version ?? []))].sort(),
   };
 }

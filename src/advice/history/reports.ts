@@ -44,8 +44,7 @@ async function filesOf(name: string): Promise<string[]> {
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
-  const bytes = await readFile(file).catch(refuse(file));
-  const document = parseJson(withoutMark(decodedText(bytes)));
+  const document = parseJson(withoutMark(decodedText(await readFile(file).catch(refuse(file)))));
   if (document === undefined) throw unreadable(file, 'is not JSON');
   const exits = exitsIn(asObject(document));
   const { probes } = asObject(document);

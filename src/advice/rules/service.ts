@@ -70,8 +70,7 @@ const missingPort = (spec: Situation): Problem[] =>
   spec.services.flatMap(({ name, targetPorts, selected = spec.containers }) =>
     targetPorts.flatMap((target) => {
       const { port, protocol } = target;
-      const isDeclared = selected.some((container) => serves(container, target));
-      if (typeof port !== 'string' || isDeclared) return [];
+      if (typeof port !== 'string' || selected.some((container) => serves(container, target))) return [];
       const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
       return error('target-port-missing', message, {
         advice: `Name a container's ${protocol} port "${port}", or write its number as targetPort.`,

@@ -106,8 +106,10 @@ const signals = ofContainer((container, spec) => {
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
-  const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
-  const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container);
+  const isQuiet = (one: ContainerSpec) => one.kind === 'main' && one.ports.length === 0 && !one.hasReadinessProbe;
+  const { applications } = rolesOf(spec);
+  const asked = applications.find((one) => !isQuiet(one)) ?? applications[0];
+  const isBeside = isQuiet(container) && container !== asked && !/^(app|main)$/.test(name);
   // What ships the last log lines of the application must not end together with it.
   const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
   const { kind, because } = handling;
@@ -170,8 +172,8 @@ export function hookSignal(container: ContainerSpec): { cuts?: string; take?: st
 
 const signalsOfHooks = ofContainer((container) => {
   const { cuts, take = '', isIdle } = hookSignal(container);
-  const details = { ...atHook(container), advice: take };
-  if (cuts) return warning('stop-signal-mismatch', `${container.name}: ${cuts}`, details);
+  if (cuts)
+    return warning('stop-signal-mismatch', `${container.name}: ${cuts}`, { ...atHook(container), advice: take });
   return isIdle ? note('stop-signal-mismatch', take, atHook(container)) : undefined;
 });
 

@@ -5,8 +5,8 @@ import type { NamedResource } from '../../run/choosing/known-names.ts';
 import type { Ports } from '../../run/ports.ts';
 import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
-import { fixFormats } from '../fix.ts';
-import { recommendFailures } from '../history.ts';
+import { fixFormats } from '../check.ts';
+import { recommendFailures } from '../offline.ts';
 import { tryFailures } from '../try.ts';
 import type { Flags } from '../command.ts';
 import { nodeTypes, typeNames, typeOf } from '../target.ts';
@@ -25,34 +25,29 @@ const directives = { files: ':0', nothing: ':4' } as const;
 export async function complete(argv: readonly string[], program: Command, ports: Ports): Promise<number> {
   const current = argv.at(-1) ?? '';
   const words = commandFirst(argv.slice(0, -1), program);
-  const wanted = wantedAt(words, current, program);
   const stop = new AbortController();
   const cancel = ports.clock.setTimeout(() => stop.abort(), timeoutMs);
   const timeout = new Promise<Candidate[]>((resolve) => stop.signal.addEventListener('abort', () => resolve([])));
-  const found = await Promise.race([candidates(wanted, words, program, ports, stop.signal).catch(() => []), timeout]);
+  const flags = flagsIn(words, program);
+  const names: AskNames = (what, before = '') =>
+    Promise.race([namesOf(what, before, flags, ports, stop.signal).catch(() => []), timeout]);
+  const offer = await offerAt(words, current, program, names).catch((): Offer => []);
   const timedOut = stop.signal.aborted;
   cancel();
   stop.abort();
   // Words that a shell takes without quotes, as it does all names in Kubernetes.
-  const lines = [...found, ...(wanted.words ?? [])]
+  const lines = (offer === 'files' ? [] : offer)
     .filter(({ word }) => word.startsWith(current) && /^[\w./:=@+,-]+$/.test(word))
     .map(({ word, about }) => (about === undefined ? word : `${word}\t${about.replace(/[^\x20-\x7e]+/g, ' ')}`));
-  ports.stdout.write(`${[...lines, wanted.areFiles ? directives.files : directives.nothing].join('\n')}\n`);
+  ports.stdout.write(`${[...lines, offer === 'files' ? directives.files : directives.nothing].join('\n')}\n`);
   // A credential plugin that is still running would keep the shell waiting.
   if (timedOut) ports.leave(0);
   return 0;
 }
 
-async function candidates(
-  { load, names: what, before = '' }: Wanted,
-  words: readonly string[],
-  program: Command,
-  ports: Ports,
-  signal: AbortSignal,
-): Promise<Candidate[]> {
-  if (what === undefined) return load?.() ?? [];
+async function namesOf(what: Named, before: string, flags: Flags, ports: Ports, signal: AbortSignal) {
   const { namesInCluster, namesInKubeconfig } = await import('../../run/choosing/known-names.ts');
-  const connection = connectionOf(flagsIn(words, program), ports.version);
+  const connection = connectionOf(flags, ports.version);
   // A completion cannot answer a prompt, so it must not show one.
   const quiet = { ...ports, stdinIsTty: false, stderr: { ...ports.stderr, write: () => {} } };
   const names =
@@ -62,17 +57,10 @@ async function candidates(
   return names.map(({ name, about }) => ({ word: before + name, about }));
 }
 
-const scenarios = async (): Promise<Candidate[]> =>
-  (await import('../../demo/scenarios.ts')).shippedScenarios.map(({ name, about }) => ({ word: name, about }));
-
 async function topics(): Promise<Candidate[]> {
   const { pluralOf, topics: all, topicKinds } = await import('../../verdict/explain.ts');
-  const words = [...all.map(({ name }) => name), ...topicKinds.map(pluralOf), 'figures'];
-  return [...new Set(words)].map((word) => ({ word }));
+  return asCandidates([...new Set([...all.map(({ name }) => name), ...topicKinds.map(pluralOf), 'figures'])]);
 }
-
-const programs = async (): Promise<Candidate[]> =>
-  (await import('../../advice/signals-command.ts')).programNames().map((word) => ({ word }));
 
 /** The flags that were typed so far, even after a command; an incomplete flag does not count. */
 function flagsIn(words: readonly string[], program: Command): Flags {
@@ -90,27 +78,28 @@ interface Candidate {
   about?: string;
 }
 
-/** What the word under the cursor may be; nothing if it is empty. */
-interface Wanted {
-  words?: Candidate[];
-  /** Names that this program has. */
-  load?: () => Promise<Candidate[]>;
-  /** Names that only the cluster or the kubeconfig has; `before` is put in front of each (`deploy/`). */
-  names?: NamedResource | 'contexts' | 'clusters' | 'users' | undefined;
-  before?: string;
-  areFiles?: boolean;
-}
+const asCandidates = (words: readonly string[], before = ''): Candidate[] =>
+  words.map((word) => ({ word: before + word }));
+
+/** What the word under the cursor may be. */
+type Offer = readonly Candidate[] | 'files';
+
+type Named = NamedResource | 'contexts' | 'clusters' | 'users';
+/** Names that only the cluster or the kubeconfig has; `before` is put in front of each (`deploy/`). */
+type AskNames = (what: Named, before?: string) => Promise<Candidate[]>;
+type Place = Readonly<{ command: Command; program: Command; names: AskNames }>;
 
 /** `words`: those before the word under the cursor, which is `current`. */
-function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
+async function offerAt(words: readonly string[], current: string, program: Command, names: AskNames): Promise<Offer> {
   const command = program.commands.find((candidate) => candidate.name() === words[0]) ?? program;
+  const place = { command, program, names };
   const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
   if (flag !== undefined)
-    return wantedForFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
+    return offerForFlag(place, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
   const before = optionNamed(command, words.at(-1) ?? '');
-  if (before?.required && !(`${before.long}` in withoutValue)) return wantedForFlag(command, before, '', current);
-  if (current.startsWith('-')) return { words: flagsOf(command) };
-  return wantedForArgument(positionals(words, command), current, command, program);
+  if (before?.required && !(`${before.long}` in withoutValue)) return offerForFlag(place, before, '', current);
+  if (current.startsWith('-')) return flagsOf(command);
+  return offerForArgument(place, positionals(words, command), current);
 }
 
 const optionNamed = (command: Command, name: string): Option | undefined =>
@@ -136,7 +125,7 @@ const values: Record<string, readonly string[]> = {
   ...flagValues,
 };
 
-const named: Readonly<Record<string, Wanted['names']>> = {
+const named: Readonly<Record<string, Named>> = {
   '--namespace': 'namespaces',
   '--context': 'contexts',
   '--cluster': 'clusters',
@@ -144,20 +133,21 @@ const named: Readonly<Record<string, Wanted['names']>> = {
 };
 
 /** `before`: the part of the word before the value, which must be printed with it; `typed`: the value so far. */
-function wantedForFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
+function offerForFlag({ command, names }: Place, option: Option | undefined, before: string, typed: string) {
   const name = option?.long ?? '';
   const known = values[`${command.name()} ${name}`] ?? values[name];
   if (known && name === '--fail-on') return codesAfter(known, before, typed);
-  if (known) return { words: known.map((word) => ({ word: before + word })) };
-  if (Object.hasOwn(named, name)) return { names: named[name], before };
-  return /<(file|folder)>/.test(option?.flags ?? '') ? { areFiles: true } : {};
+  if (known) return asCandidates(known, before);
+  const what = Object.hasOwn(named, name) ? named[name] : undefined;
+  if (what) return names(what, before);
+  return /<(file|folder)>/.test(option?.flags ?? '') ? 'files' : [];
 }
 
 /** Codes are separated by commas; those already typed are not offered again. */
-function codesAfter(all: readonly string[], before: string, typed: string): Wanted {
+function codesAfter(all: readonly string[], before: string, typed: string): Candidate[] {
   const named = typed.split(',').slice(0, -1);
   const codes = all.filter((code) => !named.includes(code));
-  return { words: codes.map((code) => ({ word: before + [...named, code].join(',') })) };
+  return asCandidates(codes, before + named.map((code) => `${code},`).join(''));
 }
 
 /** The words that are neither flags nor their values, without the command's own name. */
@@ -167,24 +157,24 @@ function positionals(words: readonly string[], command: Command): string[] {
 }
 
 /** The arguments of the commands that take neither pods nor workloads. */
-const commandArguments: Record<string, Wanted> = {
-  replay: { areFiles: true },
-  recommend: { areFiles: true },
-  demo: { load: scenarios },
-  explain: { load: topics },
-  signals: { load: programs },
-  completion: { words: shells.map((word) => ({ word })) },
+const commandArguments: Record<string, () => Offer | Promise<Offer>> = {
+  replay: () => 'files',
+  recommend: () => 'files',
+  demo: async () =>
+    (await import('../../demo/scenarios.ts')).shippedScenarios.map(({ name, about }) => ({ word: name, about })),
+  explain: topics,
+  signals: async () => asCandidates((await import('../../advice/signals-command.ts')).programNames()),
+  completion: () => asCandidates(shells),
 };
 
-const namingPods: readonly string[] = ['check', 'why', 'fix', 'try'];
-
-function wantedForArgument(before: readonly string[], current: string, command: Command, program: Command): Wanted {
-  if (command.name() === 'options' && before.length === 0) return { words: commandsOf(program) };
-  if (command.name() === 'compare') return before.length < 2 ? { areFiles: true } : {};
+async function offerForArgument(place: Place, before: readonly string[], current: string): Promise<Offer> {
+  const { command, program, names } = place;
+  if (command.name() === 'options' && before.length === 0) return commandsOf(program);
+  if (command.name() === 'compare') return before.length < 2 ? 'files' : [];
   const isTrace = command === program;
   const isRollout = command.name() === 'rollout';
-  if (!isTrace && !isRollout && !namingPods.includes(command.name()))
-    return (before.length === 0 ? commandArguments[command.name()] : undefined) ?? {};
+  if (!isTrace && !isRollout && !['check', 'why', 'fix', 'try'].includes(command.name()))
+    return (before.length === 0 ? commandArguments[command.name()]?.() : undefined) ?? [];
   // Only a trace takes a node.
   const resourceOf = (type: string): NamedResource | undefined =>
     isTrace && nodeTypes.includes(type) ? 'nodes' : typeOf(type);
@@ -192,17 +182,17 @@ function wantedForArgument(before: readonly string[], current: string, command: 
   const [first, ...more] = before;
   // Only a trace takes several pods.
   const isNextPod = isTrace && before.every((word) => word.startsWith('pod/') || !word.includes('/'));
-  if (type !== undefined && slashed !== undefined)
-    return first === undefined || (isNextPod && typeOf(type) === 'pods')
-      ? { names: resourceOf(type), before: `${type}/` }
-      : {};
+  if (type !== undefined && slashed !== undefined) {
+    const of = first === undefined || (isNextPod && typeOf(type) === 'pods') ? resourceOf(type) : undefined;
+    return of ? names(of, `${type}/`) : [];
+  }
   const resource = first === undefined ? undefined : resourceOf(first);
-  if (resource !== undefined && more.length === 0) return { names: resource };
-  if (first !== undefined) return isNextPod && (resource ?? 'pods') === 'pods' ? { names: 'pods' } : {};
+  if (resource !== undefined && more.length === 0) return names(resource);
+  if (first !== undefined) return isNextPod && (resource ?? 'pods') === 'pods' ? names('pods') : [];
   const kinds = [...typeNames.filter((name) => !isRollout || name !== 'pod'), ...(isTrace ? ['node'] : [])];
   const types = kinds.map((word) => ({ word, about: 'kind of the target' }));
-  if (isRollout) return { words: types };
-  return { names: 'pods', words: [...(isTrace ? commandsOf(program) : []), ...types] };
+  if (isRollout) return types;
+  return [...(await names('pods')), ...(isTrace ? commandsOf(program) : []), ...types];
 }
 
 const commandsOf = (program: Command): Candidate[] =>

@@ -1,8 +1,7 @@
 import { isRecord, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs, nsPerMs, nsPerSecond, parseStamp, type Nanoseconds } from '../clock.ts';
-import type { WrittenLine } from './container-log.ts';
+import type { WrittenLine, PreparedScenario } from './prepare.ts';
 import { toRunTime, type Moments } from './player.ts';
-import type { PreparedScenario } from './prepare.ts';
 
 export type Mover = ReturnType<typeof createMover>;
 
@@ -100,19 +99,16 @@ function guess(
   const { nameTime, seenAt } = context;
   const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < nsPerSecond;
   if (field === 'deletionTimestamp') return uncutDeadline(stamp, grace, seenAt);
-  if (field === 'finishedAt')
-    return within(stamp, endsOf(scenario, context).find(isSecondOf) ?? fromMs(seenAt) - exitToArrivalNs);
+  // From a container's exit to the arrival of the status that shows it: 85 to 110 ms (SIGNALS.md §0, 6).
+  if (field === 'finishedAt') return within(stamp, endsOf(scenario, context).find(isSecondOf) ?? fromMs(seenAt - 95));
   if (nameTime === undefined) return guessFromArrival(stamp, seenAt);
-  if (field === 'creationTimestamp') return within(stamp, nameTime + eventToStoreNs);
+  // From the time in an Event's name to the API server's creationTimestamp.
+  if (field === 'creationTimestamp') return within(stamp, nameTime + 5n * nsPerMs);
   return isSecondOf(nameTime) ? nameTime : guessFromArrival(stamp, seenAt);
 }
 
 /** From a write in the cluster to its arrival at the recorder; measured in recordings that show both. */
 const writeToArrivalNs = 4n * nsPerMs;
-/** From a container's exit to the arrival of the status that shows it (SIGNALS.md §0, 6: 85 to 110 ms). */
-const exitToArrivalNs = 95n * nsPerMs;
-/** From the time in an Event's name to the API server's creationTimestamp. */
-const eventToStoreNs = 5n * nsPerMs;
 
 /** The guess stays within its second, so that it can be moved and cut again. `seenAt`: ms, when it was recorded first. */
 function guessFromArrival(stamp: Nanoseconds, seenAt: number): Nanoseconds {

@@ -1,8 +1,7 @@
 import { valueAt, type ChangeType, type KubeObject } from '../data/kube-object.ts';
 import type { Stored } from '../data/log.ts';
 import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
-import { fromMs, parseStamp } from '../clock.ts';
-import type { ContainerLog, WrittenLine } from './container-log.ts';
+import { fromMs, parseStamp, formatStamp, type Nanoseconds } from '../clock.ts';
 
 /** A recording prepared for playing. Every `at` is a recorded time in milliseconds. */
 export interface PreparedScenario {
@@ -59,9 +58,6 @@ interface RecordedLog extends Pick<ContainerLog, 'status' | 'refusal' | 'lines' 
   container: string;
 }
 
-/** How long after `ready` the pod's end begins without a request, since the recorder waited this long. */
-const recorderWaitMs = 1200;
-
 /** A stream that ends this soon after `ready` belongs to a container that had already ended. */
 const endedBeforeMs = 200;
 
@@ -87,7 +83,8 @@ export function prepareScenario({ rows }: Scenario): PreparedScenario {
 
 function triggerOf(rows: readonly Row[], readyAt: number): FirstRequest {
   const request = rows.find((row) => row.type === 'request');
-  if (request === undefined) return { kind: 'other', at: readyAt + recorderWaitMs, method: '', path: '' };
+  // Without a request the pod's end begins this many ms after `ready`, since the recorder waited this long.
+  if (request === undefined) return { kind: 'other', at: readyAt + 1200, method: '', path: '' };
   const { method, path } = request;
   const response = rows.find((row) => row.type === 'response' && row.method === method && row.path === path);
   const answer = response?.type === 'response' ? { ...response, at: ms(response.at) } : undefined;
@@ -171,3 +168,32 @@ function lineOf(line: string): WrittenLine {
 }
 
 const ms = (at: string): number => Date.parse(at);
+
+export interface WrittenLine {
+  stamp: Nanoseconds;
+  text: string;
+}
+
+export class ContainerLog {
+  /** The status of the recorded response to a request for this log, and its body unless it was 200. */
+  status = 200;
+  refusal?: unknown;
+  lines: WrittenLine[] = [];
+  ended = false;
+  /** The clients that follow it. */
+  readonly readers = new Set<{ line(line: WrittenLine): void; end(): void }>();
+
+  write(line: WrittenLine): void {
+    this.lines.push(line);
+    for (const reader of [...this.readers]) reader.line(line);
+  }
+
+  end(): void {
+    this.ended = true;
+    for (const reader of [...this.readers]) reader.end();
+    this.readers.clear();
+  }
+}
+
+/** A line as `timestamps=true` shows it. */
+export const stamped = ({ stamp, text }: WrittenLine): string => `${formatStamp(stamp, 9)} ${text}`;

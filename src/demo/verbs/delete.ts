@@ -1,21 +1,11 @@
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { success, disruptionBudget } from '../data/status.ts';
-import { matchesLabels } from '../data/selectors.ts';
+import { success, disruptionBudget, conflict } from '../data/status.ts';
+import { matchesLabels, parseBody } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';
 import type { ChangeStep } from '../play/prepare.ts';
-import {
-  checkPreconditions,
-  readDeleteOptions,
-  deleteOptionsOf,
-  parseBody,
-  type DeleteOptions,
-} from './delete-options.ts';
 import { formatStamp, fromMs } from '../clock.ts';
-
-/** How long the simulated node takes to end a pod whose end was not recorded. */
-const unrecordedEndMs = 300;
 
 /** A pod is its own response. The traced one ends as recorded, whatever grace is asked; with 0 it is removed at once. */
 export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind) {
@@ -38,7 +28,8 @@ export async function executeDelete(cluster: Playback, pod: KubeObject, options:
   const isFirst = pod.metadata.deletionTimestamp === undefined;
   if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, options);
   const isByController = cluster.scenario.trigger.kind === 'other';
-  cluster.player.begin(isByController ? marking.at - assumedDeleteMs : undefined);
+  // If only a controller deleted the recorded pod, a client's DELETE begins the pod's end 5 ms before that.
+  cluster.player.begin(isByController ? marking.at - 5 : undefined);
   const wasForced = marking.object.metadata.deletionGracePeriodSeconds === 0;
   const isForced = options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0;
   return isForced && !wasForced ? applyDeletion(cluster, pod, options) : recordedEnd(cluster, pod, marking.at);
@@ -54,9 +45,6 @@ const markingStep = ({ scenario }: Playback): ChangeStep | undefined =>
     .filter((step) => step.kind === 'change')
     .filter(({ resource, object }) => resource === 'pods' && object.metadata.name === scenario.pod)
     .find(({ type, object }) => object.metadata.deletionTimestamp !== undefined || type === 'DELETED');
-
-/** If only a controller deleted the recorded pod, a client's DELETE begins the pod's end this long before that. */
-const assumedDeleteMs = 5;
 
 async function recordedEnd(cluster: Playback, pod: KubeObject, markedAt: number): Promise<KubeObject> {
   const { player, scenario } = cluster;
@@ -85,7 +73,7 @@ function applyDeletion(cluster: Playback, pod: KubeObject, options: DeleteOption
 
 /** Plays the kubelet's last DELETE, with grace 0, for a pod whose end was not recorded. */
 async function finishLater(cluster: Playback, pod: KubeObject): Promise<void> {
-  await cluster.sleep(unrecordedEndMs);
+  await cluster.sleep(300); // as long as the simulated node takes
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
   applyDeletion(cluster, current, { graceSeconds: 0, isDryRun: false });
@@ -152,4 +140,33 @@ function checkBudgets(cluster: Playback, pod: KubeObject): void {
     const needed = numberAt(object, 'status.desiredHealthy');
     throw disruptionBudget(object.metadata.name, needed, numberAt(object, 'status.currentHealthy'));
   }
+}
+
+export interface DeleteOptions {
+  graceSeconds?: number;
+  uid?: string;
+  isDryRun: boolean;
+}
+
+/** DeleteOptions in the body of a DELETE, which may be empty. Throws a 400. */
+export const readDeleteOptions = ({ body }: { body: string }): DeleteOptions =>
+  deleteOptionsOf(body === '' ? {} : parseBody(body));
+
+/** DeleteOptions from an object, as in an Eviction. A negative grace period counts as 1 (SIGNALS.md §1). */
+function deleteOptionsOf(options: unknown): DeleteOptions {
+  const grace = valueAt(options, 'gracePeriodSeconds');
+  const uid = valueAt(options, 'preconditions.uid');
+  const dryRun = valueAt(options, 'dryRun');
+  return {
+    graceSeconds: typeof grace !== 'number' ? undefined : grace < 0 ? 1 : grace,
+    uid: typeof uid === 'string' ? uid : undefined,
+    isDryRun: Array.isArray(dryRun) && dryRun.includes('All'),
+  };
+}
+
+/** Throws a 409 if the object has another uid. */
+function checkPreconditions({ metadata: { name, uid } }: KubeObject, { uid: wanted }: DeleteOptions): void {
+  if (wanted === undefined || wanted === uid) return;
+  const what = `the UID in the precondition (${wanted}) does not match the UID in record (${uid})`;
+  throw conflict({ name }, `${what}. The object might have been deleted and then recreated`);
 }

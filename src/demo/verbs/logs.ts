@@ -3,7 +3,7 @@ import type { Kind } from '../data/kinds.ts';
 import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { isTrue, numberIn, type KubeRequest } from '../http/api-request.ts';
 import type { Call, Stream } from '../http/exchange.ts';
-import { stamped, type ContainerLog, type WrittenLine } from '../play/container-log.ts';
+import { stamped, type ContainerLog, type WrittenLine } from '../play/prepare.ts';
 import { parseStamp } from '../clock.ts';
 
 /** Serves GET pods/NAME/log: the lines so far and, with `follow`, new lines until the stream's recorded end. */

@@ -3,8 +3,7 @@ import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { select, since, stateAt, type Change } from '../data/log.ts';
 import { badRequest, continueExpired, invalidOption, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
-import type { Selector } from '../data/selectors.ts';
-import { isTrue, numberIn, revisionIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
+import { type Selector, isTrue, numberIn, revisionIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
 import type { Call, Stream } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 
@@ -25,9 +24,10 @@ export function serveList(cluster: Playback, exchange: Call, kind: Kind): void {
   const all = token === undefined ? found : found.filter(([key]) => key > token.after);
   const page = all.slice(0, numberIn(request.query, 'limit') || all.length);
   const rest = all.length - page.length;
+  const next = Buffer.from(`${revision} ${page.at(-1)?.[0] ?? ''}`).toString('base64url');
   const metadata = {
     resourceVersion: String(revision),
-    ...(rest > 0 && { continue: writeToken({ revision, after: page.at(-1)?.[0] ?? '' }), remainingItemCount: rest }),
+    ...(rest > 0 && { continue: next, remainingItemCount: rest }),
   };
   const objects = page.map(([, object]) => object);
   if (wantsTable(request)) return exchange.json(200, tableOf(kind, objects, cluster.clock.now(), metadata));
@@ -47,15 +47,8 @@ function revisionToRead(cluster: Playback, request: KubeRequest): number {
   return isExact ? asked : current;
 }
 
-interface Token {
-  revision: number;
-  /** The storage key of the last object of the page before. */
-  after: string;
-}
-
-const writeToken = ({ revision, after }: Token): string => Buffer.from(`${revision} ${after}`).toString('base64url');
-
-function readToken(text: string | null): Token | undefined {
+/** `after`: the storage key of the last object of the page before. */
+function readToken(text: string | null): { revision: number; after: string } | undefined {
   if (text === null || text === '') return undefined;
   const [, revision, after] = /^(\d+) (.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (after !== undefined) return { revision: Number(revision), after };
@@ -64,9 +57,6 @@ function readToken(text: string | null): Token | undefined {
 
 /** Items of a list carry neither kind nor apiVersion. */
 const asItem = ({ kind: _, apiVersion: __, ...item }: KubeObject): Omit<KubeObject, 'kind' | 'apiVersion'> => item;
-
-/** A real server ends a watch without timeoutSeconds after 30 to 60 minutes. */
-const defaultTimeoutSeconds = 1800;
 
 /** Serves WATCH: the current objects if requested, then each change as it happens. */
 export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void {
@@ -119,9 +109,9 @@ export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void 
   cluster.player.watched(kind.plural);
 }
 
-/** Without `sendBookmark`, the client wants none. */
+/** A real server ends a watch without timeoutSeconds after 30 to 60 minutes. Without `sendBookmark`, the client wants none. */
 function endInTime({ clock, bookmarkMs }: Playback, stream: Stream, sendBookmark?: () => void): void {
-  const lastsMs = (numberIn(stream.exchange.request.query, 'timeoutSeconds') || defaultTimeoutSeconds) * 1000;
+  const lastsMs = (numberIn(stream.exchange.request.query, 'timeoutSeconds') || 1800) * 1000;
   stream.onClose(clock.setTimeout(() => stream.end(), lastsMs));
   if (!sendBookmark) return;
   const sendThenWait = (): void => {

@@ -2,7 +2,7 @@ import type { Playback } from '../cluster.ts';
 import { groupVersion, servedKinds, type Kind } from '../data/kinds.ts';
 import { methodNotAllowed, noSuchPath } from '../data/status.ts';
 import type { Call } from '../http/exchange.ts';
-import { serveChange } from './change.ts';
+import { serveChange } from './merge.ts';
 import { serveDelete, serveEviction } from './delete.ts';
 import { serveLog } from './logs.ts';
 import { serveGet, serveList, serveWatch } from './read.ts';

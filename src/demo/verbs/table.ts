@@ -8,7 +8,7 @@ export const wantsTable = ({ headers }: Pick<KubeRequest, 'headers'>): boolean =
 
 /** A meta.k8s.io/v1 Table with a row for each object; `now` in milliseconds of the API server's clock. */
 export function tableOf(kind: Kind, objects: readonly KubeObject[], now: number, metadata: object = {}): object {
-  const columns = columnsOf[kind.plural] ?? otherColumns;
+  const columns = columnsOf[kind.plural] ?? [nameColumn, ageColumn];
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
@@ -36,7 +36,6 @@ interface Column {
 
 const nameColumn: Column = { name: 'Name', cell: ({ metadata }) => metadata.name };
 const ageColumn: Column = { name: 'Age', cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now) };
-const otherColumns: Column[] = [nameColumn, ageColumn];
 
 /** As in `kubernetes/pkg/printers/internalversion/printers.go`, for the kinds that a demo shows. */
 const columnsOf: Record<string, Column[]> = {

@@ -117,16 +117,15 @@ function count(counts: RequestCounts, { pathname, searchParams }: URL): void {
   else counts[/\/pods\/[^/]+\/log$/.test(pathname) ? 'logs' : 'others'] += 1;
 }
 
-/** Headers that only the run may set: they authenticate or impersonate a user, or belong to the connection. */
-const reservedHeaders = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
-
 /** Follows no redirects, and retries no broken connections: a probe measures what happens to this one request. */
 async function sendOnce(options: ClientOptions, { method, path, headers, signal }: SingleRequest): Promise<Reply> {
   const { base } = options;
   const url = new URL(`${pathPrefix(base)}${path}`, base.origin);
   if (url.origin !== base.origin)
     throw new PodexitError('probe.path', 'a path leads away from the API server', 'Check --probe.');
-  const allowed = Object.entries(headers).filter(([name]) => !reservedHeaders.test(name));
+  // Headers that only the run may set: they authenticate or impersonate a user, or belong to the connection.
+  const reserved = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
+  const allowed = Object.entries(headers).filter(([name]) => !reserved.test(name));
   // A probe's own timeout, which aborts its requests, is shorter.
   const timeouts = { connectTimeoutMs: maxSilenceMs, headersTimeoutMs: maxSilenceMs };
   return await sendAuthenticated(options, (identity) =>

@@ -132,7 +132,7 @@ interface Fields extends ReturnType<typeof readFields> {}
 
 /** `place`: where the mapping is in the file, for error texts. */
 function readFields(value: unknown, file: string, place = '') {
-  if (!isMapping(value))
+  if (value != null && (typeof value !== 'object' || Array.isArray(value)))
     throw invalid(file, place === '' ? 'it is not a mapping of keys to values' : notA(place, value, 'a mapping'));
   const raw = asObject(value);
   const at = (name: string) => (place === '' ? name : `${place}.${name}`);
@@ -175,8 +175,6 @@ function readFields(value: unknown, file: string, place = '') {
     wrong: (what: string): Error => invalid(file, `"${place}" ${what}`),
   };
 }
-
-const isMapping = (value: unknown): boolean => value == null || (typeof value === 'object' && !Array.isArray(value));
 
 function asText(value: unknown, file: string, place: string): string {
   if (value == null) return '';

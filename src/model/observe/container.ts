@@ -4,16 +4,13 @@ import { commandsIn } from '../../programs/shell-script.ts';
 import { secondsOf } from '../../programs/shell-words.ts';
 import { trapOf, trappedOther, trapRuns } from './command-line.ts';
 import {
-  asArray,
-  asBoolean,
   asNumber,
   asObject,
+  asPort,
   asSeconds,
   asString,
   asStrings,
-  compact,
-  nonEmpty,
-  isPresent,
+  listWith,
   maybe,
   shape,
   asText,
@@ -26,20 +23,35 @@ export type Stamp = string;
 
 export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
 
-/** A lifecycle handler without its command, URL or headers. `inert`: a plain sleep, which signals nothing itself. */
-export interface Handler {
-  exec?: { inert?: boolean; seconds?: number };
-  httpGet?: Record<string, never>;
-  sleep?: { seconds: number };
-  tcpSocket?: Record<string, never>;
-}
+export type Handler = NonNullable<ReturnType<typeof narrowHandler>>;
 
-const portReader = maybe(shape({ port: (raw) => asNumber(raw) ?? asString(raw) }));
+const isThere = maybe(shape({}));
+
+/** A lifecycle handler without its command, URL or headers. */
+const narrowHandler = unlessEmpty(
+  shape({
+    exec: maybe(
+      shape({
+        /** A plain sleep, which signals nothing itself. */
+        inert: (raw, exec) => raw === true || sleepOf(exec) !== undefined || undefined,
+        seconds: (_raw, exec) => sleepOf(exec),
+      }),
+    ),
+    httpGet: isThere,
+    sleep: maybe(shape({ seconds: (raw) => asSeconds(raw) ?? 0 })),
+    tcpSocket: isThere,
+  }),
+);
+
+const sleepOf = ({ seconds, command }: JsonObject): number | undefined =>
+  asNumber(seconds) ?? plainSleep(asStrings(command));
+
+const portReader = maybe(shape({ port: asPort }));
 
 export type Probe = ReturnType<typeof narrowProbe>;
 
 const narrowProbe = shape({
-  exec: maybe(shape({})),
+  exec: isThere,
   httpGet: portReader,
   tcpSocket: portReader,
   grpc: portReader,
@@ -66,23 +78,8 @@ export const narrowContainer = shape({
   handlesOther: noted((line) => trapOf(line, 'TERM') === undefined && trappedOther(line) !== undefined),
   /** Computed here: the name of the program that its command starts, without folder and arguments. */
   program: (raw, { command }) => (asStrings(command)[0] ?? asString(raw))?.split('/').at(-1)?.slice(0, 64),
-  ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowContainerPort)),
+  ports: listWith('containerPort', shape({ name: asString, containerPort: asNumber })),
 });
-
-function narrowHandler(raw: unknown): Handler | undefined {
-  if (!isPresent(raw)) return undefined;
-  const handler = asObject(raw);
-  if (isPresent(handler['exec'])) {
-    const exec = asObject(handler['exec']);
-    const seconds = asNumber(exec['seconds']) ?? plainSleep(asStrings(exec['command']));
-    const inert = asBoolean(exec['inert']) === true || seconds !== undefined;
-    return { exec: compact({ inert: inert || undefined, seconds }) };
-  }
-  if (isPresent(handler['httpGet'])) return { httpGet: {} };
-  if (isPresent(handler['sleep'])) return { sleep: { seconds: asSeconds(asObject(handler['sleep'])['seconds']) ?? 0 } };
-  if (isPresent(handler['tcpSocket'])) return { tcpSocket: {} };
-  return undefined;
-}
 
 /** The seconds of `sleep 5`, also in a shell. Any other command may do anything, for example `kill -TERM 1`. */
 export function plainSleep(command: readonly string[]): number | undefined {
@@ -108,14 +105,6 @@ function noted(isSo: (line: string) => boolean) {
   };
 }
 
-function narrowContainerPort(raw: unknown): { name?: string; containerPort: number }[] {
-  const port = asObject(raw);
-  const containerPort = asNumber(port['containerPort']);
-  return containerPort === undefined ? [] : [compact({ name: asString(port['name']), containerPort })];
-}
-
-const narrowWaiting = shape({ reason: asString });
-const narrowRunning = shape({ startedAt: asString });
 const narrowTerminated = shape({
   exitCode: (raw) => asNumber(raw) ?? 0,
   reason: asString,
@@ -123,15 +112,11 @@ const narrowTerminated = shape({
   finishedAt: asString,
 });
 
-export interface ContainerState {
-  waiting?: ReturnType<typeof narrowWaiting>;
-  running?: ReturnType<typeof narrowRunning>;
-  terminated?: ReturnType<typeof narrowTerminated>;
-}
+export type ContainerState = ReturnType<typeof narrowState>;
 
-export function narrowState(raw: unknown): ContainerState {
-  const { terminated, running, waiting } = asObject(raw);
-  if (asNumber(asObject(terminated)['exitCode']) !== undefined) return { terminated: narrowTerminated(terminated) };
-  if (isPresent(running)) return { running: narrowRunning(running) };
-  return isPresent(waiting) ? { waiting: narrowWaiting(waiting) } : {};
-}
+/** The API server sets one of them. */
+export const narrowState = shape({
+  waiting: maybe(shape({ reason: asString })),
+  running: maybe(shape({ startedAt: asString })),
+  terminated: (raw) => (asNumber(asObject(raw)['exitCode']) === undefined ? undefined : narrowTerminated(raw)),
+});

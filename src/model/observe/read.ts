@@ -106,6 +106,19 @@ export const unlessEmpty =
     return Object.keys(object).length > 0 ? object : undefined;
   };
 
+/** The number or the name of a port. */
+export const asPort = (value: unknown): number | string | undefined => asNumber(value) ?? asString(value);
+
+/** The items, of at most 64, that have a port with this name. */
+export const listWith =
+  <K extends string, T extends { readonly [_ in K]?: number }>(key: K, reader: Reader<T>) =>
+  (raw: unknown): (T & Record<K, number>)[] | undefined =>
+    nonEmpty(
+      asArray(raw, 64)
+        .map(reader)
+        .filter((one): one is T & Record<K, number> => one[key] !== undefined),
+    );
+
 /** An array of at most `max` items, or undefined if it is empty. */
 export const listOf =
   <T>(reader: Reader<T>, max: number): Reader<T[] | undefined> =>

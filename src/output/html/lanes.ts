@@ -1,13 +1,6 @@
 /** What each lane of the picture contains: bars with uncertain ends, and points. Data only. */
-import type {
-  EndpointTimeline,
-  Interval,
-  Mark,
-  Phase,
-  ProbeResult,
-  ReplacementTimeline,
-  Timeline,
-} from '../../infer/timeline.ts';
+import type { EndpointTimeline, Interval, Mark, Phase, ReplacementTimeline, Timeline } from '../../infer/timeline.ts';
+import type { ProbeResult } from '../../infer/probes.ts';
 import type { MarkName } from '../../model/report.ts';
 import { lengthText } from '../../verdict/length-text.ts';
 import { exitText, markText } from '../mark-text.ts';
@@ -105,10 +98,12 @@ function laneKindOf({ name, subject }: Mark | Phase): LaneKind {
 }
 
 /** A lasting state that is not a phase: in its Service, still listed, ready. */
-const stateBar = (look: Look, start: Interval | undefined, end: Interval): Bar[] =>
-  start
-    ? [{ look, label: lookTexts[look], start, end, title: lookTexts[look], lines: [], evidence: end.evidence }]
-    : [];
+export const stateBar = (
+  look: Look,
+  start: Interval | undefined,
+  end: Interval | undefined,
+  title: string = lookTexts[look],
+): Bar[] => (start && end ? [{ look, label: title, start, end, title, lines: [], evidence: end.evidence }] : []);
 
 /** A tick for each half second with failures, as high as their share. Failed requests to the pod itself are not lost traffic. */
 export function probeLane({ target, via, sent, failed, slices }: ProbeResult, zero: number): Lane {

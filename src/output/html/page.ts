@@ -13,35 +13,30 @@ import type { Item } from './lanes.ts';
 import { script } from './script.ts';
 import { style } from './style.ts';
 import { drawPods } from './pods.ts';
-import { foldedTable } from './tables.ts';
 import { join, markup, trusted, type Child, type Html } from './markup.ts';
 import { drawTimeline, pictureSvg, type Picture } from './timeline.ts';
-import { penFor, plainStyle } from '../palette.ts';
+import { plainPen } from '../palette.ts';
 import { dateText, deletedByText, deletedText, podGraceText, ownerText, podText } from '../pod-facts.ts';
-import { podsTable, tablesOf } from '../report-tables.ts';
+import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
 import { forJson, forTerminal } from '../safe-text.ts';
 import { printYaml } from '../machine/yaml.ts';
 
 /** The page's heading says the answer, and its facts the pod. */
-const rowsOnly = { pen: penFor(plainStyle), rowsOnly: true };
+const rowsOnly = { pen: plainPen, rowsOnly: true };
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
   // Without marks there is no picture, and nothing to zoom or to hover.
   const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
-  return pageOf({
-    title: `${report.answer.word}: ${podText(timeline)}`,
-    top: [
-      headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
-      factsList(factsOf(report)),
-      cardBoxes(cardLines, { ...report, answer: { ...report.answer, advice: [], fix: [] } }),
-      fixOf(report.answer.fix, report.answer.advice),
-    ],
-    picture,
-    notes: timeline.notes,
-    tables: tablesOf(report).map((table) => foldedTable(table, timeline.notes)),
-  });
+  const top = [
+    headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
+    factsList(factsOf(report)),
+    cardBoxes(cardLines, { ...report, answer: { ...report.answer, advice: [], fix: [] } }),
+    fixOf(report.answer.fix, report.answer.advice),
+  ];
+  const tables = tablesOf(report).map((table) => foldedTable(table, timeline.notes));
+  return pageOf(`${report.answer.word}: ${podText(timeline)}`, top, picture, tables, timeline.notes);
 }
 
 /** The page of a run over several pods: a lane for each pod, and those of the probes below them. */
@@ -58,29 +53,23 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
     ['total', numbers.total === undefined ? undefined : secondsText(numbers.total)],
     ['exit code', String(numbers.exitCode)],
   ];
-  return pageOf({
-    title: numbers.sentence,
-    top: [
-      headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
-      factsList(facts),
-      cardBoxes(rolloutCardLines, { ...numbers, fix: undefined }),
-      fixOf(numbers.fix ? [numbers.fix] : []),
-    ],
-    picture: first && drawPods(reports),
-    tables: reports.length > 0 && foldedTable(podsTable(reports)),
-  });
+  const top = [
+    headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
+    factsList(facts),
+    cardBoxes(rolloutCardLines, { ...numbers, fix: undefined }),
+    fixOf(numbers.fix ? [numbers.fix] : []),
+  ];
+  return pageOf(numbers.sentence, top, first && drawPods(reports), first && foldedTable(podsTable(reports)));
 }
 
-interface Page {
-  readonly title: string;
-  readonly top: readonly Child[];
-  readonly picture: Picture | undefined;
-  /** The observations that the picture cites. */
-  readonly notes?: Timeline['notes'];
-  readonly tables: Child;
-}
-
-function pageOf({ title, top, picture, notes, tables }: Page): string {
+/** `notes`: the observations that the picture cites. */
+function pageOf(
+  title: string,
+  top: readonly Child[],
+  picture: Picture | undefined,
+  tables: Child,
+  notes?: Timeline['notes'],
+): string {
   const figure =
     picture &&
     markup`
@@ -127,13 +116,11 @@ function headOf(title: string): Html {
     </head>`;
 }
 
-const tones = { good: 'good', bad: 'bad', warning: 'doubt' } as const;
-
 function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html {
   return markup`
     <header>
       <p class="eyebrow">${eyebrow}</p>
-      <h1><span class="${tones[ink]}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+      <h1><span class="${ink === 'warning' ? 'doubt' : ink}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
     </header>`;
 }
 
@@ -213,3 +200,27 @@ function dataOf(items: readonly Item[], notes: Timeline['notes']): Html {
 }
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+/** `notes`: what cells of evidence may link to. */
+function foldedTable({ title, columns, rows }: ReportTable, notes?: Timeline['notes']): Child {
+  const listed = new Set(allNotes(notes).map(({ seq }) => seq));
+  const numeric = columns.map((column) => column.startsWith('#') && markup` class="num"`);
+  const head = columns.map((column, at) => markup`<th scope="col"${numeric[at]}>${column.replace(/^[#`]/, '')}</th>`);
+  const citation = (seq: number): Child => (listed.has(seq) ? markup`<a href="#o${seq}">${seq}</a>` : String(seq));
+  const cellOf = (cell: Cell, at: number): Child => {
+    if (typeof cell !== 'string') return join(cell.map(citation), ' ');
+    if (columns[at]?.startsWith('`')) return markup`<code>${cell}</code>`;
+    return columns[at] === 'severity' ? markup`<span class="severity ${cell}">${cell}</span>` : cell;
+  };
+  const body = rows.map(
+    (row) =>
+      markup`<tr${title === 'Observations' && markup` id="o${String(row[0])}"`}>${row.map((cell, at) => markup`<td${numeric[at]}>${cellOf(cell, at)}</td>`)}</tr>`,
+  );
+  return markup`
+    <details>
+      <summary>${title} (${rows.length})</summary>
+      <div class="scroll" role="region" aria-label="${title}" tabindex="0">
+        <table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>
+      </div>
+    </details>`;
+}

@@ -1,9 +1,10 @@
 /** The picture of a run over several pods: a lane for each pod, on one axis of wall-clock time, and the probes' lanes. */
-import type { Interval, ProbeResult, Timeline } from '../../infer/timeline.ts';
+import type { ProbeResult } from '../../infer/probes.ts';
+import type { Interval, Timeline } from '../../infer/timeline.ts';
 import type { Report } from '../../verdict/report.ts';
 import { byTime } from '../report-tables.ts';
 import { clockText, exactly } from '../time-text.ts';
-import { phaseBar, pointOf, probeLane, type Bar, type Item, type Lane, type Point } from './lanes.ts';
+import { phaseBar, pointOf, probeLane, stateBar, type Bar, type Item, type Lane, type Point } from './lanes.ts';
 import { pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
 
 /** Pods are in the order of their deletions. The axis counts from the first one. */
@@ -12,7 +13,7 @@ export function drawPods(reports: readonly Report[]): Picture {
   const scale = scaleOf(ordered.map(({ timeline }) => timeline));
   const lanes = [...ordered.map(podLane), ...probesOf(reports).map((probe) => probeLane(probe, scale.zero))];
   const axis = row('seconds', `after ${clockText(scale.zero, 1, 'utc')} UTC`, 'time axis', 36, ticks(scale));
-  return pictureOf(lanes, scale, { axis, height: 34, pointY: 17 });
+  return pictureOf(lanes, scale, axis, 34, 17);
 }
 
 /** The phases of the pod and of the container that exited last, which decided how long it took. */
@@ -24,17 +25,15 @@ function podLane({ timeline, answer }: Report): Lane {
   const name = pod.metadata.name;
   const withPodName = <T extends Item>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
   const isOnLane = (subject: string | undefined): boolean => subject === undefined || subject === slowest?.name;
-  const wait = (look: Bar['look'], start: Interval | undefined, end: Interval | undefined, title: string): Bar[] =>
-    start && end ? [{ look, label: '', start, end, title, lines: [], evidence: end.evidence }] : [];
   const done = marks.find((mark) => mark.name === 'containers-done')?.at;
   const { heldMs, note = '' } = trigger;
   const bars: Bar[] = [
-    ...wait('accept', heldMs === undefined ? undefined : exactly(zero - heldMs), exactly(zero), note),
+    ...stateBar('accept', heldMs === undefined ? undefined : exactly(zero - heldMs), exactly(zero), note),
     ...phases
       .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
       .map((phase) => phaseBar(phase, timeline)),
-    ...wait('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
-  ].map((bar) => atEstimate(withPodName(bar)));
+    ...stateBar('cleanup', slowest?.exit?.at, done, 'until the kubelet reported the exit'),
+  ].map((bar) => ({ ...withPodName(bar), label: '', start: atShown(bar.start), end: atShown(bar.end) }));
   const points: Point[] = marks
     .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')
     .map((mark) => ({ ...withPodName(pointOf(mark, timeline)), at: atShown(mark.at) }));
@@ -42,8 +41,6 @@ function podLane({ timeline, answer }: Report): Lane {
 }
 
 /** Among many pods a bar shows only its most likely position; its hover text still has the interval. */
-const atEstimate = (bar: Bar): Bar => ({ ...bar, label: '', start: atShown(bar.start), end: atShown(bar.end) });
-
 const atShown = (at: Interval): Interval => ({ ...at, earliest: at.shown, latest: at.shown });
 
 /** Every report contains the run's probes: of each target, take the result with most requests. */

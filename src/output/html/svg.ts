@@ -1,7 +1,7 @@
 /** `-o svg`, `--report FILE.svg`: a picture without script. Converters to PNG know neither variables nor dark mode. */
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
-import { penFor, plainStyle } from '../palette.ts';
+import { plainPen as pen } from '../palette.ts';
 import { podText } from '../pod-facts.ts';
 import { flow, plain } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -10,46 +10,28 @@ import { rolloutIcon } from '../text/rollout-card.ts';
 import { markup, trusted } from './markup.ts';
 import { drawPods } from './pods.ts';
 import { chart, dark, light } from './style.ts';
-import { drawnLanes, drawTimeline, lineHeight, margin, pictureWidth, type Drawn, type Picture } from './timeline.ts';
-
-const pen = penFor(plainStyle);
+import { drawnLanes, drawTimeline, lineHeight, margin, pictureWidth, type Picture } from './timeline.ts';
 
 export function renderSvg(report: Report): string {
   const { timeline, answer } = report;
-  return svgOf({
-    subject: podText(timeline),
-    icon: iconOf(report),
-    headline: `${answer.word} ${answer.headline}`,
-    picture: timeline.marks.length > 0 ? drawTimeline(timeline) : undefined,
-  });
+  const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
+  return svgOf(podText(timeline), iconOf(report), `${answer.word} ${answer.headline}`, picture);
 }
 
 /** The picture of a run over several pods: a lane for each. */
-export function renderRolloutSvg(numbers: RolloutNumbers, reports: readonly Report[]): string {
-  return svgOf({
-    subject: numbers.target,
-    icon: rolloutIcon(numbers),
-    headline: numbers.sentence,
-    picture: reports.length > 0 ? drawPods(reports) : undefined,
-  });
-}
+export const renderRolloutSvg = (numbers: RolloutNumbers, reports: readonly Report[]): string =>
+  svgOf(numbers.target, rolloutIcon(numbers), numbers.sentence, reports.length > 0 ? drawPods(reports) : undefined);
 
 /** Characters that fit in a line of the headline. */
 const headlineLength = 105;
 
-interface Drawing {
-  readonly subject: string;
-  readonly icon: Icon;
-  readonly headline: string;
-  /** Absent: nothing was observed. */
-  readonly picture: Picture | undefined;
-}
-
-function svgOf({ subject, icon, headline, picture }: Drawing): string {
+/** Without a picture nothing was observed. */
+function svgOf(subject: string, icon: Icon, headline: string, picture: Picture | undefined): string {
   const title = `${pen.symbol(icon.symbol)} ${forTerminal(headline)}`;
   const head = flow(pen, [plain(title)], { width: headlineLength, hang: 2 });
   const top = margin + 22 + head.length * lineHeight + 6;
-  const lanes = picture ? drawnLanes(picture, top) : noPicture(top + 14);
+  const none = markup`<text class="muted" x="${margin}" y="${top + 14}">Nothing was observed that could be drawn.</text>`;
+  const lanes = picture ? drawnLanes(picture, top) : { drawn: none, bottom: top + 14 };
   const height = lanes.bottom + margin;
   const drawn = markup`
     <svg xmlns="http://www.w3.org/2000/svg" width="${pictureWidth}" height="${height}" viewBox="0 0 ${pictureWidth} ${height}" role="img">
@@ -62,11 +44,6 @@ function svgOf({ subject, icon, headline, picture }: Drawing): string {
     </svg>`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n${drawn.html}\n`;
 }
-
-const noPicture = (y: number): Drawn => ({
-  drawn: [markup`<text class="muted" x="${margin}" y="${y}">Nothing was observed that could be drawn.</text>`],
-  bottom: y,
-});
 
 const rules = `
 svg { font-family: ui-sans-serif, system-ui, "Helvetica Neue", Arial, sans-serif; font-size: 12px; }

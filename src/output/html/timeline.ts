@@ -24,21 +24,19 @@ export interface Picture {
 export function drawTimeline(timeline: Timeline): Picture {
   const scale = scaleOf(timeline);
   const guides = guidesOf(timeline, scale);
-  const [axis, gaps] = [ruler(timeline, scale, guides), gapRows(timeline, scale, guides)];
-  return pictureOf(lanesOf(timeline), scale, { axis, height: 46, pointY: 35.5, guides, gaps });
+  const axis = ruler(timeline, scale, guides);
+  return pictureOf(lanesOf(timeline), scale, axis, 46, 35.5, guides, gapRows(timeline, scale, guides));
 }
 
 /** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars, `gaps` below the lanes. */
 export function pictureOf(
   lanes: readonly Lane[],
   scale: Scale,
-  {
-    axis,
-    height,
-    pointY,
-    guides,
-    gaps = [],
-  }: { axis: LaneRow; height: number; pointY: number; guides?: Html; gaps?: LaneRow[] },
+  axis: LaneRow,
+  height: number,
+  pointY: number,
+  guides?: Html,
+  gaps: readonly LaneRow[] = [],
 ): Picture {
   const items: Item[] = [];
   const remember = (item: Item): number => items.push(item) - 1;

@@ -14,8 +14,8 @@ type KnownError = Pick<PodexitError, 'code' | 'message' | 'hint'>;
 export const errorDocument = ({ code, message, hint }: KnownError) =>
   ({ apiVersion: 'podexit/v1', kind: 'Error', code, message, hint }) as const;
 
-export const renderErrorJson = (error: KnownError): string => `${jsonText(errorDocument(error), 2)}\n`;
-
-/** The same as a line of an ndjson stream (docs/ndjson.md). */
-export const renderErrorLine = (error: KnownError): string =>
-  `${jsonText({ type: 'error', error: errorDocument(error) })}\n`;
+/** The document, or the same as a line of an ndjson stream (docs/ndjson.md). */
+export const renderError = (error: KnownError, format: 'document' | 'lines'): string =>
+  format === 'document'
+    ? renderJson(errorDocument(error))
+    : `${jsonText({ type: 'error', error: errorDocument(error) })}\n`;

@@ -148,11 +148,10 @@ function balanced(body: string): boolean {
   return opened.length === 0;
 }
 
-const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '\\': '\\', '/': '/' };
-
 function unquote(source: string, body: string): string {
   const quoted = /^(["'])((?:\\.|(?!\1)[^\\])*)\1$/s.exec(body);
   if (quoted === null) throw badTemplate(source, 'the text in it has no closing quote');
+  const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '\\': '\\', '/': '/' };
   return (quoted[2] ?? '').replace(/\\(.)/gs, (_all, character: string) => {
     const unescaped = escapes[character];
     if (unescaped === undefined) throw badTemplate(source, `\\${character} means nothing in it`);
@@ -204,7 +203,8 @@ function assertNode(node: Node): void {
   if (!evaluated.test(type)) throw new Error('its filter is not one comparison');
   if (type === 'Identifier' && !name.startsWith('_$_'))
     throw new Error(`"${name}" in it is neither a field nor quoted text`);
-  if (blocked.has(property?.name ?? '')) throw new Error(`"${property?.name}" in it is not a field`);
+  if (['constructor', '__proto__'].includes(property?.name ?? ''))
+    throw new Error(`"${property?.name}" in it is not a field`);
   // A name after a dot is a field, which needs no check.
   [...Object.values(rest), ...(computed ? [property] : [])].flat().filter(isNode).forEach(assertNode);
 }
@@ -212,5 +212,3 @@ function assertNode(node: Node): void {
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
 
 const evaluated = /^(?:Identifier|Literal|(?:Binary|Logical|Conditional|Member|Unary|Array|Call)Expression)$/;
-
-const blocked = new Set(['constructor', '__proto__']);

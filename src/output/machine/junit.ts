@@ -4,8 +4,8 @@ import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { cardLines } from '../text/card.ts';
 import { ownerText, podText } from '../pod-facts.ts';
-import { penFor, plainStyle } from '../palette.ts';
-import { writeXml, type XmlElement } from './xml.ts';
+import { plainPen } from '../palette.ts';
+import { writeXml, type XmlElement } from '../html/markup.ts';
 
 /** Cases fail only with a bad exit code: under `--warn-only` (0) nothing fails, and the cases still describe the exit. */
 export function renderJunit(report: Report): string {
@@ -147,7 +147,7 @@ function classOf({ timeline }: Report): string {
   return `${namespace}.${ownerText(timeline)?.replace('/', '.') ?? name}`;
 }
 
-const bodyOf = (report: Report): string[] => cardLines(report, { pen: penFor(plainStyle), columns: 80 });
+const bodyOf = (report: Report): string[] => cardLines(report, { pen: plainPen, columns: 80 });
 
 const count = (cases: readonly XmlElement[], kind: string): number =>
   cases.filter(({ children = [] }) => children.some(({ name }) => name === kind)).length;

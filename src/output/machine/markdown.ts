@@ -5,7 +5,7 @@ import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { exitRows } from '../text/card-rows.ts';
 import { iconOf, trafficSign } from '../text/card.ts';
-import { penFor, plainStyle } from '../palette.ts';
+import { plainPen as pen } from '../palette.ts';
 import { deletedText, ownerText, podText } from '../pod-facts.ts';
 import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutIcon, rolloutRows } from '../text/rollout-card.ts';
@@ -34,7 +34,7 @@ export const renderRolloutMarkdown = (numbers: RolloutNumbers, reports: readonly
 export function rolloutSections(numbers: RolloutNumbers, reports: readonly Report[]): string[] {
   const { symbol } = rolloutIcon(numbers);
   const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen)
-    .slice(0, maxRows)
+    .slice(0, 8) // ten lines together with the heading and the line below it
     .map(({ label, pieces }) =>
       `- ${label} ${forMarkdown(pieces.map(({ text }) => text).join(''), 1000)}`.replace('-  ', '- '),
     );
@@ -46,11 +46,6 @@ export function rolloutSections(numbers: RolloutNumbers, reports: readonly Repor
   ];
   return sections.filter((text) => text !== '');
 }
-
-/** Ten lines together with the heading and the line below it. */
-const maxRows = 8;
-
-const pen = penFor(plainStyle);
 
 /** Heading, pod, and one line each for containers, traffic, requests, gates and why: ten at most. */
 function answerSection(report: Report): string {

@@ -1,18 +1,19 @@
 /**
  * The live view as lines: always an answer line on top, then a warning if the node does not respond, a bar for each
  * container against its grace period, a lane for each Service, the replacement. A pure function of the Timeline, the time
- * (ms, client's clock) and the window. At most `rows` - 1 lines, each narrower than `columns`, so that it can always be
- * repainted.
+ * (ms, client's clock) and the window.
  */
-import type { Timeline } from '../../infer/timeline.ts';
+import type { Timeline, ContainerTimeline, EndpointTimeline, Interval } from '../../infer/timeline.ts';
 import type { CardFlags } from './card.ts';
 import { podText } from '../pod-facts.ts';
-import { containerLanes, probeLanes, replacementLane, serviceLanes, type LiveLane } from './live-lanes.ts';
-import { nodeTrouble, liveStatus } from './status.ts';
-import type { Pen } from '../palette.ts';
-import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
+import { nodeTrouble, liveStatus, countedGrace, durationText, stoppingOf, usedText } from './status.ts';
+import type { Pen, Ink, SymbolName } from '../palette.ts';
+import { dim, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
-import type { Line } from './screen.ts';
+import { byService } from '../../verdict/drain-lead.ts';
+import { graceMs, markOf, signalName } from '../../verdict/rule-input.ts';
+import { exitInk, exitText, hookText, otherReady, shareInk } from '../mark-text.ts';
+import { offsetText } from '../time-text.ts';
 
 export interface FrameWindow extends Pick<CardFlags, 'flags'> {
   readonly columns: number;
@@ -20,19 +21,18 @@ export interface FrameWindow extends Pick<CardFlags, 'flags'> {
   readonly pen: Pen;
 }
 
-export function frame(timeline: Timeline, now: number, window: FrameWindow): Line[] {
-  const { columns, rows, pen, flags = '' } = window;
-  const [width, room] = [columns - 1, rows - 1];
-  if (room < 1 || width < 1) return [];
-  const clipped = (lines: readonly Piece[][]): Line[] => lines.map((line) => clipPieces(pen, line, width));
+export function frame(timeline: Timeline, now: number, window: FrameWindow): Piece[][] {
+  const { columns: width, rows: room, pen, flags = '' } = window;
   const top = topLine(pen, timeline, now, width);
-  if (!timeline.deleted) return clipped([top]);
+  if (!timeline.deleted) return [top];
   const warning = nodeTrouble(timeline, now, flags).map((text, index) => [
     piece('bad', `${index === 0 ? `  ${pen.symbol('bad')} ` : '    '}${forTerminal(text)}`),
   ]);
   const lanes = [
-    ...containerLanes(timeline, now),
-    ...serviceLanes(timeline, now),
+    ...timeline.containers
+      .filter(({ ran, kind }) => ran || kind === 'container')
+      .map((container) => containerLane(container, timeline, now)),
+    ...byService(timeline.endpoints).map(({ service, own }) => serviceLane(service, own, timeline, now)),
     ...probeLanes(timeline),
     ...replacementLane(timeline),
   ];
@@ -40,12 +40,12 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
   const shown = fitLanes(lanes, space);
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
-  return clipped([
+  return [
     top,
     ...warning.slice(0, room - 1),
     ...shown.slice(0, left > 0 ? Math.max(0, space - 1) : space).map((lane) => laneLine(pen, lane, widths)),
     ...(left > 0 && space > 0 ? [[dim(`  … ${left + 1} more`)]] : []),
-  ]);
+  ];
 }
 
 /** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout`, the last if it fits. */
@@ -54,34 +54,27 @@ function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piec
   const piecesOf = (isBrief: boolean, shown = facts): Piece[] =>
     shown.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
   // The countdown says more than the word.
-  const shownWord = width < narrowColumns && facts.length > 1 ? '' : word;
+  const shownWord = width < 58 && facts.length > 1 ? '' : word;
   const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - piecesWidth(pieces);
-  const least = shownWord === '' ? minNarrowPodColumns : minPodColumns;
+  // Enough of a pod's name to tell it from its siblings.
+  const least = shownWord === '' ? 6 : 12;
   const forms = [piecesOf(false), piecesOf(true), piecesOf(true, facts.slice(0, 2))];
   const rest = forms.find((pieces) => leftBy(pieces) >= least) ?? piecesOf(true);
   const name = shorten(pen, forTerminal(podText(timeline)), Math.max(least, leftBy(rest)));
   return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }
 
-/** Enough of a pod's name to tell it from its siblings. */
-const minPodColumns = 12;
-const minNarrowPodColumns = 6;
-const narrowColumns = 58;
-
 interface Widths {
   readonly name: number;
   readonly bar: number;
 }
 
-const maxNameColumns = 20;
-const maxBarCells = 60;
-
 /** Names get a fifth, words up to 46 columns, the bar the rest. In a narrow window words matter more than the bar. */
 function widthsFor(width: number, lanes: readonly LiveLane[]): Widths {
   const longest = Math.max(8, ...lanes.map(({ name }) => textWidth(forTerminal(name))));
-  const name = Math.min(longest, maxNameColumns, Math.max(6, Math.floor(width / 5)));
+  const name = Math.min(longest, 20, Math.max(6, Math.floor(width / 5)));
   const rest = width - name - 4;
-  const bar = Math.min(maxBarCells, rest - Math.min(46, Math.ceil(rest * 0.68)) - 2);
+  const bar = Math.min(60, rest - Math.min(46, Math.ceil(rest * 0.68)) - 2);
   return { name, bar: bar < 8 ? 0 : bar };
 }
 
@@ -112,4 +105,143 @@ function fitLanes(lanes: readonly LiveLane[], room: number): LiveLane[] {
   if (lanes.length <= room) return [...lanes];
   const kept = new Set([...lanes].sort((a, b) => a.rank - b.rank).slice(0, Math.max(0, room)));
   return lanes.filter((lane) => kept.has(lane));
+}
+
+export interface LiveLane {
+  readonly name: string;
+  /** One after the other from the left; `until`: ratio of the whole bar. */
+  readonly stretches: readonly { readonly look: SymbolName; readonly ink: Ink; readonly until: number }[];
+  /** Whether to draw the rest of the bar, which is what is left of the grace period. */
+  readonly isTrack?: boolean;
+  readonly words: string;
+  readonly ink: Ink;
+  /** If the window is too low, lanes of the highest rank are dropped first. */
+  readonly rank: number;
+}
+
+function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): LiveLane {
+  const { name, ran, exit, preStop, outcome } = container;
+  const counted = countedGrace(container, timeline);
+  const shareAt = (at: number): number =>
+    counted ? Math.max(0, (at - counted.start) / (counted.end - counted.start)) : 0;
+  const end = exit?.at.shown ?? now;
+  const share = ran ? shareAt(end) : 0;
+  const hook = preStop ? Math.min(share, shareAt(preStop.end?.shown ?? end)) : 0;
+  const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(share);
+  return {
+    name,
+    stretches: [
+      { look: 'hook', ink, until: hook },
+      { look: 'full', ink, until: share },
+    ],
+    isTrack: ran,
+    words: containerWords(container, timeline, now),
+    ink: exit?.code === undefined ? (ran ? 'plain' : 'dim') : exitInk[outcome],
+    rank: ran && !exit ? 0 : 3,
+  };
+}
+
+function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
+  const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;
+  const { zero } = timeline;
+  if (!ran) return 'not running';
+  const end =
+    outcome === 'killed' && kill ? 'SIGKILL' : exit?.code === undefined ? 'probably exited' : exitText(container);
+  if (exit) return `${end} at ${offsetText(exit.at, zero)}s`;
+  if (kill && kill.shown <= now) return `SIGKILL at ${offsetText(kill, zero)}s`;
+  if (stopSignal && stopSignal.shown <= now)
+    return container.reaction === 'none' && now - stopSignal.shown >= 2000 // a shorter silence is no news
+      ? `no reaction to ${signalName(container)} for ${durationText(now - stopSignal.shown)}`
+      : `${usedOf(container, timeline, now)}${signalName(container)} at ${offsetText(stopSignal, zero)}s`;
+  const sent = signalSentBy(container, timeline);
+  if (sent !== undefined && now > sent) return `${usedOf(container, timeline, now)}${signalName(container)} sent`;
+  if (preStop && (preStop.end?.shown ?? Infinity) > now)
+    return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${durationText(now - preStop.start.shown)}`;
+  if (kind === 'sidecar' && timeline.containers.some((other) => other.kind === 'container' && other.ran && !other.exit))
+    return 'waits for the other containers';
+  return stoppingOf(container, timeline) || preStop ? 'kubelet started termination' : 'running';
+}
+
+/** `0:05 of 0:20 · `, as on the top line. */
+function usedOf(container: ContainerTimeline, timeline: Timeline, now: number): string {
+  const counted = countedGrace(container, timeline);
+  return counted ? `${usedText(counted, now)} · ` : '';
+}
+
+/** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */
+const maxSignalDelayMs = 1000;
+
+/** ms by which the signal has certainly been sent, though nothing shows it yet; undefined if something comes before it. */
+function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
+  const { name, kind, preStop } = container;
+  const stopping = stoppingOf(container, timeline);
+  if (!stopping || kind === 'sidecar') return undefined;
+  if (hookText(name, timeline) === undefined) return stopping.at.latest + maxSignalDelayMs;
+  return preStop?.sleepSeconds === undefined
+    ? undefined
+    : stopping.at.latest + preStop.sleepSeconds * 1000 + maxSignalDelayMs;
+}
+
+/** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
+function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): LiveLane {
+  const { zero } = timeline;
+  const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));
+  const others = Math.min(...slices.map(({ otherReady: count }) => count));
+  const wasReady = slices.some((slice) => slice.wasReady);
+  const gone = markOf(timeline, 'removed')?.at.shown;
+  const length = graceMs(timeline);
+  const share = (at: number): number => Math.min(1, Math.max(0, (at - zero) / length));
+  const isLastEndpoint = others === 0;
+  return {
+    name: `svc/${service}`,
+    stretches: [
+      { look: 'routed', ink: 'good', until: wasReady ? share(removed?.shown ?? now) : 0 },
+      { look: 'unrouted', ink: isLastEndpoint ? 'warning' : 'dim', until: share(gone ?? now) },
+    ],
+    words: !wasReady
+      ? `not ready before · ${otherReady(others)}`
+      : removed
+        ? `removed ${offsetText(removed, zero)}s · ${otherReady(others)}`
+        : 'ready, gets new connections',
+    ink: removed ? (isLastEndpoint ? 'warning' : 'plain') : wasReady ? 'good' : 'dim',
+    rank: 1,
+  };
+}
+
+/** A tick for each half second in which requests failed. Failed requests to the pod itself are not lost traffic. */
+function probeLanes(timeline: Timeline): LiveLane[] {
+  const { probes, zero, now: seen } = timeline;
+  const length = Math.max(graceMs(timeline), seen - zero);
+  return probes.map(({ via, sent, failed, slices }, index) => {
+    return {
+      name: index === 0 ? 'requests' : `requests ${index + 1}`,
+      stretches: slices.map((slice) => ({
+        look: slice.failed > 0 ? 'lost' : 'answered',
+        ink: slice.failed === 0 ? 'good' : via === 'pod-proxy' ? 'dim' : 'bad',
+        until: Math.max(0, slice.to - zero) / length,
+      })),
+      words: `${sent} sent · ${failed} failed`,
+      ink: via !== 'pod-proxy' && failed > 0 ? 'bad' : 'plain',
+      rank: 2,
+    };
+  });
+}
+
+/** The latest time; undefined until all slices have one. */
+function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length < times.length ? undefined : known.sort((a, b) => a.shown - b.shown).at(-1);
+}
+
+function replacementLane({ replacement, zero }: Timeline): LiveLane[] {
+  if (!replacement) return [];
+  const { name, createdAt, scheduledAt, startedAt, readyAt } = replacement;
+  const steps = [
+    ['ready', readyAt],
+    ['started', startedAt],
+    ['scheduled', scheduledAt],
+  ] as const;
+  const [step, at = createdAt] = steps.find(([, moment]) => moment) ?? ['created'];
+  const words = `${step} ${offsetText(at, zero)}s: ${name}`;
+  return [{ name: 'replacement', stretches: [], words, ink: readyAt ? 'good' : 'plain', rank: 4 }];
 }

@@ -177,9 +177,6 @@ function retractedText(mark: Mark, { who, text }: MarkText): string {
     : `${who}: not confirmed: ${text}`;
 }
 
-/** If fewer columns are left beside the head, the words are printed below it. */
-const minTextColumns = 18;
-
 function line(
   { pen, timestamps, width, who: columns, zero }: LineLayout,
   at: Interval,
@@ -191,6 +188,7 @@ function line(
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);
   const head = [dim(`${width < 60 ? '' : '  '}${time}`), plain('  '), piece('accent', name), plain('  ')];
   const hang = piecesWidth(head);
-  if (width - hang >= minTextColumns) return flow(pen, [...head, ...words], { width, hang });
+  // If fewer columns are left beside the head, the words are printed below it.
+  if (width - hang >= 18) return flow(pen, [...head, ...words], { width, hang });
   return [...flow(pen, head, { width, hang: 4 }), ...flow(pen, [plain('    '), ...words], { width, hang: 4 })];
 }

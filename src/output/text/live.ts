@@ -1,37 +1,31 @@
-/** The live view: changes scroll by, and the frame below them is repainted, at most ten times a second. */
+/**
+ * What a run shows as it goes on: lines, or at a terminal the live view, in which changes scroll by, and the frame below
+ * them is repainted, at most ten times a second.
+ */
 import type { Timeline } from '../../infer/timeline.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
 import { iconOf, lastLines } from './card.ts';
 import { frame } from './frame.ts';
 import { createChangeLines } from './history.ts';
-import { endLines, type LinesOptions } from './lines.ts';
-import { penFor, type Pen } from '../palette.ts';
+import { createLines, createSortedLines, endLines, type LinesOptions } from './lines.ts';
+import { canRepaint, penFor, styleOf } from '../palette.ts';
 import { closingText } from '../pod-facts.ts';
-import type { Clock } from '../ports.ts';
-import { clipPieces, flow, piece, plain } from '../prose.ts';
-import { forTerminal } from '../safe-text.ts';
-import { createScreen, type Line } from './screen.ts';
-
-/** `write` gets escape sequences too. */
-export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 'timestamps' | 'flags'> {
-  readonly columns: () => number;
-  readonly rows: () => number;
-  /** That of the observations. */
-  readonly clock: Clock;
-}
+import type { OutputPorts } from '../ports.ts';
+import { createPainting, type TerminalOptions } from './screen.ts';
+import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
+import type { Format } from '../formats.ts';
+import type { LookOptions, View } from '../view.ts';
 
 export type LiveView = ReturnType<typeof createLive>;
 
 export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>) {
-  const { columns, rows, clock, logs = false, flags } = options;
+  const { clock, logs = false, flags } = options;
   const pen = penFor(options.style);
   const history = createChangeLines(pen, { ...options, logs });
   let timeline: Timeline | undefined;
-  const { add, leave, ...painting } = createPainting(options, pen, () =>
-    timeline
-      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags })
-      : [],
+  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
+    timeline ? frame(timeline, Math.max(clock.now(), timeline.now), { columns, rows, pen, flags }) : [],
   );
   return {
     ...painting,
@@ -44,85 +38,64 @@ export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions,
     end: (report: Report) => {
       // run/ending/leaving.ts has already printed what happens to the pod.
       if (report.verdict.exitCode > 128 && !options.verbose)
-        return leave(lastLines({ pen, columns: columns() }, iconOf(report), closingText(report)));
-      leave([...history.rest(report.timeline), '', ...endLines(pen, report, columns(), options)]);
+        return leave(lastLines({ pen, columns: options.columns() }, iconOf(report), closingText(report)));
+      leave([...history.rest(report.timeline), '', ...endLines(pen, report, options.columns(), options)]);
     },
     close: () => leave([]),
   };
 }
 
-const minRepaintMs = 100;
-const idleRepaintMs = 1000;
-const spinnerMs = 100;
+export function openTerminal(kind: Format['kind'], look: LookOptions, ports: OutputPorts): View {
+  const options = viewOptions(look, ports);
+  const lines = { ...options, columns: ports.stdout.isTty ? options.columns : undefined };
+  if (look.isSorted) return createSortedLines(lines);
+  if (!isRepainted(kind, ports)) return withTimelines(createLines(lines));
+  const live = createLive(options);
+  return { ...withTimelines(live), ...repainting(ports, live) };
+}
 
-/** A region that is repainted, lines that scroll by above it, and a spinner before there is either. */
-export function createPainting({ write, columns, clock }: TerminalOptions, pen: Pen, region: () => Line[]) {
-  const screen = createScreen(write, columns, pen);
-  let above: string[] = [];
-  let hasContent = false;
-  let closed = false;
-  let paintedAt = -Infinity;
-  let cancel = (): void => {};
-  const paint = (): void => {
-    cancel();
-    const lines = region();
-    hasContent ||= lines.length + above.length > 0;
-    const hasWritten = screen.paint(above, hasContent ? lines : [spinner(pen, clock.now(), columns())]);
-    if (hasWritten && hasContent) paintedAt = clock.now();
-    above = [];
-    if (!hasContent || lines.length > 0) paintAfter(hasContent ? idleRepaintMs : spinnerMs);
-  };
-  const paintAfter = (ms: number): void => {
-    cancel();
-    cancel = clock.setTimeout(paint, ms);
-  };
-  /** Not more often than people can read. */
-  const paintSoon = (): void => {
-    const wait = paintedAt + minRepaintMs - clock.now();
-    if (wait <= 0) paint();
-    else paintAfter(wait);
-  };
-  /** Prints lines above the region, which is repainted soon. */
-  const add = (lines: readonly string[]): void => {
-    if (closed) return;
-    above.push(...lines);
-    paintSoon();
-  };
-  paint();
+/** Whether the live view is requested and the terminal can show it; else there are lines. */
+export const isRepainted = (kind: Format['kind'], { stdout, env }: OutputPorts): boolean =>
+  kind === 'live' && canRepaint({ env, isTty: stdout.isTty });
+
+/** The options of a view on stdout. */
+export const viewOptions = (look: LookOptions, { stdout, env, platform, clock }: OutputPorts) => ({
+  ...look,
+  flags: look.connectionFlags,
+  style: styleOf(look, { env, isTty: stdout.isTty, platform }),
+  write: (text: string): void => stdout.write(text),
+  columns: (): number => stdout.columns(),
+  rows: (): number => stdout.rows(),
+  clock,
+});
+
+/** What an output does with a view that repaints. */
+export function repainting(
+  { stdout, stderr }: OutputPorts,
+  view: Pick<LiveView, 'resize' | 'suspend' | 'say' | 'close'>,
+) {
+  const unsubscribe = [stdout.onResize(() => view.resize()), stdout.onSuspend(() => view.suspend())];
   return {
-    add,
-    resize: () => {
-      if (closed) return;
-      screen.forget();
-      paintSoon();
+    say(text: string): boolean {
+      if (stderr.isTty) view.say(text);
+      return stderr.isTty;
     },
-    /** This process is about to be suspended: the terminal is the shell's until the next painting. */
-    suspend: () => screen.leave([]),
-    /** Prints our own message, whole lines, above the region. */
-    say: (text: string) => {
-      const lines = messageLines(pen, text, columns());
-      if (closed) write(lines.map((line) => `${line}\r\n`).join(''));
-      else add(lines);
-    },
-    /** Replaces the region by lines that stay, and restores the terminal. May be called more than once. */
-    leave: (lines: readonly string[]) => {
-      if (closed) return;
-      closed = true;
-      cancel();
-      screen.leave([...above, ...lines]);
+    close(): void {
+      unsubscribe.forEach((stop) => stop());
+      view.close();
     },
   };
 }
 
-/** Wrapped here: if the terminal wrapped it, an older painting would show after the last row. */
-const messageLines = (pen: Pen, text: string, width: number): string[] =>
-  text
-    .replace(/\n$/, '')
-    .split('\n')
-    .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
-
-function spinner(pen: Pen, now: number, columns: number): Line {
-  const frames = pen.style.unicode ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '-\\|/';
-  const sign = frames.charAt(Math.floor(now / spinnerMs) % frames.length);
-  return clipPieces(pen, [piece('accent', sign), plain(' reading the pod')], columns - 1);
+/** Shows the timeline after each observation. During a burst of log lines, which narrow little, it is rarely recomputed. */
+function withTimelines(view: Pick<LiveView, 'step' | 'end'>): View {
+  const isWorthIt = createChatterLimit();
+  let timeline: Timeline | undefined;
+  return {
+    step(trace, observation) {
+      if (isWorthIt(trace, observation)) timeline = timelineOf(trace);
+      view.step(timeline, observation);
+    },
+    end: (report) => view.end(report),
+  };
 }

@@ -4,7 +4,6 @@
  * once, causes before their effects. It is printed again, as one update, only if it turns out to be really different.
  */
 import type { Interval, Mark, Timeline } from '../../infer/timeline.ts';
-import type { MarkName } from '../../model/report.ts';
 import { halfDigitMs, isWide, printedAt } from '../time-text.ts';
 
 export interface PrintEvent {
@@ -17,12 +16,6 @@ export interface PrintEvent {
   readonly was?: Interval | undefined;
 }
 
-interface PrintedMark {
-  readonly mark: Mark;
-  /** The part of the printed text that can still change. */
-  readonly result: string;
-}
-
 /** An inferred mark with a wider interval is held back. */
 const maxWidthMs = 500;
 /** No mark is held back longer than this after it has certainly happened. */
@@ -30,7 +23,8 @@ const maxHoldMs = 1000;
 
 /** The returned function tells what to print after each change. `isLast`: all that is left, since nothing follows. */
 export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => PrintEvent[] {
-  const printed = new Map<string, PrintedMark>();
+  /** `result`: the part of the printed text that can still change. */
+  const printed = new Map<string, { readonly mark: Mark; readonly result: string }>();
   /** Marks that are held back, and since when (ms) each has certainly happened. */
   let held = new Map<string, number | undefined>();
   /** ms: the time of the last line. */
@@ -138,13 +132,12 @@ const dependsOnHook = ({ name, subject, provisional }: Mark, { containers }: Tim
   provisional &&
   containers.find((container) => container.name === subject)?.preStop?.outcome === 'unknown';
 
-/** Marks of the whole pod that follow from the ends of all its containers. */
-const podEndMarks: ReadonlySet<MarkName> = new Set(['containers-done', 'final-delete', 'removed']);
-
 /** Earlier marks of the timeline that led to this one. */
 function causesOf(mark: Mark, marks: readonly Mark[]): Mark[] {
   const own = marks.findIndex(({ id }) => id === mark.id);
   const before = marks.slice(0, own);
-  if (podEndMarks.has(mark.name)) return before.filter(({ name }) => !name.startsWith('replacement'));
+  // Marks of the whole pod that follow from the ends of all its containers.
+  if (['containers-done', 'final-delete', 'removed'].includes(mark.name))
+    return before.filter(({ name }) => !name.startsWith('replacement'));
   return mark.subject === undefined ? [] : before.filter(({ subject }) => subject === mark.subject);
 }

@@ -4,11 +4,10 @@ import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts
 import type { Report } from '../../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
-import type { RolloutResult } from '../rollout-report.ts';
 import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import { triggerText } from '../mark-text.ts';
-import type { Pen } from '../palette.ts';
+import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { heldText } from '../pod-facts.ts';
 import { flow, piece, plain } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -17,22 +16,22 @@ import { clockText, type Timestamps } from '../time-text.ts';
 /** `23:04:31.2  checkout-6677656c54-258qr  ✔ Graceful: app exited 3.1s after SIGTERM …`; several lines only in a window. */
 export function endedPodLines(pen: Pen, report: Report, timestamps: Timestamps, width = Infinity): string[] {
   const { timeline, verdict, answer } = report;
-  const { symbol, ink } = iconOf({ verdict });
-  const pieces = [
-    piece('dim', timestamps === 'relative' ? '' : `${clockText(timeline.now, 1, timestamps)}  `),
-    piece('accent', forTerminal(timeline.pod.metadata.name)),
-    plain('  '),
-    piece(ink, pen.symbol(symbol)),
-    plain(` ${forTerminal(answer.summary, 1000)}`),
-  ];
-  return flow(pen, pieces, { width, hang: 2 });
+  const time = timestamps === 'relative' ? '' : `${clockText(timeline.now, 1, timestamps)}  `;
+  return endedLines(pen, time, timeline.pod.metadata.name, iconOf({ verdict }), answer.summary, width);
 }
 
-export const rolloutText = ({ numbers, reports }: RolloutResult, pen: Pen, columns: number): string[] => [
-  ...reports.flatMap((report) => endedPodLines(pen, report, 'utc')),
-  '',
-  ...rolloutCardLines(numbers, { pen, columns }),
-];
+/** What has ended, as one line, or in `width` columns. `name`, `words`: unescaped. */
+export function endedLines(
+  pen: Pen,
+  time: string,
+  name: string,
+  { symbol, ink }: { readonly symbol: SymbolName; readonly ink: Ink },
+  words: string,
+  width: number,
+): string[] {
+  const head = [piece('dim', time), piece('accent', forTerminal(name)), plain('  '), piece(ink, pen.symbol(symbol))];
+  return flow(pen, [...head, plain(` ${forTerminal(words, 1000)}`)], { width, hang: 2 });
+}
 
 export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
   const outcome = outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown';

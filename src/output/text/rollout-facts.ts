@@ -173,14 +173,13 @@ const inks: Record<Step, Ink> = {
   ready: 'good',
 };
 
-/** Waiting reasons of containers that start as they should. */
-const usualReasons: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
-
 function newPodOf({ object: pod, seenAt, event }: Known<Pod>): NewPod {
   const step = stepOf(pod);
   const waiting = statusesOf(pod).flatMap(({ name, state }) => {
     const reason = state?.waiting?.reason;
-    return reason === undefined || usualReasons.has(reason) ? [] : [`${name} ${reason}`];
+    // Containers that start as they should wait for these.
+    const isUsual = ['ContainerCreating', 'PodInitializing', undefined].includes(reason);
+    return isUsual ? [] : [`${name} ${reason}`];
   });
   const why = step === 'ready' ? undefined : (waiting[0] ?? (event?.step === step ? eventText(event) : undefined));
   const ink = waiting.length > 0 && step !== 'ready' ? 'bad' : inks[step];

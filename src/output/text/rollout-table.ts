@@ -11,19 +11,16 @@ import { plural } from '../../verdict/words.ts';
 import { shareInk } from '../mark-text.ts';
 import type { FrameWindow } from './frame.ts';
 import { penFor } from '../palette.ts';
-import { clipPieces, dim, liveTable, piece, plain, type Piece, type TableRow } from '../prose.ts';
+import { dim, liveTable, piece, plain, type Piece, type TableRow } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
-import type { Line } from './screen.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
-import { createPainting, type TerminalOptions } from './live.ts';
+import { createPainting, type TerminalOptions } from './screen.ts';
 import type { NewPod, RolloutFacts, ServiceCounts } from './rollout-facts.ts';
 import { endedPodLines, rolloutCardLines } from './rollout-card.ts';
 
-/** At most `rows` - 1 lines, each narrower than `columns`. */
-function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
-  const [width, room] = [columns - 1, rows - 1];
-  if (room < 1 || width < 1) return [];
+function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Piece[][] {
+  const { columns: width, rows: room, pen, flags = '' } = window;
   const ended = state.pods.flatMap(({ report }) => report ?? []);
   const open = state.pods.filter((pod) => !isGone(pod));
   const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
@@ -31,13 +28,10 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
     topLine(state, now),
     ...(trouble === undefined ? [] : [[piece('bad', `  ${pen.symbol('bad')} ${forTerminal(trouble)}`)]]),
     ...(ended.length > 0 ? [endedLine(ended)] : []),
-    ...[...state.held].slice(0, maxHeld).map(([pod, why]) => [piece('warning', `  ${forTerminal(`${pod}: ${why}`)}`)]),
+    ...[...state.held].slice(0, 3).map(([pod, why]) => [piece('warning', `  ${forTerminal(`${pod}: ${why}`)}`)]),
   ];
   const table = (titles: readonly string[], own: readonly TableRow[]): Piece[][] => liveTable(pen, titles, own, width);
-  const services = table(
-    ['SERVICE', 'READY', 'FEWEST', 'WANTED'],
-    state.services.slice(0, maxServices).map(serviceRow),
-  );
+  const services = table(['SERVICE', 'READY', 'FEWEST', 'WANTED'], state.services.slice(0, 3).map(serviceRow));
   // Those that are not ready yet are worth a row most.
   const newPods = [...state.newPods].sort((a, b) => Number(a.isReady) - Number(b.isReady) || a.seenAt - b.seenAt);
   const space = Math.max(0, room - head.length - services.length);
@@ -46,10 +40,10 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
   // Oldest deletions first: those pods end next, or hang.
   const old = fitRows(open, spaceOfOld, 'terminating');
   const next = fitRows(newPods, space - spaceOfOld, 'new');
-  const lines: Piece[][] = [
+  return [
     ...head,
     ...table(
-      width < narrowColumns ? narrowTitles : columnTitles,
+      width < 90 ? narrowTitles : columnTitles,
       old.shown.map((pod) => rowOf(pod, now)),
     ),
     ...old.rest,
@@ -60,12 +54,7 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
     ...next.rest,
     ...services,
   ];
-  return lines.slice(0, room).map((line) => clipPieces(pen, line, width));
 }
-
-/** Budgets hold few pods at a time, and a Service more than these has rarely the same pods. */
-const maxHeld = 3;
-const maxServices = 3;
 
 /** As many as fit in `space` lines together with their titles, and a line that counts the rest. */
 function fitRows<T>(rows: readonly T[], space: number, what: string): { shown: readonly T[]; rest: Piece[][] } {
@@ -102,8 +91,6 @@ function endedLine(ended: readonly Report[]): Piece[] {
   return [plain('  ended  '), piece(isGood ? 'good' : 'bad', forTerminal(counts.join(', ')))];
 }
 
-/** In a narrower window, titles are shorter. */
-const narrowColumns = 90;
 const columnTitles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
 const narrowTitles = ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'];
 
@@ -167,11 +154,11 @@ interface RolloutState extends RolloutFacts {
 }
 
 export function createRolloutLive(options: TerminalOptions) {
-  const { columns, rows, clock, timestamps, flags } = options;
+  const { clock, timestamps, flags } = options;
   const pen = penFor(options.style);
   let state: (() => RolloutState) | undefined;
-  const { add, leave, ...painting } = createPainting(options, pen, () =>
-    state ? rolloutFrame(state(), clock.now(), { columns: columns(), rows: rows(), pen, flags }) : [],
+  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
+    state ? rolloutFrame(state(), clock.now(), { columns, rows, pen, flags }) : [],
   );
   return {
     ...painting,
@@ -183,10 +170,10 @@ export function createRolloutLive(options: TerminalOptions) {
     /** Prints a pod with a bad exit code above the table; others, and those that Ctrl-C left behind, are only counted. */
     ended: (report: Report) => {
       const { exitCode } = report.verdict;
-      if (exitCode !== 0 && exitCode <= 128) add(endedPodLines(pen, report, timestamps, columns()));
+      if (exitCode !== 0 && exitCode <= 128) add(endedPodLines(pen, report, timestamps, options.columns()));
     },
     /** Replaces the table by the card. */
-    end: (numbers: RolloutNumbers) => leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
+    end: (numbers: RolloutNumbers) => leave(rolloutCardLines(numbers, { pen, columns: options.columns(), flags })),
     close: () => leave([]), // Whatever happened, and perhaps more than once: restores the terminal.
   };
 }

@@ -5,10 +5,10 @@
  * Terminals that rewrap lines on a resize keep it there, so the new width tells how far up the region begins.
  */
 import type { Pen } from '../palette.ts';
-import { paintedRuns, piecesWidth, type Piece } from '../prose.ts';
-
-/** One line of the region, narrower than the window. */
-export type Line = readonly Piece[];
+import type { Clock } from '../ports.ts';
+import { clipPieces, flow, paintedRuns, piece, piecesWidth, plain, type Piece } from '../prose.ts';
+import { forTerminal } from '../safe-text.ts';
+import type { LinesOptions } from './lines.ts';
 
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
@@ -18,7 +18,7 @@ const eraseBelow = '\u001b[J';
 const eraseLine = '\u001b[2K';
 const eraseRest = '\u001b[K';
 
-export function createScreen(write: (text: string) => void, columns: () => number, pen: Pen) {
+function createScreen(write: (text: string) => void, columns: () => number, pen: Pen) {
   let region: readonly { readonly text: string; readonly width: number }[] = [];
   let isKnown = true;
   let isCursorHidden = false;
@@ -36,7 +36,7 @@ export function createScreen(write: (text: string) => void, columns: () => numbe
 
   return {
     /** Returns whether it wrote anything. `lines`, the new region, must be fewer than those of the window. */
-    paint: (above: readonly string[], lines: readonly Line[]): boolean => {
+    paint: (above: readonly string[], lines: readonly Piece[][]): boolean => {
       const next = lines.map((line) => ({ text: paintedRuns(pen, line), width: piecesWidth(line) }));
       const isSame = (at: number): boolean =>
         isKnown && above.length === 0 && region[at] !== undefined && region[at].text === next[at]?.text;
@@ -67,4 +67,95 @@ export function createScreen(write: (text: string) => void, columns: () => numbe
       if (text + cursor !== '') write(text + cursor);
     },
   };
+}
+
+/** `write` gets escape sequences too. */
+export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 'timestamps' | 'flags'> {
+  readonly columns: () => number;
+  readonly rows: () => number;
+  /** That of the observations. */
+  readonly clock: Clock;
+}
+
+const spinnerMs = 100;
+
+/**
+ * A region that is repainted, lines that scroll by above it, and a spinner before there is either. `draw`: the region, in
+ * this many columns and rows; what exceeds them is cut off, so that it can always be repainted.
+ */
+export function createPainting(
+  { write, columns, rows, clock }: TerminalOptions,
+  pen: Pen,
+  draw: (columns: number, rows: number) => Piece[][],
+) {
+  const screen = createScreen(write, columns, pen);
+  let above: string[] = [];
+  let hasContent = false;
+  let closed = false;
+  let paintedAt = -Infinity;
+  let cancel = (): void => {};
+  const paint = (): void => {
+    cancel();
+    const [width, room] = [columns() - 1, rows() - 1];
+    const drawn = width < 1 || room < 1 ? [] : draw(width, room).slice(0, room);
+    const lines = drawn.map((line) => clipPieces(pen, line, width));
+    hasContent ||= lines.length + above.length > 0;
+    const hasWritten = screen.paint(above, hasContent ? lines : [spinner(pen, clock.now(), columns())]);
+    if (hasWritten && hasContent) paintedAt = clock.now();
+    above = [];
+    if (!hasContent || lines.length > 0) paintAfter(hasContent ? 1000 : spinnerMs);
+  };
+  const paintAfter = (ms: number): void => {
+    cancel();
+    cancel = clock.setTimeout(paint, ms);
+  };
+  /** Not more often than people can read. */
+  const paintSoon = (): void => {
+    const wait = paintedAt + 100 - clock.now();
+    if (wait <= 0) paint();
+    else paintAfter(wait);
+  };
+  /** Prints lines above the region, which is repainted soon. */
+  const add = (lines: readonly string[]): void => {
+    if (closed) return;
+    above.push(...lines);
+    paintSoon();
+  };
+  paint();
+  return {
+    add,
+    resize: () => {
+      if (closed) return;
+      screen.forget();
+      paintSoon();
+    },
+    /** This process is about to be suspended: the terminal is the shell's until the next painting. */
+    suspend: () => screen.leave([]),
+    /** Prints our own message, whole lines, above the region. */
+    say: (text: string) => {
+      const lines = messageLines(pen, text, columns());
+      if (closed) write(lines.map((line) => `${line}\r\n`).join(''));
+      else add(lines);
+    },
+    /** Replaces the region by lines that stay, and restores the terminal. May be called more than once. */
+    leave: (lines: readonly string[]) => {
+      if (closed) return;
+      closed = true;
+      cancel();
+      screen.leave([...above, ...lines]);
+    },
+  };
+}
+
+/** Wrapped here: if the terminal wrapped it, an older painting would show after the last row. */
+const messageLines = (pen: Pen, text: string, width: number): string[] =>
+  text
+    .replace(/\n$/, '')
+    .split('\n')
+    .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
+
+function spinner(pen: Pen, now: number, columns: number): Piece[] {
+  const frames = pen.style.unicode ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '-\\|/';
+  const sign = frames.charAt(Math.floor(now / spinnerMs) % frames.length);
+  return clipPieces(pen, [piece('accent', sign), plain(' reading the pod')], columns - 1);
 }

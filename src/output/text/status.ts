@@ -1,6 +1,5 @@
 /** The progress of a deletion at a given time, in a word and a few facts, and a warning if the node is silent. Pure. */
 import type { ContainerTimeline, Mark, Timeline } from '../../infer/timeline.ts';
-import type { MarkName } from '../../model/report.ts';
 import { serviceNames } from '../../verdict/drain-lead.ts';
 import { markOf } from '../../verdict/rule-input.ts';
 import type { Ink } from '../palette.ts';
@@ -134,18 +133,11 @@ export function durationText(ms: number): string {
   return `${hours > 0 ? `${hours}:${two(rest)}` : String(rest)}:${two(seconds % 60)}`;
 }
 
-/** After the acceptance; a kubelet starts termination within a second (SIGNALS.md §2). */
-const silentAfterMs = 5000;
-/** Past the grace period: a hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2). */
-const overdueAfterMs = 5000;
-
-/** Marks after which the node has nothing left to stop. */
-const containersOver: ReadonlySet<MarkName> = new Set(['removed', 'containers-done', 'final-delete']);
-
 /** What is wrong with the node and what to run, or nothing. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
 export function nodeTrouble(timeline: Timeline, now: number, flags: string): string[] {
   const { pod } = timeline;
-  if (timeline.marks.some(({ name }) => containersOver.has(name))) return [];
+  // Then the node has nothing left to stop.
+  if (timeline.marks.some(({ name }) => ['removed', 'containers-done', 'final-delete'].includes(name))) return [];
   const text = troubleText(timeline, now);
   if (text === undefined) return [];
   const node = pod.spec.nodeName;
@@ -166,11 +158,13 @@ function troubleText(timeline: Timeline, now: number): string | undefined {
     return `node ${node} has been NotReady for ${durationText(now - downAt)}: nothing stops this pod until it is back`;
   const accepted = markOf(timeline, 'accepted')?.at.shown;
   const reacted = markOf(timeline, 'acknowledged') ?? markOf(timeline, 'stopping');
-  if (!reacted && containers.some(isStillRunning) && accepted !== undefined && now - accepted > silentAfterMs)
+  // A kubelet starts termination within a second after the acceptance (SIGNALS.md §2).
+  if (!reacted && containers.some(isStillRunning) && accepted !== undefined && now - accepted > 5000)
     return `kubelet on ${node} is not responding: no reaction for ${durationText(now - accepted)}`;
   const trouble = markOf(timeline, 'acknowledged')?.note;
   if (trouble !== undefined) return trouble;
   const left = killDueIn(timeline, now);
-  if (left === undefined || left > -overdueAfterMs) return undefined;
+  // A hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2).
+  if (left === undefined || left > -5000) return undefined;
   return `kubelet on ${node} is not responding: SIGKILL is overdue by ${durationText(-left)}`;
 }

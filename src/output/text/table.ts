@@ -25,10 +25,8 @@ export function tableLines(pen: Pen, rows: readonly (readonly string[])[], colum
   return table.toString().split('\n');
 }
 
-const corners = ['top-mid', 'top-left', 'top-right', 'bottom-mid', 'bottom-left', 'bottom-right'] as const;
-const joints = ['left-mid', 'mid-mid', 'right-mid'] as const;
 const asciiBox = {
-  ...Object.fromEntries([...corners, ...joints].map((place) => [place, '+'])),
-  ...Object.fromEntries((['top', 'bottom', 'mid'] as const).map((place) => [place, '-'])),
-  ...Object.fromEntries((['left', 'right', 'middle'] as const).map((place) => [place, '|'])),
+  ...{ 'top-mid': '+', 'top-left': '+', 'top-right': '+', 'bottom-mid': '+', 'bottom-left': '+', 'bottom-right': '+' },
+  ...{ 'left-mid': '+', 'mid-mid': '+', 'right-mid': '+', top: '-', bottom: '-', mid: '-' },
+  ...{ left: '|', right: '|', middle: '|' },
 };

@@ -4,7 +4,7 @@ import type { Report } from '../../verdict/report.ts';
 import { graceMs, shareOfGrace } from '../../verdict/rule-input.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { iconOf } from './card.ts';
-import { penFor, plainStyle } from '../palette.ts';
+import { plainPen as pen } from '../palette.ts';
 import { closingText, ownerText, podText } from '../pod-facts.ts';
 import { columnsOf } from '../prose.ts';
 import { rolloutIcon } from './rollout-card.ts';
@@ -32,8 +32,6 @@ export function wideTable(reports: readonly Report[]): string {
   return `${columnsOf([titles, ...rows]).join('\n')}\n`;
 }
 
-export const renderWide = (report: Report): string => wideTable([report]);
-
 /** The share of the container that used most of the grace period. */
 function usedText({ timeline }: Report): string | undefined {
   const used = timeline.containers.flatMap(({ graceUsed }) => (graceUsed ? [graceUsed] : []));
@@ -45,8 +43,6 @@ const gateText = ({ name, passed, judged }: Report['verdict']['gates'][number]):
   `${name.replace(/ /g, ':')}=${judged === false ? 'not-judged' : passed ? 'passed' : 'failed'}`;
 
 export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;
-
-const pen = penFor(plainStyle);
 
 /** `✖ shop/checkout-6677656c54-258qr (deployment/checkout): SIGKILLed: app ignored SIGTERM …` */
 export function exitSentence(report: Report): string {

@@ -1,4 +1,4 @@
-/** Chooses one of several pods, by `--pick` or by asking the user. */
+/** Chooses one of several pods: by `--pick`, by asking the user, or the next that terminates. */
 import { asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
 import { columnsOf } from '../../output/prose.ts';
@@ -9,8 +9,12 @@ import { refusedPods } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { readGroup } from './read-group.ts';
 import { ask, canAsk, readInTime, type Session } from '../session.ts';
-import type { FoundPod } from '../group/group.ts';
+import type { FoundPod, GroupListener, TracedPod } from '../group/group.ts';
 import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
+import { createWaitingLimit } from '../ending/time-limit.ts';
+import { warnOn } from '../ports.ts';
+import { missedText } from '../streams/pod-observer.ts';
+import type { SeveralOptions } from '../group/end.ts';
 
 /**
  * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
@@ -122,3 +126,40 @@ function age(ms: number): string {
 
 /** ms since the epoch; NaN if the server did not say. */
 const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));
+
+/** A workload's next terminating pod: `--attach` without a pod's name. Throws what readGroup throws. */
+export async function nextPod(session: Session, options: SeveralOptions): Promise<TracedPod> {
+  const { cluster, deadline, ports } = session;
+  const warn = warnOn(ports);
+  const group = await readGroup(session, options.target);
+  const limit = createWaitingLimit({ ...ports, timeoutMs: options.timeoutMs });
+  const over = new AbortController();
+  let uid: string | undefined;
+  warn(`waiting for the next terminating pod of ${group.target}`);
+  const listener: GroupListener = {
+    shouldTrace(one) {
+      limit.cancel();
+      return (uid ??= one) === one;
+    },
+    ended: () => over.abort(),
+    seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
+    missed: (pod, why) => void (limit.restart(), warn(missedText(pod, why))),
+    listed: limit.listed,
+  };
+  const notStarted = (): PodexitError =>
+    new PodexitError(
+      'attach.not-started',
+      `no pod of ${group.target} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
+      'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits forever.',
+      { exitCode: 3 },
+    );
+  return {
+    group: { ...group, isNext: true },
+    listener,
+    // A pod that was removed at once is terminating in the log, and is not the next pod.
+    wants: ({ metadata }) => metadata.uid === uid,
+    finishOn: [over.signal, deadline.signal, limit.signal],
+    notStarted,
+    close: limit.cancel,
+  };
+}

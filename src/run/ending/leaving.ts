@@ -27,12 +27,13 @@ export async function unlessInterrupted<T>(
 ): Promise<T> {
   const leaving = new AbortController();
   const unsubscribe = ports.onSignal((signal) => leaving.abort(signal));
-  const interrupted = (): PodexitError => {
-    const signal = leaving.signal.reason as Interrupted['signal'];
-    return new PodexitError('run.left', `${signal}: interrupted`, fate(), { exitCode: signalCodes[signal] });
-  };
+  const interrupted = (): PodexitError => leftBy(leaving.signal.reason as Interrupted['signal'], 'interrupted', fate());
   return unlessAborted(leaving.signal, work, interrupted).finally(unsubscribe);
 }
+
+/** The error of a run that a signal ended early. */
+export const leftBy = (signal: Interrupted['signal'], what: string, fate = 'Nothing was deleted.'): PodexitError =>
+  new PodexitError('run.left', `${signal}: ${what}`, fate, { exitCode: signalCodes[signal] });
 
 export type DeletionProgress =
   | 'not-asked'

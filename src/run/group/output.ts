@@ -1,21 +1,23 @@
-/** The reports of a run over several pods: shown and written as each pod ends, the summary at the end. */
+/** The reports of a run over several pods: shown and written as each pod ends, the summary with its probes at the end. */
 import type { Observation } from '../../model/observation.ts';
 import { exitViews, rolloutViews } from '../../output/documents.ts';
-import { rolloutAnnotations } from '../../output/machine/github.ts';
+import { rolloutAnnotations, annotate, publishPod, publishSummary } from '../../output/publish.ts';
 import { rolloutSections } from '../../output/machine/markdown.ts';
-import { annotate, publishPod, publishSummary } from '../../output/publish.ts';
-import { fileOfPod, uniquePodNames, writeReports } from '../../output/report-files.ts';
-import { isForEachPod } from '../../output/writable.ts';
+import { fileOfPod, uniquePodNames, writeReports, isForEachPod } from '../../output/report-files.ts';
 import type { SeveralView, SoFar } from '../../output/several.ts';
 import { gateFailed, worstCode } from '../../verdict/exit-code.ts';
 import type { Report } from '../../verdict/report.ts';
 import { reportOf } from '../../advice/report.ts';
 import { rolloutNumbers, type RolloutExtras } from '../../verdict/rollout.ts';
-import { lossGates, probeReportsOf } from '../probing/probe-results.ts';
 import type { FinishOptions } from './finish.ts';
 import type { Ports } from '../ports.ts';
 import { createTraceReports } from '../ending/trace-end.ts';
 import type { Traces } from '../traces/traces.ts';
+import { probeReportOf, probeResultsOf } from '../../infer/probes.ts';
+import type { ProbeFacts } from '../../model/trace.ts';
+import type { Gate, MarkName, ProbeReport } from '../../model/report.ts';
+import { lostWithin, withImpliedLoss } from '../../verdict/gates.ts';
+import type { Policy } from '../../verdict/policy.ts';
 
 export type Results = ReturnType<typeof createResults>;
 
@@ -71,4 +73,38 @@ export function createResults(
       return worstCode([numbers.exitCode, code]);
     },
   };
+}
+
+/** The probes of a run, by number. */
+type Probes = ReadonlyMap<number, ProbeFacts>;
+
+/** One entry for each --probe: the measurements of `--probe pod` are merged over all pods. */
+function mergedByTarget(probes: Probes): Map<number, ProbeFacts> {
+  const all = new Map<string, ProbeFacts>();
+  for (const [probe, facts] of [...probes].sort(([one], [other]) => one - other)) {
+    const { target, pod } = facts.started.value;
+    const key = pod === undefined ? `${probe}` : target;
+    const known = all.get(key);
+    const slices = known && [...known.slices, ...facts.slices].sort((one, other) => one.at - other.at);
+    all.set(key, slices ? { ...known, slices } : facts);
+  }
+  return new Map([...all.values()].map((facts) => [facts.started.value.probe, facts]));
+}
+
+/** Measurements of the whole run: before its first deletion, until its last pod was gone, and after that. */
+export function probeReportsOf(probes: Probes, reports: readonly Report[]): ProbeReport[] {
+  const timesOf = (name: MarkName): number[] =>
+    reports.flatMap(({ timeline }) => timeline.marks.filter((mark) => mark.name === name).map(({ at }) => at.earliest));
+  const moments = {
+    requested: Math.min(...timesOf('requested'), ...timesOf('accepted')),
+    removed: Math.max(-Infinity, ...timesOf('removed')),
+  };
+  return probeResultsOf(mergedByTarget(probes), moments).map(probeReportOf);
+}
+
+/** `--max-lost` over the whole run, including losses while no pod was terminating; implied by a probe. */
+export function lossGates(probes: Probes, { gates }: Pick<Policy, 'gates'>): Gate[] {
+  const results = probeResultsOf(probes, {});
+  const limits = gates.flatMap((gate) => (gate.kind === 'max-lost' ? [lostWithin(results, gate)] : []));
+  return withImpliedLoss(results, limits);
 }

@@ -37,8 +37,11 @@ export async function runLive<T>(session: Session, options: RunLiveOptions, setU
   const recorder =
     options.record === undefined
       ? undefined
-      : (await import('../recorder.ts')).recorderFor(options.record, options.logText, ports, ({ message }) =>
-          warn(`the recording ${options.record} is incomplete: ${message}; the trace continues`),
+      : (await import('../../output/report-files.ts')).recorderFor(
+          options.record,
+          options.logText,
+          ports,
+          ({ message }) => warn(`the recording ${options.record} is incomplete: ${message}; the trace continues`),
         );
   if (!group.isOne) heapBounds.forEach((await import('node:v8')).setFlagsFromString);
   const defaultMs = stdout.isTty && !group.isEndless ? null : 'by-grace';

@@ -1,14 +1,13 @@
 /** Traces one pod: it is found, its deletion is asked about, and it is traced to its report. */
-import { PodexitError } from '../../errors.ts';
 import type { Interrupted, Observation } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
+import { type Stage } from '../../output/view.ts';
 import { openStage } from '../../output/stage.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
-import { fateOf, unlessInterrupted } from '../ending/leaving.ts';
+import { fateOf, leftBy, unlessInterrupted } from '../ending/leaving.ts';
 import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
-import type { Stage } from '../../output/view.ts';
 import { newestOf, type Step } from '../run.ts';
 import { exitCodeIfIgnored, failedCode, inSession, type Session } from '../session.ts';
 import { firstTrace } from '../traces/traces.ts';
@@ -20,7 +19,7 @@ import { runLive } from './run-live.ts';
 export const traceOnePod = (options: Exclude<TraceOptions, { pods: 'all' }>, ports: Ports): Promise<number> =>
   inSession(options, ports, async (session, one) => {
     if (one.pods === 'one') return tracePod(session, one);
-    const { nextPod } = await import('./next-pod.ts');
+    const { nextPod } = await import('../choosing/choose-pod.ts');
     return traceToReport(session, await nextPod(session, one), one);
   }).catch((error: unknown) => exitCodeIfIgnored(error, options));
 
@@ -85,10 +84,7 @@ const loadFinish = () => import('./finish.ts');
 /** No pod began to terminate. Throws `run.left` if a signal ended the wait, else the subject's error. */
 function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: TracedPod): number {
   if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
-  if (signal)
-    throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {
-      exitCode: signalCodes[signal],
-    });
+  if (signal) throw leftBy(signal, 'interrupted before a pod terminated');
   throw notStarted?.() ?? new Error('the run has no trace');
 }
 

@@ -6,7 +6,8 @@ import { refusedPods } from '../../kube/refused.ts';
 import { watchObjects, type Since } from '../../kube/watch.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { namesStopSignal, narrowers } from '../../model/observe.ts';
+import { narrowers } from '../../model/kube.ts';
+import { namesStopSignal } from '../../model/observe.ts';
 import type { StreamGate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
 import { groupText, type Group } from '../group/group.ts';
@@ -89,9 +90,8 @@ function ofGroup({ owns, pods }: Group, rawObservation: RawObservation): RawObse
   const { at, stream, change, object } = rawObservation;
   const pod = asObject(object);
   if (!owns(pod)) return undefined;
-  const isSelection = pods.labelSelector || pods.fieldSelector;
   const { deletionGracePeriodSeconds: grace = 0 } = metadataOf(pod);
-  if (change !== 'DELETED' || !isSelection || grace === 0) return rawObservation;
+  if (change !== 'DELETED' || !(pods.labelSelector || pods.fieldSelector) || grace === 0) return rawObservation;
   return { kind: 'gap', at, stream, pod: uidOf(pod), from: at, cause: 'disconnected' };
 }
 

@@ -4,8 +4,7 @@ import type { Deliver, Mode, RawObservation, StreamName } from '../../model/obse
 import type { Trace } from '../../model/trace.ts';
 import type { Clock } from '../../output/ports.ts';
 import type { Group, GroupListener } from '../group/group.ts';
-import type { Suspension } from './suspension.ts';
-import type { StreamHealth } from './stream-health.ts';
+import type { Suspension, StreamHealth } from './stream-health.ts';
 import type { ProxiedPod } from '../../probe/proxied.ts';
 import type { TraceOptions } from '../options.ts';
 

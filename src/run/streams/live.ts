@@ -10,9 +10,8 @@ import { createTracks } from '../ending/tracks.ts';
 import { onePod } from '../traces/traces.ts';
 import { runDeletion } from '../deleting/run-deletion.ts';
 import { deletionProgress, type DeletionProgress } from '../ending/leaving.ts';
-import { createStreamHealth } from './stream-health.ts';
+import { createStreamHealth, watchSuspension } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
-import { watchSuspension } from './suspension.ts';
 
 export type Live = ReturnType<typeof liveSource>;
 

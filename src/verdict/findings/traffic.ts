@@ -2,7 +2,7 @@
 import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { mayMiss, type Trace } from '../../model/trace.ts';
-import { byService, drainRace, isRouted, minLeadMs, serviceNames, stopText } from '../drain-lead.ts';
+import { byService, drainRace, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';
 import { noReadyPeriods, periodLength } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -37,7 +37,7 @@ export const trafficRules: Rules = {
   'drain-race': (input) => {
     const race = drainRace(input);
     if (!race) return undefined;
-    const { container, lead, stoppedAtOnce, evidence } = race;
+    const { container, lead, stoppedAtOnce, evidence, text } = race;
     const lost = stoppedAtOnce
       ? `${container.name} was gone or refused connections less than 1s later`
       : servedText(container);
@@ -47,10 +47,10 @@ export const trafficRules: Rules = {
     return {
       severity: stoppedAtOnce ? 'warning' : 'info',
       container: container.name,
-      message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to it: ${stopText(race)}${lost === undefined ? '' : `; ${lost}`}`,
+      message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to it: ${text}${lost === undefined ? '' : `; ${lost}`}`,
       clause: ignoresSignal
         ? `SIGKILL cut off any request still open, as ${container.name} did not react to ${signalName(container)}`
-        : `${container.preStop ? '' : 'no preStop, and '}${stopText(race)}`,
+        : `${container.preStop ? '' : 'no preStop, and '}${text}`,
       evidence,
     };
   },

@@ -1,18 +1,25 @@
 /** One case: a recording or a simulated story, the change made to it, and what the report must say. */
-import type { Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import type { ExitReport, TriggerKind } from '../../../src/model/report.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
+import type { StoryText } from './text.ts';
 
+/** Patterns are the text of a regular expression. Edits and checks are named as in text.ts. */
 export interface Case {
-  sentence: string;
   /** The name of a recording, or the differences from the plain story. */
-  of: string | Partial<Story>;
-  edit?: readonly Edit[];
+  of: string | StoryText;
+  edit?: readonly unknown[];
   expect: Expectation;
 }
 
 /** Changes what arrived. Raw objects stay as a server would send them. */
 export type Edit = (rawObservations: readonly RawObservation[]) => readonly RawObservation[];
+
+/** Expects what no field of a case can say. `untouched`: the report without the edits. */
+export type Check = (
+  report: ExitReport,
+  rawObservations: readonly RawObservation[],
+  untouched: () => ExitReport,
+) => void;
 
 /** In seconds from our request or, in an attached run, from the acceptance of the deletion. */
 export interface Window {
@@ -40,50 +47,63 @@ export interface ContainerExpectation {
   stopSignal?: Reported;
   kill?: Reported;
   exit?: Reported;
-  /** The outcome of the preStop hook; `false`: no hook ran. */
-  preStop?: string | false;
+  /** The outcome of the preStop hook, or one of several; `false`: no hook ran. */
+  preStop?: string | false | readonly (string | false)[];
+  /** None of these. */
+  notPreStop?: readonly string[];
   preStopEnd?: Window;
 }
 
+type Texts = Readonly<Record<string, string>>;
+
 export interface Expectation {
-  trigger?: TriggerKind;
+  trigger?: string;
   /** The text of the trigger's evidence, one line each. */
-  evidence?: RegExp;
-  noEvidence?: RegExp;
+  evidence?: string;
+  noEvidence?: string;
   outcome?: string;
   notOutcome?: string;
   exitCode?: number;
   containers?: Readonly<Record<string, ContainerExpectation>>;
   /** Marks, by id or name. */
   marks?: Readonly<Record<string, Reported>>;
+  /** How many marks have this name. */
+  markCount?: Readonly<Record<string, number>>;
   findings?: readonly string[];
   without?: readonly string[];
   /** A finding's message, with its advice on a line of its own. */
-  says?: Readonly<Record<string, RegExp>>;
+  says?: Texts;
   /** No finding says this. */
-  noMessage?: RegExp;
-  severity?: Readonly<Record<string, string>>;
+  noMessage?: string;
+  /** A finding's explanation. */
+  why?: Texts;
+  severity?: Texts;
   phases?: readonly string[];
   noPhases?: readonly string[];
   /** The length of a phase, and its share of the grace: as windows around its minimum and maximum. */
   lasting?: Readonly<Record<string, Window>>;
   ofGrace?: Readonly<Record<string, Window>>;
-  /** Causes of gaps. */
-  gaps?: readonly string[];
-  noGaps?: readonly string[];
+  /** The removal of the first endpoint. */
+  endpoint?: Window;
   assumes?: readonly string[];
-  /** The name of the replacement; `true`: any. */
-  replacement?: string | boolean;
   /** The sentence about the outcome. */
-  sentence?: RegExp;
+  sentence?: string;
   /** Parts of the report, compared as they are. */
-  report?: Partial<ExitReport> | object;
+  report?: object;
+  /** Gates by their kind and limit. `exitCode`: that of the run with all of them. */
+  gates?: Readonly<Record<string, { passed?: boolean; limit?: string; message?: string; exitCode?: number }>>;
+  /** The card of the exit: all of these patterns. */
+  card?: string | readonly string[];
+  noCard?: string;
+  /** The last change of a pod. */
+  lastPod?: object;
   /** Everything in the report is true to the story. For an edited story: every instant is. */
   truth?: true;
+  /** Parts of the report that are the same without the edits. */
+  unchanged?: readonly ('everything' | 'endpoints' | 'codes' | 'stopSignals' | 'hookEnds')[];
   /** With these edits added, all outcomes stay the same. */
-  same?: readonly Edit[];
+  same?: readonly unknown[];
   /** During the run, no claim was withdrawn. */
   neverWithdraws?: true;
-  /** Anything else. `untouched`: the report without the edits. */
-  holds?: (report: ExitReport, rawObservations: readonly RawObservation[], untouched: () => ExitReport) => void;
+  holds?: unknown;
 }

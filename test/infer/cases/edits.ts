@@ -12,6 +12,7 @@ import {
   markedIn,
   ownedBy,
   ownerOf,
+  stampOf,
   without,
 } from '../../helpers/cases.ts';
 import type { Change, Raw } from '../../helpers/cases.ts';
@@ -54,9 +55,15 @@ export const unacknowledged: Edit = each('pod', ({ status: { observedGeneration:
 
 /** Every reported exit of a container has these fields. */
 export const ending =
-  (end: Record<string, unknown> | ((deletion: Deletion) => Record<string, unknown>)): Edit =>
+  (fields: Record<string, unknown>): Edit =>
   (all) =>
-    endingAs(all, typeof end === 'function' ? end(deletionIn(all)) : end);
+    endingAs(all, fields);
+
+/** Every reported exit of a container is dated this long after the deletion, and has these fields. */
+export const endingAt =
+  (ms: number, fields: Record<string, unknown> = {}): Edit =>
+  (all) =>
+    endingAs(all, { ...fields, finishedAt: stampOf(deletionIn(all).at + ms) });
 
 /** Everything arrives at the time that `when` returns. */
 export const arriving =
@@ -74,6 +81,15 @@ export const only =
     return all.filter((one) => keeps(one, deletion));
   };
 
+/** Nothing arrives from this long after the deletion on. */
+export const cutAt = (ms: number): Edit => only((one, { at }) => one.at < at + ms);
+
+/** No observation of these kinds arrives. */
+export const withoutKinds =
+  (...kinds: string[]): Edit =>
+  (all) =>
+    all.filter(({ kind }) => !kinds.includes(kind));
+
 /** These observations arrive too. */
 export const also =
   (...more: ((deletion: Deletion) => RawObservation)[]): Edit =>
@@ -84,11 +100,15 @@ export const also =
 
 /** The run starts this long after the deletion. Its first lists hold what exists by then. */
 export const startingAfter =
-  (ms: number | ((deletion: Deletion) => number)): Edit =>
-  (all) => {
-    const deletion = deletionIn(all);
-    return comingAt(typeof ms === 'number' ? deletion.at + ms : ms(deletion), all);
-  };
+  (ms: number): Edit =>
+  (all) =>
+    comingAt(deletionIn(all).at + ms, all);
+
+/** The run starts this long before the pod is removed. */
+export const startingBeforeRemoval =
+  (ms: number): Edit =>
+  (all) =>
+    comingAt(deletionIn(all).removed - ms, all);
 
 /** Every status of a container. */
 export const eachStatus = (change: (status: ReturnType<typeof statusesIn>[number]) => void): Edit =>
@@ -129,21 +149,25 @@ interface About {
 export const event = (reason: string, message: string, ms: number, more: About = {}): Edit =>
   change(ms + 8, 'events', aboutPod(reason, message, ms, more), 'ADDED');
 
-/** A change of the object arrives at that time. `object` may be a function of the deletion. */
+/** An object, or what makes it for a deletion. */
+type Made = Raw | ((deletion: Deletion) => Raw);
+
+const madeFor = (deletion: Deletion, object: Made): Raw => (typeof object === 'function' ? object(deletion) : object);
+
+/** A change of the object arrives at that time. */
 export const change =
-  (ms: number, stream: StreamName, object: Raw | ((deletion: Deletion) => Raw), how?: Change['change']): Edit =>
+  (ms: number, stream: StreamName, object: Made, how?: Change['change']): Edit =>
   (all) => {
     const deletion = deletionIn(all);
-    const raw = typeof object === 'function' ? object(deletion) : object;
-    return adding(all, changed(deletion.at + ms, stream, raw, how));
+    return adding(all, changed(deletion.at + ms, stream, madeFor(deletion, object), how));
   };
 
 /** A list arrives at that time. */
 export const list =
-  (ms: number, stream: StreamName, ...objects: ((deletion: Deletion) => Raw)[]): Edit =>
+  (ms: number, stream: StreamName, ...objects: Made[]): Edit =>
   (all) => {
     const deletion = deletionIn(all);
-    return adding(all, listed(deletion.at + ms, stream, ...objects.map((object) => object(deletion))));
+    return adding(all, listed(deletion.at + ms, stream, ...objects.map((object) => madeFor(deletion, object))));
   };
 
 /** Another object in the first list of its stream. */

@@ -1,93 +1,170 @@
-/** Runs a table of cases. Each is judged like a live run, by its report alone. */
+/** Runs a file of cases. Each is judged like a live run, by its report alone. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { cardLines } from '../../../src/output/text/card.ts';
+import { penFor, plainStyle } from '../../../src/output/palette.ts';
+import type { GateSpec } from '../../../src/verdict/policy.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
-import { after, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
+import { after, changesOf, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
-import { observationsOf } from '../../helpers/recordings.ts';
+import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
 import { linesOf } from '../../helpers/owned.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
-import type { Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import type { Case, Edit, ContainerExpectation, Expectation, Reported, Window } from './case.ts';
+import type { Case, Check, ContainerExpectation, Edit, Expectation, Reported, Window } from './case.ts';
+import { pattern } from '../../helpers/case-file.ts';
+import { verdictWith } from './gates.ts';
+import { codeOf, storyOf } from './text.ts';
 
-export function walk(topic: string, cases: readonly Case[]): void {
-  describe(topic, () => {
-    it.each(cases.map((one) => [one.sentence, one] as const))('%s', async (_, { of, edit = [], expect: wanted }) => {
-      const original = typeof of === 'string' ? await recorded(of) : storyObservations(of);
-      const rawObservations = edited(original, edit);
-      const report = judged(rawObservations);
-      check(report, wanted);
-      if (wanted.truth && typeof of !== 'string') checkTruth(report, of, edit.length > 0);
-      if (wanted.same) expect(outcomesOf(judged(edited(rawObservations, wanted.same)))).toEqual(outcomesOf(report));
-      if (wanted.neverWithdraws) expect(brokenIn(rawObservations)).toEqual([]);
-      wanted.holds?.(report, rawObservations, () => judged(original));
+/** The file has topics, a topic has sentences, and a sentence is a case. */
+export function walk(file: string): void {
+  const topics = parse(readFileSync(file, 'utf8')) as Record<string, Record<string, Case>>;
+  for (const [topic, cases] of Object.entries(topics))
+    describe(topic, () => {
+      it.each(Object.entries(cases))('%s', async (_, { of, edit = [], expect: wanted, ...unknown }) => {
+        expect(unknown).toEqual({});
+        const original = typeof of === 'string' ? await recorded(of) : storyObservations(storyOf(of));
+        const rawObservations = edited(original, edit);
+        const run: Run = { of, edit, original, rawObservations, report: judged(rawObservations) };
+        checkFields(checks, run, wanted);
+      });
     });
-  });
 }
 
-const edited = (rawObservations: readonly RawObservation[], edits: readonly Edit[]): readonly RawObservation[] =>
-  edits.reduce((all, change) => change(all), rawObservations);
+interface Run {
+  of: Case['of'];
+  edit: readonly unknown[];
+  /** Without the edits. */
+  original: readonly RawObservation[];
+  rawObservations: readonly RawObservation[];
+  report: ExitReport;
+}
 
+/** What each field of an expectation means. */
+type Checks<Subject, Wanted> = {
+  [Field in keyof Wanted]-?: (subject: Subject, wanted: NonNullable<Wanted[Field]>) => void;
+};
+
+/** Every field must be known: a misspelt one would check nothing. */
+function checkFields<Subject, Wanted extends object>(
+  table: Checks<Subject, Wanted>,
+  of: Subject,
+  wanted: Wanted,
+): void {
+  expect(Object.keys(wanted)).not.toEqual([]);
+  for (const [field, value] of Object.entries(wanted)) {
+    const check = (table as Record<string, ((subject: Subject, wanted: unknown) => void) | undefined>)[field];
+    if (!check) throw new Error(`a case cannot expect ${field}`);
+    check(of, value);
+  }
+}
+
+const checks: Checks<Run, Expectation> = {
+  trigger: ({ report }, kind) => expect(report.trigger.kind).toBe(kind),
+  evidence: ({ report }, words) => expect(linesOf(report).join('\n')).toMatch(pattern(words)),
+  noEvidence: ({ report }, words) => expect(linesOf(report).join('\n')).not.toMatch(pattern(words)),
+  outcome: ({ report }, outcome) => expect(report.verdict.outcome).toBe(outcome),
+  notOutcome: ({ report }, outcome) => expect(report.verdict.outcome).not.toBe(outcome),
+  exitCode: ({ report }, code) => expect(report.verdict.exitCode).toBe(code),
+  containers: ({ report }, wanted) =>
+    eachOf(wanted, (one, name) => checkFields(containerChecks, { report, name, one: containerOf(report, name) }, one)),
+  marks: ({ report }, wanted) =>
+    eachOf(wanted, (reported, id) => checkReported(report, markAt(report, id), reported, id)),
+  markCount: ({ report }, wanted) =>
+    eachOf(wanted, (count, name) => expect(report.marks.filter((mark) => mark.name === name)).toHaveLength(count)),
+  findings: ({ report }, codes) => expect(codesOf(report)).toEqual(expect.arrayContaining([...codes])),
+  without: ({ report }, codes) => codes.forEach((code) => expect(codesOf(report)).not.toContain(code)),
+  says: ({ report }, wanted) => eachOf(wanted, (words, code) => expect(wordsOf(report, code)).toMatch(pattern(words))),
+  noMessage: ({ report }, words) =>
+    expect(
+      codesOf(report)
+        .map((code) => wordsOf(report, code))
+        .join('\n'),
+    ).not.toMatch(pattern(words)),
+  why: ({ rawObservations }, wanted) =>
+    eachOf(wanted, (words, code) => expect(whyOf(rawObservations, code)).toMatch(pattern(words))),
+  severity: ({ report: { verdict } }, wanted) =>
+    eachOf(wanted, (severity, code) =>
+      expect(verdict.findings.find((finding) => finding.code === code)?.severity, code).toBe(severity),
+    ),
+  phases: ({ report }, names) => expect(phasesOf(report)).toEqual(expect.arrayContaining([...names])),
+  noPhases: ({ report }, names) => names.forEach((name) => expect(phasesOf(report)).not.toContain(name)),
+  lasting: ({ report: { phases } }, wanted) =>
+    eachOf(wanted, (window, phase) => checkSpan(phases.find(({ name }) => name === phase)?.seconds, window, phase)),
+  ofGrace: ({ report: { phases } }, wanted) =>
+    eachOf(wanted, (window, phase) => checkSpan(phases.find(({ name }) => name === phase)?.ofGrace, window, phase)),
+  endpoint: ({ report }, window) => checkReported(report, report.endpoints[0]?.removedAt, window, 'endpoint'),
+  assumes: ({ report }, names) =>
+    expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining([...names])),
+  sentence: ({ report }, words) => expect(report.summary).toMatch(pattern(words)),
+  report: ({ report }, wanted) => expect(report).toMatchObject(wanted),
+  gates: ({ rawObservations }, wanted) => {
+    const verdict = verdictWith(rawObservations, Object.keys(wanted).map(specOf));
+    for (const [index, { message, exitCode, ...more }] of Object.values(wanted).entries()) {
+      expect(verdict.gates[index]).toMatchObject(more);
+      if (message !== undefined) expect(verdict.gates[index]?.message).toMatch(pattern(message));
+      if (exitCode !== undefined) expect(verdict.exitCode).toBe(exitCode);
+    }
+  },
+  card: ({ rawObservations }, all) =>
+    [all].flat().forEach((words) => expect(cardOf(rawObservations)).toMatch(pattern(words))),
+  noCard: ({ rawObservations }, words) => expect(cardOf(rawObservations)).not.toMatch(pattern(words)),
+  lastPod: ({ rawObservations }, wanted) => expect(changesOf(rawObservations, 'pod').at(-1)).toMatchObject(wanted),
+  truth: ({ of, edit, report }) => {
+    const story = plainStory(typeof of === 'string' ? {} : storyOf(of));
+    expect(edit.length > 0 ? missedIn(report, story) : judgeStory(story).wrong).toEqual([]);
+  },
+  unchanged: ({ report, original }, names) =>
+    names.forEach((name) => expect(parts[name](report)).toEqual(parts[name](judged(original)))),
+  same: ({ report, rawObservations }, edits) =>
+    expect(outcomesOf(judged(edited(rawObservations, edits)))).toEqual(outcomesOf(report)),
+  neverWithdraws: ({ rawObservations }) =>
+    expect(checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken).toEqual([]),
+  holds: ({ report, rawObservations, original }, check) =>
+    (codeOf(check) as Check)(report, rawObservations, () => judged(original)),
+};
+
+type ContainerReport = ExitReport['containers'][number];
+
+const containerChecks: Checks<{ report: ExitReport; name: string; one: ContainerReport }, ContainerExpectation> = {
+  outcome: ({ one, name }, outcome) => expect([outcome].flat(), name).toContain(one.outcome),
+  notOutcome: ({ one, name }, outcomes) => expect(outcomes, name).not.toContain(one.outcome),
+  code: ({ one, name }, code) => expect(one.exit?.code, name).toBe(code),
+  stopSignal: ({ report, name, one }, wanted) => checkReported(report, one.stopSignal, wanted, `signal of ${name}`),
+  kill: ({ report, name, one }, wanted) => checkReported(report, one.kill, wanted, `kill of ${name}`),
+  exit: ({ report, name, one }, wanted) => checkReported(report, one.exit?.at, wanted, `exit of ${name}`),
+  preStop: ({ one, name }, outcome) => expect([outcome].flat(), name).toContain(one.preStop?.outcome ?? false),
+  notPreStop: ({ one, name }, outcomes) => expect(outcomes, name).not.toContain(one.preStop?.outcome),
+  preStopEnd: ({ report, name, one }, wanted) => checkReported(report, one.preStop?.end, wanted, `hook of ${name}`),
+};
+
+const eachOf = <Value>(wanted: Readonly<Record<string, Value>>, check: (value: Value, key: string) => void): void =>
+  Object.entries(wanted).forEach(([key, value]) => check(value, key));
+
+const edited = (rawObservations: readonly RawObservation[], edits: readonly unknown[]): readonly RawObservation[] =>
+  edits.reduce<readonly RawObservation[]>((all, edit) => (codeOf(edit) as Edit)(all), rawObservations);
+
+const codesOf = ({ verdict }: ExitReport): string[] => verdict.findings.map(({ code }) => code);
+const phasesOf = ({ phases }: ExitReport): string[] => phases.map(({ name }) => name);
 const outcomesOf = ({ verdict, containers }: ExitReport) => [
   verdict.outcome,
   ...containers.map(({ name, outcome }) => `${name} ${outcome}`),
 ];
 
-const brokenIn = (rawObservations: readonly RawObservation[]): string[] =>
-  checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken;
-
-function check(report: ExitReport, wanted: Expectation): void {
-  const { verdict } = report;
-  const evidence = linesOf(report).join('\n');
-  const codes = verdict.findings.map(({ code }) => code as string);
-  if (wanted.trigger !== undefined) expect(report.trigger.kind).toBe(wanted.trigger);
-  if (wanted.evidence) expect(evidence).toMatch(wanted.evidence);
-  if (wanted.noEvidence) expect(evidence).not.toMatch(wanted.noEvidence);
-  if (wanted.outcome !== undefined) expect(verdict.outcome).toBe(wanted.outcome);
-  if (wanted.notOutcome !== undefined) expect(verdict.outcome).not.toBe(wanted.notOutcome);
-  if (wanted.exitCode !== undefined) expect(verdict.exitCode).toBe(wanted.exitCode);
-  if (wanted.report) expect(report).toMatchObject(wanted.report);
-  for (const code of wanted.findings ?? []) expect(codes).toContain(code);
-  for (const code of wanted.without ?? []) expect(codes).not.toContain(code);
-  for (const [code, words] of Object.entries(wanted.says ?? {})) expect(wordsOf(report, code)).toMatch(words);
-  if (wanted.sentence) expect(report.summary).toMatch(wanted.sentence);
-  if (wanted.noMessage) expect(codes.map((code) => wordsOf(report, code)).join('\n')).not.toMatch(wanted.noMessage);
-  for (const [code, severity] of Object.entries(wanted.severity ?? {}))
-    expect(verdict.findings.find((finding) => finding.code === code)?.severity, code).toBe(severity);
-  const phases = report.phases.map(({ name }) => name as string);
-  expect(phases).toEqual(expect.arrayContaining([...(wanted.phases ?? [])]));
-  for (const name of wanted.noPhases ?? []) expect(phases).not.toContain(name);
-  const lengthOf = (one: string) => report.phases.find(({ name }) => name === one);
-  for (const [name, window] of Object.entries(wanted.lasting ?? {})) checkSpan(lengthOf(name)?.seconds, window, name);
-  for (const [name, window] of Object.entries(wanted.ofGrace ?? {})) checkSpan(lengthOf(name)?.ofGrace, window, name);
-  const causes = report.gaps.map(({ cause }) => cause as string);
-  expect(causes).toEqual(expect.arrayContaining([...(wanted.gaps ?? [])]));
-  for (const cause of wanted.noGaps ?? []) expect(causes).not.toContain(cause);
-  expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining([...(wanted.assumes ?? [])]));
-  if (typeof wanted.replacement === 'string') expect(report.replacement?.name).toBe(wanted.replacement);
-  else if (wanted.replacement !== undefined) expect(report.replacement !== undefined).toBe(wanted.replacement);
-  for (const [id, expected] of Object.entries(wanted.marks ?? {}))
-    checkReported(report, markAt(report, id), expected, id);
-  for (const [name, one] of Object.entries(wanted.containers ?? {})) checkContainer(report, name, one);
-}
-
-function checkContainer(report: ExitReport, name: string, wanted: ContainerExpectation): void {
-  const container = containerOf(report, name);
-  if (wanted.outcome !== undefined) expect([wanted.outcome].flat(), name).toContain(container.outcome);
-  for (const outcome of wanted.notOutcome ?? []) expect(container.outcome, name).not.toBe(outcome);
-  if (wanted.code !== undefined) expect(container.exit?.code, name).toBe(wanted.code);
-  if (wanted.stopSignal !== undefined)
-    checkReported(report, container.stopSignal, wanted.stopSignal, `signal of ${name}`);
-  if (wanted.kill !== undefined) checkReported(report, container.kill, wanted.kill, `kill of ${name}`);
-  if (wanted.exit !== undefined) checkReported(report, container.exit?.at, wanted.exit, `exit of ${name}`);
-  if (wanted.preStop === false) expect(container.preStop, name).toBeUndefined();
-  else if (wanted.preStop !== undefined) expect(container.preStop?.outcome, name).toBe(wanted.preStop);
-  if (wanted.preStopEnd) checkReported(report, container.preStop?.end, wanted.preStopEnd, `hook of ${name}`);
-}
-
 type Instant = { earliest: string; latest: string } | undefined;
+
+const bounds = (at: Instant) => at && [at.earliest, at.latest];
+/** Parts of a report to compare. */
+const parts = {
+  everything: (report: ExitReport): unknown => report,
+  endpoints: ({ endpoints }: ExitReport): unknown => endpoints,
+  codes: codesOf,
+  stopSignals: ({ containers }: ExitReport): unknown => containers.map(({ stopSignal }) => bounds(stopSignal)),
+  hookEnds: ({ containers }: ExitReport): unknown => containers.map(({ preStop }) => bounds(preStop?.end)),
+};
 
 function checkReported(report: ExitReport, instant: Instant, expected: Reported, what: string): void {
   if (typeof expected === 'boolean') {
@@ -96,32 +173,46 @@ function checkReported(report: ExitReport, instant: Instant, expected: Reported,
   }
   const reported = report.marks.map(({ id }) => id).join(' ');
   expect(instant, `${what} is not reported; these marks are: ${reported}`).toBeDefined();
-  checkWindow(after(report, instant), expected, what);
-}
-
-function checkTruth(report: ExitReport, of: Partial<Story>, isEdited: boolean): void {
-  const story = plainStory(of);
-  expect(isEdited ? missedIn(report, story) : judgeStory(story).wrong).toEqual([]);
+  checkFields(windowChecks, { ...after(report, instant), what }, expected);
 }
 
 function checkSpan(span: { min: number; max: number } | undefined, window: Window, what: string): void {
   expect(span, what).toBeDefined();
-  checkWindow({ earliest: span?.min ?? NaN, latest: span?.max ?? NaN }, window, what);
+  checkFields(windowChecks, { earliest: span?.min ?? NaN, latest: span?.max ?? NaN, what }, window);
 }
 
-function checkWindow(at: { earliest: number; latest: number }, wanted: Window, what: string): void {
-  const { after: later, before, until, from, width } = wanted;
-  if (later !== undefined) expect(at.earliest, what).toBeGreaterThan(later);
-  if (before !== undefined) expect(at.latest, what).toBeLessThan(before);
-  if (until !== undefined) expect(at.latest, what).toBeGreaterThan(until);
-  if (from !== undefined) expect(at.earliest, what).toBeLessThan(from);
-  if (width !== undefined) expect(at.latest - at.earliest, what).toBeLessThan(width);
-}
+const windowChecks: Checks<{ earliest: number; latest: number; what: string }, Window> = {
+  after: ({ earliest, what }, seconds) => expect(earliest, what).toBeGreaterThan(seconds),
+  before: ({ latest, what }, seconds) => expect(latest, what).toBeLessThan(seconds),
+  until: ({ latest, what }, seconds) => expect(latest, what).toBeGreaterThan(seconds),
+  from: ({ earliest, what }, seconds) => expect(earliest, what).toBeLessThan(seconds),
+  width: ({ earliest, latest, what }, seconds) => expect(latest - earliest, what).toBeLessThan(seconds),
+};
 
 const markAt = (report: ExitReport, id: string): Instant =>
   report.marks.some((mark) => mark.id === id)
     ? markOf(report, id).at
     : report.marks.find(({ name }) => name === id)?.at;
+
+/** A gate as text: its kind, and its limit in ms, as a share, or as a finding. */
+function specOf(text: string): GateSpec {
+  const [kind = '', limit = ''] = text.split(' ');
+  if (kind === 'fail-on') return { kind, wanted: limit as Extract<GateSpec, { kind: 'fail-on' }>['wanted'] };
+  return kind === 'max-grace-used'
+    ? { kind, share: Number(limit) }
+    : { kind: kind as 'max-duration' | 'min-drain-lead', ms: Number(limit) };
+}
+
+const renderedOf = (rawObservations: readonly RawObservation[]) =>
+  mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
+
+const cardOf = (rawObservations: readonly RawObservation[]): string =>
+  cardLines(renderedOf(rawObservations), { pen: penFor(plainStyle), columns: 200 }).join('\n');
+
+function whyOf(rawObservations: readonly RawObservation[], code: string): string | undefined {
+  const { findings } = renderedOf(rawObservations).verdict;
+  return findings.find((one) => one.code === code)?.why;
+}
 
 function wordsOf({ verdict }: ExitReport, code: string): string {
   const finding = verdict.findings.find((one) => one.code === code);

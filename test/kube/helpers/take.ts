@@ -20,6 +20,6 @@ export function kinds(rawObservations: readonly RawObservation[]): string[] {
 }
 
 /** Ends a test that hangs. */
-export function stopping(ms = 10_000): AbortSignal {
+export function stopping(ms = 100_000): AbortSignal {
   return AbortSignal.timeout(ms);
 }

@@ -4,7 +4,7 @@ import type { RawObservation } from '../../../src/model/observation.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import { cardLines } from '../../../src/output/text/card.ts';
-import { githubAnnotations, githubSummary } from '../../../src/output/machine/github.ts';
+import { githubAnnotations, githubSummary } from '../../../src/output/publish.ts';
 import { renderHtml } from '../../../src/output/html/page.ts';
 import { renderJson } from '../../../src/output/machine/json.ts';
 import { renderJunit } from '../../../src/output/machine/junit.ts';
@@ -13,7 +13,7 @@ import { markdownSections, renderMarkdown } from '../../../src/output/machine/ma
 import { createNdjson } from '../../../src/output/machine/ndjson.ts';
 import { penFor, plainStyle } from '../../../src/output/palette.ts';
 import { endedPodLines, rolloutCardLines } from '../../../src/output/text/rollout-card.ts';
-import { renderWide } from '../../../src/output/text/wide.ts';
+import { wideTable } from '../../../src/output/text/wide.ts';
 import { exitReportOf } from '../../../src/verdict/exit-report.ts';
 import type { Report } from '../../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../../src/verdict/rollout.ts';
@@ -62,7 +62,7 @@ export function outputsOf({ report, lines }: PodOutput): Record<string, string> 
     lines,
     text: renderText(report, { columns: 80 }),
     verbose: renderText(report, { columns: 80, verbose: true }),
-    wide: renderWide(report),
+    wide: wideTable([report]),
     json: renderJson(document),
     ndjson,
     html: renderHtml(report),

@@ -1,7 +1,8 @@
-/** The reports of the samples and of each recording, to test the schema and the serializers. */
+/** The reports of each recording, of stories that no recording has, and a hostile one, to test the schema and the serializers. */
 import type { ExitReport } from '../../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../../helpers/recordings.ts';
-import { samples } from './samples.ts';
+import { attached, storyObservations, judged } from '../../helpers/cases.ts';
+import { hostile } from './hostile.ts';
 
 const recorded = await Promise.all(
   recordingNames.map(async (name) => {
@@ -10,4 +11,12 @@ const recorded = await Promise.all(
   }),
 );
 
-export const reports: readonly (readonly [string, () => ExitReport])[] = [...samples, ...recorded];
+const standsStill = storyObservations({ faults: [{ kind: 'freeze', atMs: -100, forMs: null }], limitMs: 45_000 });
+const timeout = { at: (standsStill.at(-1)?.at ?? 0) + 1, kind: 'timer', name: 'timeout' } as const;
+
+export const reports: readonly (readonly [string, () => ExitReport])[] = [
+  ['hostile', hostile],
+  ['stuck', () => judged([...standsStill, timeout])],
+  ['cut off', () => judged(attached(storyObservations()).slice(0, 20))],
+  ...recorded,
+];

@@ -1,6 +1,6 @@
 /** A report in which every string that a cluster can choose tries to break out of every format at once. */
 import type { ExitReport } from '../../../src/model/report.ts';
-import { graceful, unknown } from './sample-reports.ts';
+import { reportOfRecording } from '../../helpers/recordings.ts';
 
 export const hostileText = [
   '\x1b[2J\x1b]0;owned\x07\x1b]8;;http://evil\x07',
@@ -20,6 +20,12 @@ export const hostileText = [
   '漢字 🙂 e\u0301',
 ].join(' ');
 
+const graceful = await reportOfRecording('graceful-exit');
+const gaps: ExitReport['gaps'] = [
+  { resource: 'pod', from: graceful.grace.deadline, to: graceful.grace.deadline, cause: 'expired' },
+  { resource: 'endpointslices', from: graceful.grace.deadline, cause: 'refused' },
+];
+
 /** Strings that the report format fixes: our own words and times. */
 const ours = new Set([
   'apiVersion',
@@ -30,6 +36,8 @@ const ours = new Set([
   'basis',
   'earliest',
   'latest',
+  'judgement',
+  'grade',
   'at',
   'from',
   'to',
@@ -45,7 +53,7 @@ export function hostile(): ExitReport {
 
 /** The same report with another hostile text. */
 export function spoiltWith(text: string): ExitReport {
-  return spoil(text, { ...graceful(), gaps: unknown().gaps }, [], { count: 0 }) as ExitReport;
+  return spoil(text, { ...graceful, gaps }, [], { count: 0 }) as ExitReport;
 }
 
 function spoil(text: string, value: unknown, path: string[], seen: { count: number }): unknown {
@@ -63,6 +71,7 @@ function spoil(text: string, value: unknown, path: string[], seen: { count: numb
 function isOurs(path: string[]): boolean {
   const key = path.at(-1)!;
   if (ours.has(key) || key === 'deadline') return true;
+  if (key === 'owner') return path.includes('ledger');
   if (key === 'kind') return !path.includes('owner');
   return key === 'name' && path.length === 2 && ourNames.has(path[0]!);
 }

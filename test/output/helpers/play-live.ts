@@ -2,7 +2,7 @@
 import { timelineOf } from '../../../src/infer/conclude.ts';
 import { createLive } from '../../../src/output/text/live.ts';
 import { styleOf } from '../../../src/output/palette.ts';
-import { openReplay } from '../../../src/run/replay.ts';
+import { openReplay } from '../../../src/run/recorded-run.ts';
 import { run } from '../../../src/run/run.ts';
 import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';

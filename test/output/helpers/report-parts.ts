@@ -1,8 +1,8 @@
-/** Builders for parts of reports: seconds after the request become instants, phases and marks. */
-import type { Instant, MarkReport, MarkName, PhaseReport, PhaseName, Time } from '../../../src/model/report.ts';
+/** Builders for parts of reports: seconds after the request become instants and marks. */
+import type { Instant, MarkReport, MarkName, Time } from '../../../src/model/report.ts';
 
 /** The moment of the request in every sample. */
-export const zero = Date.parse('2026-11-20T23:04:29.601Z');
+const zero = Date.parse('2026-11-20T23:04:29.601Z');
 
 export const time = (seconds: number): Time => new Date(zero + Math.round(seconds * 1000)).toISOString();
 
@@ -22,18 +22,4 @@ export const inferred = (from: number, to: number, ...evidence: number[]): Insta
 export function mark(name: MarkName, at: Instant, subject?: string, note?: string): MarkReport {
   const id = subject === undefined ? name : `${name}/${subject}`;
   return { id, name, at, ...(subject === undefined ? {} : { subject }), ...(note === undefined ? {} : { note }) };
-}
-
-/** A phase between two instants, with its computed length and share of the grace period. */
-export function phase(
-  name: PhaseName,
-  start: Instant,
-  end: Instant,
-  graceSeconds: number,
-  subject?: string,
-): PhaseReport {
-  const min = Math.max(0, (Date.parse(end.earliest) - Date.parse(start.latest)) / 1000);
-  const max = (Date.parse(end.latest) - Date.parse(start.earliest)) / 1000;
-  const ofGrace = { min: min / graceSeconds, max: max / graceSeconds };
-  return { name, ...(subject === undefined ? {} : { subject }), start, end, seconds: { min, max }, ofGrace };
 }

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { ProbeResult } from '../../../src/infer/timeline.ts';
+import type { ProbeResult } from '../../../src/infer/probes.ts';
 import type { ProbeMoments } from '../../../src/infer/probes.ts';
 import { probeResultsOf } from '../../../src/infer/probes.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';

@@ -1,7 +1,6 @@
 import type { Playback } from '../../../src/demo/cluster.ts';
 import { forget, since } from '../../../src/demo/data/log.ts';
-import type { Stream } from '../../../src/demo/http/exchange.ts';
-import type { HttpServer } from '../../../src/demo/http/server.ts';
+import type { Stream, HttpServer } from '../../../src/demo/http/exchange.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 export interface MomentContext {

@@ -1,8 +1,7 @@
 import type { Playback } from '../../../src/demo/cluster.ts';
 import { HttpError, tooOld } from '../../../src/demo/data/status.ts';
 import { revisionIn } from '../../../src/demo/http/api-request.ts';
-import type { Call, Stream } from '../../../src/demo/http/exchange.ts';
-import type { HttpServer } from '../../../src/demo/http/server.ts';
+import type { Call, Stream, HttpServer } from '../../../src/demo/http/exchange.ts';
 import type { Interference } from '../../../src/demo/loopback.ts';
 import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
 import { atMoment, expireHistory, type MomentContext } from './at-moment.ts';

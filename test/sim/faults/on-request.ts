@@ -2,8 +2,7 @@ import type { Playback } from '../../../src/demo/cluster.ts';
 import { failure, HttpError } from '../../../src/demo/data/status.ts';
 import type { KubeRequest } from '../../../src/demo/http/api-request.ts';
 import type { Call } from '../../../src/demo/http/exchange.ts';
-import { executeDelete } from '../../../src/demo/verbs/delete.ts';
-import { readDeleteOptions } from '../../../src/demo/verbs/delete-options.ts';
+import { executeDelete, readDeleteOptions } from '../../../src/demo/verbs/delete.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 type Answer<K extends FaultKind['kind']> = (

@@ -4,8 +4,7 @@ import { createSecureServer } from 'node:http2';
 import type { Playback } from '../../../src/demo/cluster.ts';
 import { failure, invalidOption, notFound, HttpError } from '../../../src/demo/data/status.ts';
 import { kindOf, type Kind } from '../../../src/demo/data/kinds.ts';
-import type { Call } from '../../../src/demo/http/exchange.ts';
-import type { MakeServer } from '../../../src/demo/http/server.ts';
+import type { Call, MakeServer } from '../../../src/demo/http/exchange.ts';
 import { checkChange } from './validation.ts';
 
 export interface OtherServer {

@@ -3,7 +3,7 @@ import type { Kind } from '../../../src/demo/data/kinds.ts';
 import { isRecord, recordsAt, valueAt, type KubeObject } from '../../../src/demo/data/kube-object.ts';
 import { failure, HttpError } from '../../../src/demo/data/status.ts';
 import type { Call } from '../../../src/demo/http/exchange.ts';
-import { changedObject } from '../../../src/demo/verbs/change.ts';
+import { changedObject } from '../../../src/demo/verbs/merge.ts';
 
 /**
  * The part of the API server's validation that concerns shutdown settings: container hooks, the grace period, the

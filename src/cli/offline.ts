@@ -1,0 +1,128 @@
+/** The commands that ask no cluster: `compare`, `recommend` and `replay` read files, `signals` and `explain` only know. */
+import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
+import { collect } from './connection-flags.ts';
+import { oneOf, severalOf, usageError } from './usage.ts';
+import { addDocumentFlags, documentOptions, addOutputFlags, outputOptions } from './options.ts';
+import type { AddCommand, Flags } from './command.ts';
+import { statSync } from 'node:fs';
+import { addPipelineFlags } from './pipeline-flags.ts';
+import { splitAtDashes } from './words.ts';
+
+const compareExamples = `Examples:
+  kubectl podexit compare before.json after.json                  two reports
+  kubectl podexit compare old/ new/ -o markdown >> "$SUMMARY"     two folders, for a pull request
+  kubectl podexit compare before.ndjson after.ndjson --fail-on worse
+
+A difference that the measurements do not prove is not claimed.
+`;
+
+const recommendExamples = `Examples:
+  kubectl podexit recommend reports/                   every report of a folder
+  kubectl podexit recommend rollout.json               one report of a rollout
+  kubectl podexit recommend reports/ --fail-on raise   exit 5 where the grace period is too short
+
+It needs at least 10 exits of a workload, and warns about a mixture of versions.
+`;
+
+export const addCompare: AddCommand = (program, ports, setExitCode) => {
+  const command = program
+    .command('compare <before> <after>')
+    .description('compare two exits or rollouts')
+    .addHelpText('before', compareExamples)
+    .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
+  addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
+    for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
+    const { compareFiles } = await import('../advice/history/compare-command.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
+    const failOnWorse = flags.failOn !== undefined;
+    const output = await documentOptions(flags, 'compare');
+    setExitCode(await compareFiles({ before, after, failOnWorse, readRecording, ...output }, ports));
+  });
+};
+
+export const recommendFailures: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
+
+export const addRecommend: AddCommand = (program, ports, setExitCode) => {
+  const command = program
+    .command('recommend [report...]')
+    .description('find the grace period that a workload needs')
+    .addHelpText('before', recommendExamples)
+    .option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
+  addDocumentFlags(command, 'recommend').action(async (names: string[], flags: Flags) => {
+    if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
+    const { recommend } = await import('../advice/history/recommend-command.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
+    const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
+    const options = { names, failOn, readRecording, ...(await documentOptions(flags, 'recommend')) };
+    setExitCode(await recommend(options, ports));
+  });
+};
+
+const replayExamples = `Examples:
+  kubectl podexit web-0 --record exit.ndjson           record an exit
+  kubectl podexit replay exit.ndjson                   show it again
+  kubectl podexit replay exit.ndjson -o html > a.html  in another format
+  kubectl podexit replay rollout.ndjson web-1          one pod of a rollout
+  kubectl podexit replay recordings/                   list a folder, each with its result
+`;
+
+export const addReplay: AddCommand = (program, ports, setExitCode) => {
+  const replay = program
+    .command('replay <file> [pod]')
+    .description('show a recorded run again, or one pod of it')
+    .addHelpText('before', replayExamples);
+  const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
+  addPipelineFlags(addOutputFlags(replay, logs))
+    .option('--as-live', 'print the lines in the order in which they became known')
+    .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
+    .action(async (file: string, pod: string | undefined, flags: Flags) => {
+      const { replayFile, listRecordings } = await import('../run/recorded-run.ts');
+      const output = await outputOptions({ ...flags, logs: flags.logs !== false }, false);
+      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+        if (flags.output !== undefined || flags.report)
+          throw usageError('replay', 'the list of a folder has no other format', 'Name one of its recordings.');
+        return setExitCode(await listRecordings(file, ports));
+      }
+      const look = { ...output.look, isSorted: !flags.asLive };
+      const options = { file, pod: pod?.replace(/^pods?\//, ''), ...output, look };
+      setExitCode(await replayFile(options, ports));
+    });
+};
+
+const signalsExamples = `Examples:
+  kubectl podexit signals nginx                          a program
+  kubectl podexit signals postgres:17                    an image
+  kubectl podexit signals -- sh -c 'npm start'           a command line, as a container runs it
+  kubectl podexit signals                                all programs that are known
+`;
+
+export const addSignals: AddCommand = (program, ports, setExitCode) => {
+  const command = program
+    .command('signals [what...]')
+    .usage('[PROGRAM | IMAGE | -- COMMAND ARGS…] [flags]')
+    .description('what a program does with a stop signal')
+    .addHelpText('before', signalsExamples);
+  addDocumentFlags(command, 'signals').action(async (words: string[], flags: Flags) => {
+    const { signals } = await import('../advice/signals-command.ts');
+    const isCommand = splitAtDashes(program, words)[1].length > 0;
+    setExitCode(await signals({ words, isCommand, ...(await documentOptions(flags, 'signals')) }, ports));
+  });
+};
+
+export const addExplain: AddCommand = (program, ports, setExitCode) => {
+  program
+    .command('explain [word]')
+    .description('explain a word of a report, and what to do')
+    .addHelpText(
+      'before',
+      `Examples:
+  kubectl podexit explain drain-race      a finding
+  kubectl podexit explain findings        all of a kind: outcomes, marks, phases, findings
+  kubectl podexit explain                 the kinds
+`,
+    )
+    .action(async (word: string | undefined) => {
+      (await import('../output/text/explain.ts')).explainTopic(word, ports);
+      setExitCode(0);
+    });
+};

@@ -1,0 +1,66 @@
+/** The commands with the flags of a trace: `rollout` follows the next rollout or starts one, `demo` plays a scenario. */
+import { addConnectionFlags } from './connection-flags.ts';
+import { addTraceFlags } from './options.ts';
+import { parseAnyTarget } from './target.ts';
+import { splitAtDashes, givenFlags } from './words.ts';
+import { usageError } from './usage.ts';
+import type { AddCommand, Flags } from './command.ts';
+import { addDeleteFlags } from './delete-flags.ts';
+
+const rolloutExamples = `Examples:
+  kubectl podexit rollout deployment/checkout                     wait for the next one
+  kubectl podexit rollout deployment/checkout --restart           start one
+  kubectl podexit rollout deployment/checkout --image app=app:2   with another image
+  kubectl podexit rollout deployment/checkout -- helm upgrade …   by any command
+  kubectl podexit rollout deployment/checkout --restart --probe service/checkout
+
+It ends when the rollout is complete and the old pods are gone, or when it stalls.
+`;
+
+export const addRollout: AddCommand = (program, _ports, _setExitCode, { trace }) => {
+  const rollout = program
+    .command('rollout [target...]')
+    .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
+    .description('follow the next rollout to its end, or start it')
+    .addHelpText('before', rolloutExamples)
+    .option('--restart', 'start it: kubectl rollout restart')
+    .option('--image <container=image>', 'start it: kubectl set image');
+  addConnectionFlags(addTraceFlags(rollout)).action(async (words: string[], flags: Flags) => {
+    const [named] = splitAtDashes(program, words);
+    if (parseAnyTarget(named).kind !== 'workload')
+      throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
+    if (flags.image?.includes('=') === false)
+      throw usageError('image', '--image takes CONTAINER=IMAGE', 'Write: --image app=app:2');
+    await trace(rollout, words, { ...flags, allTerminating: true });
+  });
+};
+
+const demoExamples = `Examples:
+  kubectl podexit demo                         the first scenario
+  kubectl podexit demo sigkill                 an app that ignores SIGTERM
+  kubectl podexit demo sigkill --fixed         the same app, with a handler
+  kubectl podexit demo --list                  all scenarios
+  kubectl podexit demo rollout --serve --write-kubeconfig kc
+`;
+
+/** The cluster of `demo` (demo.ts) is loaded only to run a scenario. */
+export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
+  const demo = program
+    .command('demo [scenario]')
+    .description('try it without a cluster, on recorded deletions')
+    .addHelpText('before', demoExamples)
+    .option('--list', 'list the scenarios')
+    .option('--fixed', 'play the scenario in which the problem is fixed')
+    .option('--serve', 'only run the API server, for any client; it starts over after the end')
+    .option('--port <port>', 'port of the cluster; default: any free one')
+    .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
+  const traced = addTraceFlags(addDeleteFlags(demo));
+  // Parsed but hidden, so that demo.ts can explain why they are refused: the grace period is a recorded one.
+  const refused: readonly string[] = ['--grace-period', '--now', '--force', '--cascade'];
+  for (const option of traced.options) if (refused.includes(option.long ?? '')) option.hideHelp();
+  traced.action(async (scenario: string | undefined, flags: Flags) => {
+    const { runDemo } = await import('./demo.ts');
+    const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));
+    setExitCode(await runDemo(main, scenario, flags, given, ports));
+  });
+};

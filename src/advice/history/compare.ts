@@ -111,7 +111,6 @@ export function outcomeRow(before: readonly ExitSample[], after: readonly ExitSa
 /** A smaller difference is noise, whatever the intervals prove; the larger of the two limits counts. */
 const minDifference = { seconds: 1, share: 0.2 };
 
-/** A proven change of a length that was measured in each exit; else none. */
 export function lengthRow(name: string, wasAll: readonly Seconds[], isAll: readonly Seconds[]): ComparedRow[] {
   const [was, is] = [median(wasAll), median(isAll)];
   const [wasLikely, isLikely] = [likelyMedian(wasAll, isAll), likelyMedian(isAll, wasAll)];
@@ -149,7 +148,6 @@ function isProven(was: Share, is: Share): boolean {
 
 const shareText = (name: string, was: Share, is: Share): string => `${name}: ${was.join(' of ')} → ${is.join(' of ')}`;
 
-/** A proven change of how many exits have something; else none. */
 export function shareRow(name: string, was: Share, is: Share): ComparedRow[] {
   return isProven(was, is) ? [{ sign: is[0] / is[1] - was[0] / was[1], text: shareText(name, was, is) }] : [];
 }

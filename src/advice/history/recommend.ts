@@ -55,7 +55,6 @@ function recommendationOf(group: readonly ExitSample[]) {
   };
 }
 
-/** The part of its grace period that an exit used: as reported, else hook plus drain. */
 const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
   used ??
   (hook || drain

@@ -171,10 +171,10 @@ export function hookSignal(container: ContainerSpec): { cuts?: string; take?: st
 }
 
 const signalsOfHooks = ofContainer((container) => {
-  const { cuts, take = '', isIdle } = hookSignal(container);
-  if (cuts)
-    return warning('stop-signal-mismatch', `${container.name}: ${cuts}`, { ...atHook(container), advice: take });
-  return isIdle ? note('stop-signal-mismatch', take, atHook(container)) : undefined;
+  const { cuts, take: advice = '', isIdle } = hookSignal(container);
+  const [code, at] = ['stop-signal-mismatch', atHook(container)] as const;
+  if (cuts) return warning(code, `${container.name}: ${cuts}`, { ...at, advice });
+  return isIdle ? note(code, advice, at) : undefined;
 });
 
 /** Whether its hook stops what PID 1, a shell, ends with: what it runs without a loop, a job, or more to do. */

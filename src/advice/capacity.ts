@@ -50,7 +50,6 @@ export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacit
   const { maxUnavailable } = rollout;
   // How many replicas there are is unknown, or an autoscaler may add more.
   if (replicas === undefined) return maxUnavailable === '100%';
-  // One pod of a StatefulSet is reported as such.
   if (kind === 'StatefulSet' && replicas === 1) return false;
   return replicas > 0 && (countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0) >= replicas;
 }
@@ -99,7 +98,6 @@ export function capacityOf(
     [isDaemonSet && rollout?.maxSurge === 0, 'DaemonSet', 'yes'],
     // A ReadWriteOnce volume serves several pods of one node, so it depends on where the new pod lands.
     [held.length > 0, 'volume', isOfOnePod ? 'yes' : 'unknown'],
-    // There may be no other one left.
     [devices, 'device', 'unknown'],
     [ports || (isOnHost && !isDaemonSet), 'host ports', isDaemonSet ? 'yes' : 'unknown'],
   ];

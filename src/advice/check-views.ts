@@ -75,7 +75,6 @@ function openLines(checked: CheckedObject, columns: number): string[] {
   return open === '' ? [] : wrapped('cannot tell ', forTerminal(`${objectName(checked)}: ${open}`), columns);
 }
 
-/** What check cannot tell has rows of its own. */
 const resultOf = ({ judgement, sentence }: CheckedObject): string =>
   judgement === 'cannot-tell' ? 'cannot tell' : sentence;
 

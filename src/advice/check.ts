@@ -70,9 +70,11 @@ async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, p
   );
 }
 
-type ClusterSource = Exclude<CheckSource, { kind: 'files' }>;
-
-async function fromCluster(source: ClusterSource, options: CheckOptions, ports: Ports): Promise<Found> {
+async function fromCluster(
+  source: Exclude<CheckSource, { kind: 'files' }>,
+  options: CheckOptions,
+  ports: Ports,
+): Promise<Found> {
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     const specs = await unlessInterrupted(ports, async (left) =>

@@ -17,7 +17,7 @@ import helpers from './data/helpers.json' with { type: 'json' };
 import { imageName, rowOfImage } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
-import type { SignalHandling } from './signal-handling.ts';
+import { signalOfCommand, type SignalHandling } from './signal-handling.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
@@ -41,19 +41,19 @@ export interface ContainerSpec extends ReturnType<typeof containerOf> {
   measured?: MeasuredContainer;
 }
 
-type ScriptsOf = (container: JsonObject) => CommandLine['scripts'];
+type AroundOf = (container: JsonObject) => Pick<CommandLine, 'scripts' | 'sharesProcesses'>;
 
-/** `scriptsOf`: the scripts in a container whose text is known; by default none. */
-export const containerSpecsOf = (podSpec: unknown, podPath: Path, scriptsOf?: ScriptsOf): ContainerSpec[] =>
+export const containerSpecsOf = (podSpec: unknown, podPath: Path, aroundOf?: AroundOf): ContainerSpec[] =>
   (['containers', 'initContainers'] as const)
     .flatMap((list) =>
       asArray(asObject(podSpec)[list], 256).map((one, index) =>
-        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers', scriptsOf),
+        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers', aroundOf),
       ),
     )
     .filter(({ name }) => name !== '');
 
-function containerOf(container: JsonObject, path: Path, isInit: boolean, scriptsOf: ScriptsOf | undefined) {
+function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundOf: AroundOf | undefined) {
+  const command = { ...commandOf(container), ...aroundOf?.(container) };
   const { preStop, postStart, stopSignal } = asObject(container['lifecycle']);
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
@@ -65,8 +65,8 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     image,
     /** By the name of container or image: a proxy, log shipper, agent, exporter. */
     isNamedAsHelper: helpers.some((one) => [name, imageName(image)].includes(one)),
-    command: { ...commandOf(container), scripts: scriptsOf?.(container) },
-    hook: hookOf(asObject(preStop), image),
+    command,
+    hook: hookOf(asObject(preStop), command),
     /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
     restartPolicy: asString(restartPolicy),
     restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
@@ -82,7 +82,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, scripts
     devices: Object.keys(asObject(asObject(container['resources'])['limits'])).filter(
       (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
     ),
-    ownTimeout: timeout.seconds > 0 ? timeout : ownLimitOf(commandOf(container), asString(stopSignal)),
+    ownTimeout: timeout.seconds > 0 ? timeout : ownLimitOf(command, asString(stopSignal)),
     hasOwnDelay: timeout.hasDelay,
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
@@ -109,11 +109,11 @@ function portOf(raw: JsonObject) {
   return [{ name: asString(raw['name']), port, protocol: asString(raw['protocol']) ?? 'TCP', hostPort }];
 }
 
-function hookOf(handler: JsonObject, image: string) {
+function hookOf(handler: JsonObject, own: CommandLine) {
   const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => isPresent(handler[one]));
   if (!kind) return undefined;
   const { command: words, seconds } = asObject(handler['exec']);
-  const command = asStrings(words);
+  const [command, image] = [asStrings(words), own.image ?? ''];
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
   const lacks = isDistroless && !/:[^/]*debug/.test(image) && programsOfDistributions.test(command[0] ?? '');
@@ -130,7 +130,7 @@ function hookOf(handler: JsonObject, image: string) {
     minSeconds: fails ? undefined : planned,
     plannedSeconds: planned,
     isPlainSleep: kind === 'sleep' || plain !== undefined,
-    ...stopIn(command),
+    ...stopIn(command, own),
     /** It always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
     fails,
   };
@@ -139,12 +139,14 @@ function hookOf(handler: JsonObject, image: string) {
 const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
 
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
-function stopIn(command: readonly string[]) {
+function stopIn(command: readonly string[], own: CommandLine) {
   const line = lineOfShell(command);
   const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
   const stop = commands.findIndex((one) => stopCommand.test(one));
+  const isFirst = !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one));
+  const sends = signalOfCommand(commands[stop] ?? '', own);
   /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. */
-  return { stops: stop >= 0, stopsServer: stop >= 0 && !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one)) };
+  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && sends?.handles !== 'no', sends };
 }
 
 const stopCommand =

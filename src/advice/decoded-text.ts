@@ -6,7 +6,6 @@ export function decodedText(bytes: Uint8Array): string {
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
-/** JSON has no byte order mark. */
 export const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
 
 /** Why a file is not read: completes "FILE …". */

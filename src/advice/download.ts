@@ -56,7 +56,7 @@ async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal):
     const reply = await exchange(wire, {
       method: 'GET',
       url,
-      headers: { accept: '*/*', ...credentialsIn(url) },
+      headers: { accept: '*/*' },
       // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
       tls: { rejectUnauthorized: true },
       signal,
@@ -79,11 +79,4 @@ async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal):
   } finally {
     wire.agent.destroy();
   }
-}
-
-/** Go's client sends them too. A redirect to another host has an address without them. */
-function credentialsIn({ username, password }: URL): { authorization?: string } {
-  if (username === '' && password === '') return {};
-  const text = [username, password].map(decodeURIComponent).join(':');
-  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }

@@ -12,7 +12,6 @@ export function configMapTextsOf(object: unknown) {
   return { name: asText(name), namespace: asString(namespace), data: stringMap(data, () => true) ?? {} };
 }
 
-/** Path in the container → text, for one container of a pod's spec. */
 export function mountedScripts(
   podSpec: JsonObject,
   container: JsonObject,

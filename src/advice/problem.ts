@@ -20,7 +20,6 @@ export const checkOnlyCodes = [
 ] as const;
 export type CheckCode = FindingCode | (typeof checkOnlyCodes)[number];
 
-/** Warnings and errors are problems; an info is not. */
 export interface Problem {
   code: CheckCode;
   severity: Severity;

@@ -8,7 +8,7 @@ import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { endsPid1, handlingOf, signalText, stopSignalOf, waitLoop } from './rules/stop.ts';
+import { handlingOf, hookSignal, signalText, stopSignalOf } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -228,13 +228,13 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
-  const command = { ...container.command, sharesProcesses: situation.sharesProcesses };
-  const { drains } = stopBehaviour(command, stopSignalOf(container), situation.graceSeconds);
+  const { take } = hookSignal(container);
+  if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
+  const { drains } = stopBehaviour(container.command, stopSignalOf(container), situation.graceSeconds);
   const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const loop = endsPid1(container) ? `; ${waitLoop(situation)}` : '';
-  const [wait, then] = hook?.stopsServer && drains !== 'yes' ? [end, loop] : ['', ''];
+  const wait = hook?.stopsServer && drains !== 'yes' ? end : '';
   const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
-  const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …${then}'${shell}` : '';
+  const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 
@@ -288,7 +288,12 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const own = Math.max(hookToday, measured?.hookSeconds ?? 0);
-    const hookSeconds = on.includes(container.name) ? seconds + (canSetSleep(container) ? 0 : own) : own;
+    const added = canSetSleep(container)
+      ? seconds
+      : hookSignal(container).take
+        ? Math.max(seconds, own)
+        : seconds + own;
+    const hookSeconds = on.includes(container.name) ? added : own;
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
     const { drainSeconds = 0, wasKilled = false } = measured ?? {};

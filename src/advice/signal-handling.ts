@@ -2,6 +2,7 @@
 import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
 import traps from '../programs/data/traps.json' with { type: 'json' };
 import { lineOfShell } from '../programs/shell-arguments.ts';
+import { numberOfSignal, signalOfExitCode } from '../programs/signals.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export type SignalHandling =
@@ -30,8 +31,12 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   // A trap that signals the application, and does not wait for it.
   const isLeft = /^shell/.test(chain[0]?.kind ?? '') && chain[0]?.does === 'leaves';
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
-  if (chain[0]?.kind === 'shell-with-trap')
-    return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
+  const isTrap = chain[0]?.kind === 'shell-with-trap';
+  if (isTrap && handles === 'yes' && drains === 'no' && found.rightSignal) {
+    const cut = `its trap sends SIGTERM, by which ${chain.at(-1)?.name} is cut off`;
+    return { kind: 'cuts', because: cut, advice: `Let its trap send ${found.rightSignal} instead.` };
+  }
+  if (isTrap) return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
   if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
@@ -40,4 +45,21 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (isOpen && (command.length > 0 || script !== undefined))
     return { kind: 'depends', because: decidedBy, advice: isUpToShell ? advice : undefined };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
+}
+
+const kill =
+  /^(?:exec )?(?:\S*\/)?(?:p?kill|killall)(?: -[a-mo-rt-z])*(?: -(?:[sn] ?|-signal[ =])?(?:SIG)?([A-Z]\w*|\d+))?(?: -[a-mo-rt-z])* ([^-\s].*)$/;
+
+/** What a command's signal, without SIG, does to PID 1, or to what that became. Undefined: it is for others, or not read here. */
+export function signalOfCommand(command: string, own: CommandLine) {
+  const stop = /^(?:exec )?(?:\S*\/)?(?:(nginx) .*-s ?stop|(apache2|httpd|apache2?ctl) (?:-k )?stop)$/.exec(command);
+  const line = stop ? `kill ${stop[1] ?? 'apache2'}` : command;
+  const [, named = 'TERM', to = ''] = kill.exec(line) ?? [];
+  const signal = signalOfExitCode(128 + Number(named))?.slice(3) ?? named;
+  const target = to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
+  if (target === '' || signal === 'KILL' || numberOfSignal(`SIG${signal}`) === undefined) return undefined;
+  const found = stopBehaviour(own, signal, Infinity);
+  const isDirect = found.chain.slice(0, -1).every(({ kind, does }) => kind === 'init' || does === 'execs');
+  const isPid1 = target === '1' ? !own.sharesProcesses : isDirect && target === found.chain.at(-1)?.name;
+  return isPid1 ? { ...found, signal } : undefined;
 }

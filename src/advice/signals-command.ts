@@ -8,7 +8,6 @@ import { publish, wrapped, type OutputOptions } from './output.ts';
 
 interface SignalsReport {
   summary: string;
-  /** Absent: the list of all. */
   answer?: KnownStop;
   programs?: KnownProgram[];
 }
@@ -52,7 +51,6 @@ function signalsText({ answer, programs, summary }: SignalsReport, pen: Pen, col
 const escaped = (rows: readonly (readonly string[])[]): string[][] =>
   rows.map((row) => row.map((cell) => forTerminal(cell)));
 
-/** `ENDS` is whether PID 1 ends because of the signal. */
 const answerRows = ({ signals: all }: KnownStop): string[][] =>
   all.map(({ signal, reachesApp, handles, drains, limitSeconds, exitCodes, because, probably }) => [
     signal,

@@ -48,7 +48,6 @@ export const templatePaths: Readonly<Record<string, Path>> = {
   CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
-/** Kinds with pods, and the path of the pod or its template in each. */
 const podPaths: Readonly<Record<string, Path>> = {
   ...templatePaths,
   Pod: [],
@@ -95,9 +94,11 @@ export function situationOf(
     matches(selector, stringMap(metadataOf(template)['labels'], () => true) ?? {});
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
-  const scriptsOf = (container: JsonObject) =>
-    mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace });
-  const specs = containerSpecsOf(pod, podPath, scriptsOf);
+  const sharesProcesses = pod['shareProcessNamespace'] === true;
+  const specs = containerSpecsOf(pod, podPath, (container) => ({
+    scripts: mountedScripts(pod, container, { configMaps: neighbours.configMaps, namespace }),
+    sharesProcesses,
+  }));
   const proxy = proxyOf(metadataOf(template), neighbours.namespaces.get(namespace) ?? {}, specs);
   // Istio merges such a container into what it adds, which it finds only in its place. A pod that is there has the result.
   const isThere = kind === 'Pod' && (!isFromFiles || metadata?.uid !== undefined);
@@ -127,7 +128,7 @@ export function situationOf(
     specGraceSeconds,
     containers,
     /** No container has PID 1, so a signal without a handler ends it. */
-    sharesProcesses: pod['shareProcessNamespace'] === true,
+    sharesProcesses,
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),
     capacity,
@@ -136,7 +137,6 @@ export function situationOf(
     /** The proxy that will be among its containers. */
     injected: containers.some(({ name }) => name === proxy?.name) ? undefined : proxy,
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
-    /** What ends the pod earlier than its grace period, the earliest first. */
     limits: limitsOf(pod, neighbours.limits),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,

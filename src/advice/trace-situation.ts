@@ -36,7 +36,6 @@ export function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   return {
     ...situation,
     subject: { kind, ...metadata },
-    // Who served meanwhile is measured.
     isCustom: false,
     containers: situation.containers.flatMap((container) => {
       const exit = timeline.containers.find((one) => one.name === container.name);

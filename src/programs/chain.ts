@@ -33,7 +33,7 @@ export function effectOf(all: readonly Word[], outer: Context): Effect {
 
 const nameOf = (word: Word | undefined): string => {
   const name = word?.text.split('/').at(-1) ?? '';
-  return word?.isDynamic && /[$`*?(]/.test(name) ? '' : name;
+  return /\s/.test(name) || (word?.isDynamic && /[$`*?(]/.test(name)) ? '' : name;
 };
 
 /** `sh` is another shell on each base system. Empty: not a shell. */

@@ -15,8 +15,7 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   if (isCommand || others.length > 0) return { command: words };
   const { commands, isPlain } = commandsIn(word);
   if (/\s/.test(word)) return { command: (isPlain && commands.length === 1 && commands[0]) || ['sh', '-c', word] };
-  const isProgram = rowOf([word]) !== undefined || shellsByName.has(word);
-  const isImage = /^[^./].*[/:@]/.test(word) || (!isProgram && rowOfImage(word)?.cmd !== undefined);
+  const isImage = /^[^./].*[/:@]/.test(word) || (!rowOf([word]) && !shellsByName.has(word) && rowOfImage(word)?.cmd);
   return isImage ? { image: word } : { command: [word] };
 }
 

@@ -29,7 +29,7 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
 type Spot = Pick<Standing, 'kind' | 'words'>;
 /** `runsOn`: it is known not to end by itself. */
 type Place = Omit<Standing, 'script'> & { runsOn?: boolean };
-type Sentence = Partial<Record<'advice' | 'decidedBy', string>> & Record<'does' | 'text', string>;
+type Sentence = Partial<Record<'advice' | 'decidedBy' | 'sends', string>> & Record<'does' | 'text', string>;
 
 /** Several: what is not known here decides between them. Empty: not known. */
 export function standingsOf(script: Script, shell: Shell): Standing[] {
@@ -132,8 +132,9 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
   const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
   const waitsForOne = script.commands.some(({ words }) => textsOf(words).join(' ').startsWith('wait -n'));
-  const beside = waitsForOne ? data.isBesideFirst : data.isBeside;
-  const rest = jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
+  const many = kind === 'wait' && jobs.some(isInLoop) ? data.isMany : undefined;
+  const beside = many ?? (waitsForOne ? data.isBesideFirst : data.isBeside);
+  const rest = many || jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
   const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;
   const remedy = how && { kind: 'trap' as const, text: how.text.replaceAll('NAME', signal) };
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
@@ -161,10 +162,10 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
   return where.split(' ').every((one) => [...forms, kind, signal, ...own].includes(one));
 }
 
-function says({ name }: Shell, signal: string, { does, text, advice, decidedBy }: Sentence): Reaction {
+function says({ name }: Shell, signal: string, { does, text, advice, decidedBy, sends }: Sentence): Reaction {
   const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
   const remedy = advice ? { kind: 'trap' as const, text: advice.replaceAll('NAME', signal) } : undefined;
-  return { does: does as Reaction['does'], note, because: note, decidedBy, remedy };
+  return { does: does as Reaction['does'], note, because: note, decidedBy, remedy, sends };
 }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */

@@ -65,10 +65,8 @@ describe('-f URL', () => {
     return { url, env: { NODE_EXTRA_CA_CERTS: join(directory, 'ca.crt') } };
   };
 
-  it('reads an https address and its redirects, with its own credentials but not in messages', async () => {
-    const asked: (string | undefined)[] = [];
-    const { url, env } = await secure(({ path, headers, query }, response) => {
-      asked.push(headers.authorization);
+  it('reads an https address and its redirects, and has no secret of it in messages', async () => {
+    const { url, env } = await secure(({ path, query }, response) => {
       if (path === '/old') response.writeHead(302, { location: `/new?sig=${query['sig']}` }).end();
       else response.end(`${podNamed('web')}---\nbroken: [1\n`);
     });
@@ -76,7 +74,6 @@ describe('-f URL', () => {
     const { code, stdout, stderr } = await podexit(['check', '-f', address], env);
     expect(code).toBe(1);
     expect(stdout).toContain('pod/web');
-    expect(asked).toEqual(Array(2).fill(`Basic ${Buffer.from('me:secret').toString('base64')}`));
     expect(stdout + stderr).toMatch(/127\.0\.0\.1:\d+\/old:8/);
     expect(stdout + stderr).not.toMatch(/secret|hidden/);
   });

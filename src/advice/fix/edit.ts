@@ -52,7 +52,6 @@ const indexIn = (list: readonly unknown[], step: string | number): number =>
 /** Where the changed part is after the edits; the path of a move ends with a name. */
 export const placeOf = (edit: Edit): Path => (edit.kind === 'move' ? [...edit.to, ...edit.path.slice(-1)] : edit.path);
 
-/** The changes as a strategic merge patch, as `kubectl patch` takes it. */
 export function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
   // Merged by name (core/v1 `patchMergeKey`).
   if (key === 'containers' || key === 'initContainers')

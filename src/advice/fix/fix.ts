@@ -243,7 +243,6 @@ function sentencesIn(report: JsonObject): string[] {
     return severity !== 'info' && clause !== '' && !patched.some((reason) => reason.includes(clause));
   };
   const left = asArray(asObject(report['verdict'])['findings']).map(asObject).filter(isLeft);
-  // Several findings may have the same remedy.
   return [...new Map(left.map((finding) => [finding['advice'], finding])).values()].map(
     ({ code, message, advice }) => `${what}: ${workload}: ${asText(message)}. ${asText(advice)} (${asText(code)})`,
   );

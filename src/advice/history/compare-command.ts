@@ -50,10 +50,8 @@ const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string
   return `${gone} ${total ? closeOrRange(total) : 'an unknown time'} (grace period ${graceSeconds}s)`;
 };
 
-const lengths = { preStop: 'hook', 'after SIGTERM': 'drain', total: 'total' } as const;
-
 const figures = (before: Side, after: Side): string[][] =>
-  Object.entries(lengths).flatMap(([title, name]) => {
+  Object.entries({ preStop: 'hook', 'after SIGTERM': 'drain', total: 'total' } as const).flatMap(([title, name]) => {
     const texts = [before[name], after[name]].map((range) => (range ? closeOrRange(range) : '-'));
     return before[name] || after[name] ? [[`  ${title}`, ...texts]] : [];
   });

@@ -75,8 +75,7 @@ export function median(ranges: readonly Seconds[], ranks = 0): Seconds | undefin
 
 /**
  * Where the median of more such exits would be. If nothing has changed, these ranges of two sides overlap in about 95 %
- * of all comparisons (order statistics: 0.7 √n ranks to each side). With few exits it is their whole range, and a single
- * exit on the other side must be outside of all.
+ * of all comparisons (order statistics: 0.7 √n ranks to each side). A single exit must be outside of all others.
  */
 const likelyMedian = (ranges: readonly Seconds[], others: readonly Seconds[]): Seconds | undefined =>
   median(ranges, others.length === 1 ? ranges.length : 0.7 * Math.sqrt(ranges.length));
@@ -112,7 +111,6 @@ export function outcomeRow(before: readonly ExitSample[], after: readonly ExitSa
 /** A smaller difference is noise, whatever the intervals prove; the larger of the two limits counts. */
 const minDifference = { seconds: 1, share: 0.2 };
 
-/** A proven change of a length that was measured in each exit; else none. */
 export function lengthRow(name: string, wasAll: readonly Seconds[], isAll: readonly Seconds[]): ComparedRow[] {
   const [was, is] = [median(wasAll), median(isAll)];
   const [wasLikely, isLikely] = [likelyMedian(wasAll, isAll), likelyMedian(isAll, wasAll)];
@@ -150,7 +148,6 @@ function isProven(was: Share, is: Share): boolean {
 
 const shareText = (name: string, was: Share, is: Share): string => `${name}: ${was.join(' of ')} → ${is.join(' of ')}`;
 
-/** A proven change of how many exits have something; else none. */
 export function shareRow(name: string, was: Share, is: Share): ComparedRow[] {
   return isProven(was, is) ? [{ sign: is[0] / is[1] - was[0] / was[1], text: shareText(name, was, is) }] : [];
 }

@@ -10,7 +10,6 @@ export const minExits = 10;
 export type Recommendation = ReturnType<typeof recommendationOf>;
 
 export function recommendationsFor(samples: readonly ExitSample[]) {
-  // They had a grace period, and ended.
   const counted = samples.filter(({ outcome }) => /^(graceful|killed|failed|overran|oom)$/.test(outcome));
   const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
   const groups = workloads.map((name) => counted.filter(({ workload }) => workload === name));
@@ -56,7 +55,6 @@ function recommendationOf(group: readonly ExitSample[]) {
   };
 }
 
-/** The part of its grace period that an exit used: as reported, else hook plus drain. */
 const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
   used ??
   (hook || drain

@@ -116,7 +116,6 @@ function fixIn(document: JsonObject) {
     : { graceSeconds: Number(seconds ?? 0), hasHook: reason.startsWith('preStop'), reason };
 }
 
-/** A ReplicaSet counts as its Deployment. */
 export function ownerNameOf(pod: JsonObject): string {
   const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];

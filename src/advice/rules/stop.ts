@@ -67,7 +67,9 @@ export const signalText = ({ isWindows }: Situation, container: ContainerSpec): 
     ? 'its stop signal'
     : `SIG${stopSignalOf(container)}`;
 
-const isUpToImage = ({ stopSignal, image }: ContainerSpec): boolean => (stopSignal ?? rowOfImage(image)) === undefined;
+/** Of rows without an entry point the Dockerfile was not read. */
+const isUpToImage = ({ stopSignal, image }: ContainerSpec): boolean =>
+  [stopSignal, rowOfImage(image)?.stop, rowOfImage(image)?.entry].every((one) => one === undefined);
 
 /** What its program needs to finish its work, which an image that is not known may set as its STOPSIGNAL. Without SIG. */
 const rightSignalOf = ({ command }: ContainerSpec) => stopBehaviour(command, 'TERM', 30).rightSignal?.slice(3);
@@ -76,13 +78,12 @@ const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' :
 
 /** What was read from the process itself outranks what its command suggests. */
 export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
-  const { sharesProcesses, graceSeconds, isWindows } = spec;
-  const { inspection } = container;
+  const { graceSeconds, isWindows } = spec;
+  const { inspection, command } = container;
   if (isWindows) return { kind: 'unknown' };
-  const command = { ...container.command, sharesProcesses };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
-  if (handling.kind === 'shell' && endsPid1(container))
+  if (handling.kind === 'shell' && stopsLast(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;
@@ -148,33 +149,56 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
-export const waitLoop = ({ sharesProcesses }: Situation): string =>
-  `while kill -0 ${sharesProcesses ? 'PID' : 1}; do sleep 1; done`;
+/** What a signal cuts off although the usual one lets it end: a clause. What the program itself needs, as SIGINT of postgres, does not. */
+function cutOff({ command }: ContainerSpec, signal: string, usual: string): string | undefined {
+  const [sent, other] = [signal, usual].map((one) => stopBehaviour(command, one, Infinity));
+  if (sent?.handles !== 'yes' || sent.drains !== 'no' || sent.reachesApp !== 'yes') return undefined;
+  if (other?.handles !== 'yes' || other.drains === 'no' || other.rightSignal === `SIG${signal}`) return undefined;
+  return `cuts off what SIG${usual} ${other.drains === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
+}
 
-/** Whether PID 1 is what its hook stops, or a shell that ends with that: one without a loop, a job, or more to do. */
-export function endsPid1({ command: own, hook }: ContainerSpec): boolean {
-  if (!hook?.stops || hook.fails) return false;
-  const text = lineOfShell(hook.command) ?? hook.command.join(' ');
-  const { chain } = stopBehaviour(own, 'TERM', 30);
+/** A signal of the hook that does harm, or perhaps nothing. `take` it out: a clause. */
+export function hookSignal(container: ContainerSpec): { cuts?: string; take?: string; isIdle?: boolean } {
+  const usual = stopSignalOf(container);
+  const { sends, fails } = container.hook ?? {};
+  if (!sends || fails || sends.signal === usual) return {};
+  const { signal, handles, because, decidedBy = because } = sends;
+  const take = `take SIG${signal} out of the preStop hook of ${container.name}`;
+  const cuts = cutOff(container, signal, usual);
+  if (cuts) return { cuts: `SIG${signal} of the preStop hook ${cuts}`, take: `${take}: SIG${usual} comes after it` };
+  const unless = `, if the application does not need it (${decidedBy})`;
+  return handles === 'yes' ? {} : { take: take + unless, isIdle: handles === 'no' };
+}
+
+const signalsOfHooks = ofContainer((container) => {
+  const { cuts, take: advice = '', isIdle } = hookSignal(container);
+  const [code, at] = ['stop-signal-mismatch', atHook(container)] as const;
+  if (cuts) return warning(code, `${container.name}: ${cuts}`, { ...at, advice });
+  return isIdle ? note(code, advice, at) : undefined;
+});
+
+/** Whether its hook stops what PID 1, a shell, ends with: what it runs without a loop, a job, or more to do. */
+function stopsLast({ command: own, hook }: ContainerSpec): boolean {
+  const text = lineOfShell(hook?.command ?? []) ?? hook?.command.join(' ') ?? '';
   const isNamed = (line: string, name: string): boolean =>
     new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i').test(line);
-  const named = chain.findLastIndex(({ kind, name }) => !kind.startsWith('shell') && isNamed(text, name));
-  const isDirect = chain.slice(0, named).every(({ kind, does }) => kind === 'init' || does === 'execs');
-  if (named < 0) return isDirect && /(^|\s)kill ([^;&|]* )?1(?![\w.])/.test(text);
+  const apps = stopBehaviour(own, 'TERM', 30).chain.filter(({ kind }) => !kind.startsWith('shell'));
   const { commands, isPlain } = commandsIn(lineOfShell([...own.command, ...own.args]) ?? '');
-  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name));
-  return isDirect || (isPlain && isNamed(last?.join(' ') ?? '', chain[named]?.name ?? ''));
+  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name))?.join(' ') ?? '';
+  const isLast = isPlain && apps.some(({ name }) => isNamed(text, name) && isNamed(last, name));
+  return isLast && hook?.stops === true && !hook.fails;
 }
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
   if (declared === undefined || declared === 'SIGKILL') return undefined;
-  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}`;
+  const cuts = cutOff(container, declared.slice(3), stopSignalOf(container));
+  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}${cuts ? `. Remove it: it ${cuts}` : ''}`;
   return note('stop-signal-mismatch', message, at(container, 'lifecycle', 'stopSignal'));
 });
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, droppedStopSignals],
+  ...[signals, mismatched, signalsOfHooks, droppedStopSignals],
 ];

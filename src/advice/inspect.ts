@@ -28,9 +28,8 @@ const textOf = (answer: ExecResult): string => (answer.kind === 'done' ? answer.
 export function inspectionOf(status: ExecResult, cmdline: ExecResult, signal: string, sharesProcesses: boolean) {
   const unreadable = (because: string): Inspection => ({ kind: 'unreadable', because });
   if (sharesProcesses) return unreadable('the pod shares its processes, so PID 1 is not the application');
-  if (status.kind === 'refused')
-    return unreadable(`the exec was refused (${status.status}): ${status.message.slice(0, 200)}`);
-  if (status.kind === 'failed') return unreadable(`cat failed: ${status.message.slice(0, 200)}`);
+  if (status.kind === 'refused') return unreadable(whyRefused(status));
+  if (status.kind === 'failed') return unreadable(whyFailed(status.message));
   // The signals that PID 1 blocks (`Blk`), ignores and catches, as bit masks.
   const rows = textOf(status).matchAll(/^Sig(Blk|Ign|Cgt):\s*([0-9a-fA-F]{8,16})$/gm);
   const masks = new Map([...rows].map(([, name, hex]) => [name, BigInt(`0x${hex}`)]));
@@ -71,3 +70,16 @@ function caughtByRuntime(words: readonly string[], caught: bigint, signal: strin
   const because = `PID 1 catches all signals, as Go's runtime does by itself: without a handler for SIG${signal} it ends at once, with exit code 2 before Go 1.27`;
   return { kind: 'depends', because };
 }
+
+/** Names the permissions, both since 1.35, only for 401 and 403: a container that is not running is refused too. */
+const whyRefused = ({ status, message }: Extract<ExecResult, { kind: 'refused' }>): string =>
+  status === 401 || status === 403
+    ? `the API server refused the exec (${status}); it needs get and create of pods/exec`
+    : `the exec was refused (${status}): ${message.slice(0, 200)}`;
+
+/** How runtimes report a missing binary: runc and containerd, then crun. Errors of `cat` itself do not match. */
+const catIsMissing =
+  /exec: "cat": (?:executable file not found|stat cat: no such file)|executable file [`']cat[`'] not found/;
+
+const whyFailed = (message: string): string =>
+  catIsMissing.test(message) ? 'the container has no cat (a distroless image)' : `cat failed: ${message.slice(0, 200)}`;

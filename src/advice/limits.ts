@@ -49,12 +49,19 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   ];
 }
 
-/** Limits of a set of objects: Karpenter's NodePools. */
+/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
 export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
   return objects.flatMap((object): Limit[] => {
-    if (object.kind !== 'NodePool') return [];
-    const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
-    const seconds = secondsOf(asText(template['terminationGracePeriod']));
-    return seconds === undefined ? [] : [{ by: `NodePool ${object.metadata?.name ?? ''}`, seconds }];
+    const { kind, metadata } = object;
+    if (kind === 'NodePool') {
+      const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
+      const seconds = secondsOf(asText(template['terminationGracePeriod']));
+      return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
+    }
+    if (kind !== 'KubeletConfiguration') return [];
+    const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
+    const all = secondsOf(asText(shutdownGracePeriod)) ?? 0;
+    const seconds = all - (secondsOf(asText(shutdownGracePeriodCriticalPods)) ?? 0);
+    return seconds > 0 ? [{ by: 'the shutdown of its node', seconds }] : [];
   });
 }

@@ -43,9 +43,9 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout & { hasDelay: bo
     return name === '' ? [] : [[word.split('=')[0] ?? word, value ?? words[at + 1] ?? '']];
   });
   const variables = variablesIn(container['env']).map(({ name, value }): [string, string] => [name, value]);
-  const found = [...options, ...variables].flatMap(([from, value]) => {
+  const found = [...options, ...pgCtl(words), ...variables].flatMap(([from, value]) => {
     const seconds = timeOf(from, value);
-    const counts = isOwnTimeout.test(from) && !isOther.test(from.replace(/^CONNECT_/, ''));
+    const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from.replace(/^CONNECT_/, '')));
     return counts && seconds !== undefined ? [{ seconds, from }] : [];
   });
   const isDelay = ({ from }: OwnTimeout): boolean => /delay/i.test(from);
@@ -56,9 +56,16 @@ export function ownTimeoutOf(container: JsonObject): OwnTimeout & { hasDelay: bo
   return { seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0), from, hasDelay: found.some(isDelay) };
 }
 
+/** `pg_ctl stop -t 60` */
+function pgCtl(words: readonly string[]): [string, string][] {
+  const at = words.findIndex((word) => /(^|\/)pg_ctl$/.test(word));
+  const option = at < 0 ? -1 : words.indexOf('-t', at);
+  return option < 0 || !words.slice(at).includes('stop') ? [] : [['pg_ctl -t', words[option + 1] ?? '']];
+}
+
 /** Where a bare number counts seconds: by the documents of the program that has the option, or by its name. */
 const inSeconds =
-  /^(--graceful-timeout|(--|UVICORN_)timeout[-_]graceful[-_]shutdown|(N8N|SANIC|HASURA_GRAPHQL)_GRACEFUL_SHUTDOWN_TIMEOUT|GOOD_JOB_SHUTDOWN_TIMEOUT|RUNNER_GRACEFUL_STOP_TIMEOUT|STOP_SERVER_ANNOUNCE_DELAY|(-D)?quarkus[._]shutdown[._](timeout|delay))$|sec(ond)?s$/i;
+  /^(pg_ctl -t|--graceful-timeout|(--|UVICORN_)timeout[-_]graceful[-_]shutdown|(N8N|SANIC|HASURA_GRAPHQL)_GRACEFUL_SHUTDOWN_TIMEOUT|GOOD_JOB_SHUTDOWN_TIMEOUT|RUNNER_GRACEFUL_STOP_TIMEOUT|STOP_SERVER_ANNOUNCE_DELAY|(-D)?quarkus[._]shutdown[._](timeout|delay))$|sec(ond)?s$/i;
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */
 function timeOf(from: string, value: string): number | undefined {

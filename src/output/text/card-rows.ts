@@ -82,7 +82,7 @@ function usedText(container: ContainerTimeline, grace: number): string {
   const whole = `${allowed} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
   const length = graceUsedLength(container);
-  if (!length) return graceUsed ? `${lengthText(graceUsed)} after its ${whole} began again` : `grace period ${allowed}`;
+  if (!length) return graceUsed ? `${lengthText(graceUsed)} into the second ${whole}` : `grace period ${allowed}`;
   const used = lengthText(length);
   // Only a bound, and longer than what it is compared with.
   if (used.startsWith('≤') && length.max > grace) return `after at most ${used.slice(1)}, grace period ${allowed}`;

@@ -33,10 +33,8 @@ export function endedLines(
   return flow(pen, [...head, plain(` ${forTerminal(words, 1000)}`)], { width, hang: 2 });
 }
 
-export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
-  const outcome = outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown';
-  return iconOf({ verdict: { exitCode, outcome } });
-}
+export const rolloutIcon = ({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon =>
+  iconOf({ verdict: { exitCode, outcome: outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown' } });
 
 export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions): string[] {
   const { pen, columns, flags = '', rowsOnly = false } = options;
@@ -53,11 +51,13 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, noReady, worst, fix } = numbers;
+  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, deleting, noReady, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
-  const late = numbers.deleting < 1000 ? '' : `, last deletion at ${secondsText(numbers.deleting)}`;
-  if (total !== undefined) counts.push(`${secondsText(total)} until all were gone${late}`);
+  // Rounded as they are shown, so that the parts add up.
+  const rest = secondsText(100 * (Math.round((total ?? 0) / 100) - Math.round(deleting / 100)));
+  const parts = deleting < 1000 ? '' : `: deleted over ${secondsText(deleting)}, all gone ${rest} later`;
+  if (total !== undefined) counts.push(`${secondsText(total)} in all${parts}`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>

@@ -50,10 +50,11 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string, until: nu
     const isDeleted = state.value.deleted === true;
     const isReady = [...current.values()].some(({ otherReady, own }) => otherReady > 0 || own?.ready);
     if (last && (isReady || isDeleted)) {
-      const evidence = [...last.evidence, state.seq];
       // The earliest possible time of the change; on a live stream, its arrival.
-      const to = deliverableSince(trace, 'endpointslices', state.at);
-      ended.push({ ...last, to, end: to === state.at ? 'seen' : 'missed', evidence });
+      const deliverable = deliverableSince(trace, 'endpointslices', state.at);
+      const written = deliverable < state.at ? state.value.written : undefined;
+      const to = written ? Math.max(deliverable, network.toClient('api', written).lo) : deliverable;
+      ended.push({ ...last, to, end: to === state.at ? 'seen' : 'missed', evidence: [...last.evidence, state.seq] });
       last = undefined;
     } else if (!isReady && hadReady && !last && !isDeleted) {
       // The latest possible time, so that no period is reported longer than it was.

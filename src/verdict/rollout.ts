@@ -49,11 +49,10 @@ function numbersOf(
   const containers = timelines.flatMap((timeline) => timeline.containers);
   const zeros = timelines.map(({ zero }) => zero);
   const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
-  const verdicts = reports.map(({ verdict }) => verdict);
   const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
   const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
   const outcomes: Partial<Record<Outcome, number>> = {};
-  for (const { outcome } of verdicts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
   return {
     scope,
     /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
@@ -67,8 +66,8 @@ function numbersOf(
     killed: timelines.filter(({ containers }) => containers.some(({ outcome }) => outcome === 'killed')).map(nameOf),
     /** From the first request (or acceptance) to the last removal. */
     total: ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...zeros),
-    /** From the first request to the last. */
-    deleting: Math.max(0, ...zeros) - Math.min(...zeros),
+    /** From the first request to the last, if all are gone. */
+    deleting: ends.length === reports.length && unseen.length === 0 ? Math.max(...zeros) - Math.min(...zeros) : 0,
     slowest: slowestOf(reports),
     held: heldOf(timelines),
     /** Stop signal to exit of the slowest container of each pod. */
@@ -90,7 +89,7 @@ function numbersOf(
     requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
-      ...verdicts.map(({ exitCode }) => exitCode),
+      ...reports.map(({ verdict }) => verdict.exitCode),
       ...(unseen.length > 0 ? [exitCodes.unknown] : []),
       ...codes,
     ]),

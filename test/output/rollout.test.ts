@@ -36,6 +36,21 @@ describe('the card of many pods', () => {
     expect(endOf(lines)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest ≤3\.\ds from SIGTERM to exit$/);
   });
 
+  it('says how its length adds up only if all pods are gone', () => {
+    const rowOf = (reports: readonly Report[], unseen: readonly string[] = []) =>
+      card(reports, unseen).find((line) => line.startsWith('  exits'));
+    const at = (report: Report, ms: number): Report => ({
+      ...report,
+      timeline: { ...report.timeline, zero: report.timeline.zero - ms },
+    });
+    const staggered = [at(graceful, 6000), graceful];
+    expect(rowOf(staggered)).toMatch(/2 graceful · 10\.\ds in all: deleted over 6\.0s, all gone 4\.\ds later$/);
+    expect(rowOf(staggered, ['web-9'])).toMatch(/10\.\ds in all$/);
+    const marks = graceful.timeline.marks.filter(({ name }) => name !== 'removed');
+    const leaving = { ...graceful, timeline: { ...graceful.timeline, marks } };
+    expect(rowOf([at(graceful, 6000), leaving])).toMatch(/ in all$/);
+  });
+
   it('claims no number between bounds that are far apart', () => {
     const drain = { min: 0, max: 6400, shown: 2700, basis: 'inferred' as const };
     const graceUsed = drain;

@@ -56,7 +56,8 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   // Rounded as they are shown, so that the parts add up.
   const rest = secondsText(100 * (Math.round((total ?? 0) / 100) - Math.round(deleting / 100)));
-  const parts = deleting < 1000 ? '' : `: deleted over ${secondsText(deleting)}, all gone ${rest} later`;
+  const paced = numbers.trigger === 'rollout' ? 'rolled out' : 'deleted';
+  const parts = deleting < 1000 ? '' : `: ${paced} over ${secondsText(deleting)}, gone ${rest} later`;
   if (total !== undefined) counts.push(`${secondsText(total)} in all${parts}`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);

@@ -25,9 +25,9 @@ export interface CardLayout {
   readonly labelColumns: number;
 }
 
-export function cardLayout(pen: Pen, columns: number, labels: readonly string[]): CardLayout {
+export function cardLayout(pen: Pen, columns: number, rows: readonly { label: string }[]): CardLayout {
   const width = Math.max(20, Math.min(80, columns));
-  const longest = Math.max(8, ...labels.map((label) => textWidth(forTerminal(label))));
+  const longest = Math.max(8, ...rows.map(({ label }) => textWidth(forTerminal(label))));
   return { pen, width, labelColumns: Math.min(longest, Math.max(8, Math.floor(width / 4))) };
 }
 

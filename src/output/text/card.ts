@@ -36,15 +36,15 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const { pen } = options;
   const exits = exitRows(report);
   const rows = answerRows(report, options);
-  const labels = [...exits, ...rows].map(({ label }) => label);
-  const layout = cardLayout(pen, options.columns, labels);
+  const layout = cardLayout(pen, options.columns, [...exits, ...rows]);
   const isGood = iconOf(report).symbol === 'good';
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
   const last = lastLines(options, iconOf(report), closingText(report));
   const blank = isGood ? [] : [''];
   // What a user asked to measure has two lines of its own.
-  const limit = options.verbose ? Infinity : isGood ? 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length) : 20;
-  const room = limit - head.length - (isGood ? 1 : last.length) - 2 * blank.length;
+  const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
+  const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : 20;
+  const room = lineLimit - head.length - (isGood ? 1 : last.length) - 2 * blank.length;
   const bars = barLines(exits, layout, options.verbose ? Infinity : isGood ? 2 : 6, room - 2);
   const body = [...bars, ...fitRows(rows, layout, room - bars.length)];
   return options.rowsOnly ? body : [...head, ...blank, ...body, ...blank, ...last];

@@ -55,7 +55,7 @@ export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
   const traced = addTraceFlags(addDeleteFlags(demo));
-  // Parsed but hidden, so that demo.ts can explain why they are refused: the grace period is a recorded one.
+  // Parsed but hidden, so that demo.ts can explain why they are refused: the grace period is a recorded one, and a pod has no dependents.
   const refused: readonly string[] = ['--grace-period', '--now', '--force', '--cascade'];
   for (const option of traced.options) if (refused.includes(option.long ?? '')) option.hideHelp();
   traced.action(async (scenario: string | undefined, flags: Flags) => {

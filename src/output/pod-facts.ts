@@ -32,7 +32,7 @@ export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
 /** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
 export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
 
-/** `gone after 6.9s: 3.7s waiting for the kubelet on node1 to clean up (Eviction API)`; undefined for a check, which deletes nothing. */
+/** `gone after 6.9s: 3.7s waiting for the kubelet on node1 after the exit (Eviction API)`; undefined for a check, which deletes nothing. */
 export function deletedText({ timeline, answer, ledger, probesFailed }: Report): string | undefined {
   const { total, trigger, deleted, mode, firstAnswerMs } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
@@ -98,9 +98,10 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
-    const toBegin = ((own.find(({ what }) => what.startsWith('began '))?.seconds ?? 0) * 1000) / ms;
-    const task = owner !== 'kubelet' ? '' : toBegin > 0.9 ? ' to begin the stop' : toBegin < 0.1 ? ' to clean up' : '';
-    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${task}`];
+    const long = own.filter(({ seconds }) => seconds * 10_000 > ms);
+    const begins = long.filter(({ what }) => what.startsWith('began ')).length;
+    const when = begins === 0 ? ' after the exit' : begins === long.length ? ' before the stop' : '';
+    return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${owner === 'kubelet' ? when : ''}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }

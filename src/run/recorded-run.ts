@@ -90,8 +90,8 @@ async function reportsFrom(log: Pick<RunOptions, 'source' | 'logText' | 'traces'
 }
 
 /**
- * A recording as a source of observations. `pod`: only this one. `warn` reports a cut-off line. Returns also whether it holds log text, and the target of a run
- * over several pods: `deployment/checkout`. Throws PodexitError if the file is no recording.
+ * A recording as a source of observations. `pod`: only this one. `warn` reports a cut-off line. Returns also whether it has
+ * log text, and the target of several pods: `deployment/checkout`. Throws PodexitError if the file is no recording.
  */
 export async function openReplay(file: string, warn: (message: string) => void, pod?: string) {
   const lines = readLines(file, (line) =>

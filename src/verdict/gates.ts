@@ -152,9 +152,8 @@ export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gat
     return unproven(
       `${message}, but ${unmeasuredBy(blind)} of ${blind.target} were not measured: not proven to be within the limit`,
     );
-  const most = 'count' in limit ? `${limit.count}` : shareOfSent(limit.share);
-  const measured = 'count' in limit ? '' : `${shareOfSent(failed / sent)}; `;
-  return { name, passed, message: `${message} (${measured}--max-lost ${most})` };
+  if ('count' in limit) return { name, passed, message: message + (limit.count > 0 ? ` (limit: ${limit.count})` : '') };
+  return { name, passed, message: `${message} (${shareOfSent(failed / sent)}; limit: ${shareOfSent(limit.share)})` };
 }
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */

@@ -48,6 +48,7 @@ function numbersOf(
   const timelines = reports.map(({ timeline }) => timeline);
   const containers = timelines.flatMap((timeline) => timeline.containers);
   const zeros = timelines.map(({ zero }) => zero);
+  const isExact = unseen.length === 0 && timelines.every(({ total, gaps }) => total && gaps.length === 0);
   const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
   const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
   const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
@@ -66,8 +67,8 @@ function numbersOf(
     killed: timelines.filter(({ containers }) => containers.some(({ outcome }) => outcome === 'killed')).map(nameOf),
     /** From the first request (or acceptance) to the last removal. */
     total: ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...zeros),
-    /** From the first request to the last, if all are gone. */
-    deleting: ends.length === reports.length && unseen.length === 0 ? Math.max(...zeros) - Math.min(...zeros) : 0,
+    /** From the first request to the last, if each pod was watched until it was gone. */
+    deleting: isExact ? Math.max(...zeros) - Math.min(...zeros) : 0,
     slowest: slowestOf(reports),
     held: heldOf(timelines),
     /** Stop signal to exit of the slowest container of each pod. */

@@ -51,7 +51,7 @@ it.concurrent(
       {
         name: 'max-lost',
         passed: false,
-        message: `${said[503]} of ${said[200] + said[503]} requests failed (--max-lost 0)`,
+        message: `${said[503]} of ${said[200] + said[503]} requests failed`,
       },
     ]);
     expect(code).toBe(5);

@@ -92,7 +92,7 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 to clean up` */
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit` */
 const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>
   pod && `${pod.timeline.pod.metadata.name} gone after ${lengthText(pod.total)}${heldText(pod.ledger)}`;
 

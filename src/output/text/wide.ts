@@ -27,9 +27,8 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
 /** A header and a row for each pod, three spaces apart; `<none>` for what is not known. Without pods, nothing. */
 export function wideTable(reports: readonly Report[]): string {
   if (reports.length === 0) return '';
-  const titles = columns.map(([title]) => title);
   const rows = reports.map((report) => columns.map(([, value]) => forTerminal(value(report) || '<none>')));
-  return `${columnsOf([titles, ...rows]).join('\n')}\n`;
+  return `${columnsOf([columns.map(([title]) => title), ...rows]).join('\n')}\n`;
 }
 
 /** The share of the container that used most of the grace period. */

@@ -251,7 +251,10 @@ function whyNoHook(plan: Plan): string | undefined {
   const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
   const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
   const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
-  if (answer === 'yes' && (proxy === undefined || delaySeconds >= longest)) return undefined;
+  // It must outlast the sleep and the work after it.
+  const on = situation.containers.map((one) => one.name);
+  const needed = graceFor(situation, { seconds: longest, on })?.seconds ?? Infinity;
+  if (answer === 'yes' && (proxy === undefined || delaySeconds >= needed)) return undefined;
   if (answer === 'yes')
     return `no preStop sleep of the application alone: the injected ${proxy} stops ${stops}, unless it is a native sidecar`;
   if (answer === 'no')

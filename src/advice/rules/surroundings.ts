@@ -19,8 +19,7 @@ function classicSidecars(spec: Situation): Problem[] {
 function injectedIntoJob(spec: Situation): Problem[] {
   if (!isJob(spec) || !spec.injected || isEnded(spec, spec.injected.name)) return [];
   const message = `${spec.injected.name} will be injected: unless it is a native sidecar, or something ends it, it runs on after the work, and the Job does not complete`;
-  const advice =
-    'Have it injected as a native sidecar, let the work end it through its API, or decline it for this Job.';
+  const advice = 'Have it injected as a native sidecar, let the work end it by its API, or decline it for this Job.';
   return [note('classic-sidecar', message, { advice, path: spec.podPath })];
 }
 

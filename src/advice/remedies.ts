@@ -251,9 +251,13 @@ function whyNoHook(plan: Plan): string | undefined {
   const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
   const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
   const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
-  if (answer === 'yes' && (proxy === undefined || delaySeconds >= longest)) return undefined;
+  // It must outlast the sleep and the work after it.
+  const on = situation.containers.map((one) => one.name);
+  const needed = graceFor(situation, { seconds: longest, on })?.seconds ?? Infinity;
+  if (answer === 'yes' && (proxy === undefined || delaySeconds >= needed)) return undefined;
+  const how = delaySeconds > 0 ? `has a delay of ${delaySeconds}s, and needs one of ${needed}s` : `stops ${stops}`;
   if (answer === 'yes')
-    return `no preStop sleep of the application alone: the injected ${proxy} stops ${stops}, unless it is a native sidecar`;
+    return `no preStop sleep of the application alone: the injected ${proxy} ${how}, unless it is a native sidecar`;
   if (answer === 'no')
     return `do not add a preStop sleep: ${because}, so every second of it is outage; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
   const look =

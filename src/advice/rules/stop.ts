@@ -105,10 +105,8 @@ const signals = ofContainer((container, spec) => {
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
-  const isQuiet = (one: ContainerSpec) => one.kind === 'main' && one.ports.length === 0 && !one.hasReadinessProbe;
-  const { applications } = rolesOf(spec);
-  const asked = applications.find((one) => !isQuiet(one)) ?? applications[0];
-  const isBeside = isQuiet(container) && container !== asked && !/^(app|main)$/.test(name);
+  const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
+  const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container) && !/^(app|main)$/.test(name);
   // What ships the last log lines of the application must not end together with it.
   const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
   const { kind, because } = handling;

@@ -145,8 +145,10 @@ function stopIn(command: readonly string[], own: CommandLine) {
   const stop = commands.findIndex((one) => stopCommand.test(one));
   const isFirst = !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one));
   const sends = signalOfCommand(commands[stop] ?? '', own);
-  /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. */
-  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && sends?.handles !== 'no', sends };
+  const serves = sends?.handles === 'no' && sends.chain.at(-1)?.does !== 'reloads';
+  const isBrief = sends !== undefined && !/[;&|\n]/.test(line?.trim() ?? '');
+  /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. `isBrief`: it only signals. */
+  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && !serves, isBrief, sends };
 }
 
 const stopCommand =

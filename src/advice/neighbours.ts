@@ -120,9 +120,7 @@ export const readyBehind = (service: string, slices: readonly EndpointSlice[]): 
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
   const services = ofKind('Service').map((service): ServiceSpec => {
-    // The Ingresses that route to it (networking.k8s.io/v1).
-    const backend = `"service":{"name":${JSON.stringify(service.metadata?.name)}`;
-    const fronts = ofKind('Ingress').filter((one) => JSON.stringify(one).includes(backend));
+    const fronts = ofKind('Ingress').filter((one) => backendsOf(one).includes(service.metadata?.name));
     const [deregistrationSeconds] = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
     return { ...serviceOf(service), deregistrationSeconds };
   });
@@ -144,6 +142,14 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     /** These are from files; the cluster may have Services that are not in them. */
     mayHaveOtherServices: true,
   };
+}
+
+/** Names of the Services that an Ingress routes to (networking.k8s.io/v1). */
+function backendsOf(ingress: KubernetesObject): (string | undefined)[] {
+  const { rules, defaultBackend } = asObject(asObject(ingress)['spec']);
+  const paths = asArray(rules).flatMap((rule) => asArray(asObject(asObject(rule)['http'])['paths']));
+  const backends = [defaultBackend, ...paths.map((path) => asObject(path)['backend'])];
+  return backends.map((backend) => asString(asObject(asObject(backend)['service'])['name']));
 }
 
 /** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). */

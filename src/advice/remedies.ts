@@ -78,8 +78,9 @@ const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
 ]);
 
 /** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until traffic stops. */
-const isUnhandled = (situation: Situation, { code, container }: Problem): boolean =>
+const isUnhandled = (situation: Situation, { code, container, path }: Problem): boolean =>
   signalCodes.has(code) &&
+  !path.includes('preStop') &&
   !situation.containers.some((one) => one.name === container && handlingOf(situation, one).kind === 'cuts');
 
 const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
@@ -199,8 +200,7 @@ function hooksFor(plan: Plan) {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
-  const reasons = missing.map((one) => whyNoSleep(situation, one, longest));
-  const stuck = reasons.find((why) => why !== undefined);
+  const [stuck] = missing.flatMap((one) => whyNoSleep(situation, one, longest) ?? []);
   return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck };
 }
 
@@ -228,10 +228,10 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
-  const { take } = hookSignal(container);
+  const { take, unsure = '' } = hookSignal(container);
   if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
   const { drains } = stopBehaviour(container.command, stopSignalOf(container), situation.graceSeconds);
-  const end = `, and wait until the server is gone, which ${signalText(situation, container)} may cut off`;
+  const end = `, and${unsure} wait until the server is gone, which ${signalText(situation, container)} may cut off`;
   const wait = hook?.stopsServer && drains !== 'yes' ? end : '';
   const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
@@ -251,9 +251,13 @@ function whyNoHook(plan: Plan): string | undefined {
   const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
   const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
   const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
-  if (answer === 'yes' && (proxy === undefined || delaySeconds >= longest)) return undefined;
+  // It must outlast the sleep and the work after it.
+  const on = situation.containers.map((one) => one.name);
+  const needed = graceFor(situation, { seconds: longest, on })?.seconds ?? Infinity;
+  if (answer === 'yes' && (proxy === undefined || delaySeconds >= needed)) return undefined;
+  const how = delaySeconds > 0 ? `has a delay of ${delaySeconds}s, and needs one of ${needed}s` : `stops ${stops}`;
   if (answer === 'yes')
-    return `no preStop sleep of the application alone: the injected ${proxy} stops ${stops}, unless it is a native sidecar`;
+    return `no preStop sleep of the application alone: the injected ${proxy} ${how}, unless it is a native sidecar`;
   if (answer === 'no')
     return `do not add a preStop sleep: ${because}, so every second of it is outage; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
   const look =
@@ -288,11 +292,7 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const own = Math.max(hookToday, measured?.hookSeconds ?? 0);
-    const added = canSetSleep(container)
-      ? seconds
-      : hookSignal(container).take
-        ? Math.max(seconds, own)
-        : seconds + own;
+    const added = hookSignal(container).take ? Math.max(seconds, own) : seconds + (canSetSleep(container) ? 0 : own);
     const hookSeconds = on.includes(container.name) ? added : own;
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.

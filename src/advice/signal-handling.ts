@@ -2,6 +2,7 @@
 import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
 import traps from '../programs/data/traps.json' with { type: 'json' };
 import { lineOfShell } from '../programs/shell-arguments.ts';
+import { inlined, readScript } from '../programs/shell-script.ts';
 import { numberOfSignal, signalOfExitCode } from '../programs/signals.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
@@ -32,7 +33,10 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const isLeft = /^shell/.test(chain[0]?.kind ?? '') && chain[0]?.does === 'leaves';
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
   const isTrap = chain[0]?.kind === 'shell-with-trap';
-  if (isTrap && handles === 'yes' && drains === 'no' && found.rightSignal) {
+  // Of several programs, another signal may cut the others off.
+  const read = readScript(script ?? '');
+  const isAlone = (read && inlined(read))?.commands.filter(({ isJob }) => isJob).length === 1;
+  if (isTrap && isAlone && handles === 'yes' && drains === 'no' && found.rightSignal) {
     const cut = `its trap sends SIGTERM, by which ${chain.at(-1)?.name} is cut off`;
     return { kind: 'cuts', because: cut, advice: `Let its trap send ${found.rightSignal} instead.` };
   }
@@ -53,8 +57,7 @@ const kill =
 /** What a command's signal, without SIG, does to PID 1, or to what that became. Undefined: it is for others, or not read here. */
 export function signalOfCommand(command: string, own: CommandLine) {
   const stop = /^(?:exec )?(?:\S*\/)?(?:(nginx) .*-s ?stop|(apache2|httpd|apache2?ctl) (?:-k )?stop)$/.exec(command);
-  const line = stop ? `kill ${stop[1] ?? 'apache2'}` : command;
-  const [, named = 'TERM', to = ''] = kill.exec(line) ?? [];
+  const [, named = 'TERM', to = ''] = kill.exec(stop ? `kill ${stop[1] ?? 'apache2'}` : command) ?? [];
   const signal = signalOfExitCode(128 + Number(named))?.slice(3) ?? named;
   const target = to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
   if (target === '' || signal === 'KILL' || numberOfSignal(`SIG${signal}`) === undefined) return undefined;

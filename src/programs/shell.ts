@@ -132,7 +132,7 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
   const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
   const waitsForOne = script.commands.some(({ words }) => textsOf(words).join(' ').startsWith('wait -n'));
-  const many = kind === 'wait' && jobs.some(isInLoop) ? data.isMany : undefined;
+  const many = kind === 'wait' && jobs.length === 1 && !waitsForOne && jobs.some(isInLoop) ? data.isMany : undefined;
   const beside = many ?? (waitsForOne ? data.isBesideFirst : data.isBeside);
   const rest = many || jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
   const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;

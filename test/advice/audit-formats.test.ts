@@ -117,3 +117,15 @@ it('an event that breaks off before it names a pod is counted among the lines th
   const { cannotTell } = await whyFrom([...cut, ...events].join('\n'));
   expect(cannotTell).toContain('what 2 lines say: not JSON');
 });
+
+it('of documents that follow each other in one line none is read, rather than the first', async () => {
+  const { cannotTell } = await whyFrom([...events, events.join('')].join('\n'));
+  expect(cannotTell).toContain('what 1 line says: not JSON');
+});
+
+it('a log that ends while the pod terminates says nothing of a removal', async () => {
+  const toDelete = events.slice(0, events.findIndex((text) => text.includes('"verb":"delete"')) + 1);
+  const { outcome, cannotTell } = await whyFrom(toDelete.join('\n'));
+  expect(outcome).toBe('unknown');
+  expect(cannotTell.join('\n')).not.toMatch(/removed before/);
+});

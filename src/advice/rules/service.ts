@@ -14,13 +14,13 @@ function drainRace(spec: Situation): Problem[] {
   return containersThatServe(spec).flatMap((container) => {
     const { name, hook } = container;
     const meanwhile = `while ${clientsText(servicesTo(container, spec))} may still send requests`;
-    const seconds = hookSecondsOf(container);
+    const seconds = hook?.isBrief ? 0 : hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.fails) return [];
-    if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
+    if (hook && !hook.stopsServer && !hook.isPlainSleep && !hook.isBrief) return [];
     if (!hook?.stopsServer && container.hasOwnDelay) return [];
     const what = hook?.stopsServer
-      ? `the preStop hook of ${name} stops the server at once,`
+      ? `the preStop hook of ${name} ${hook.sends?.handles === 'unknown' ? 'may stop' : 'stops'} the server at once,`
       : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;
     return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
   });

@@ -78,11 +78,10 @@ const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' :
 
 /** What was read from the process itself outranks what its command suggests. */
 export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
-  const { graceSeconds, isWindows } = spec;
   const { inspection, command } = container;
-  if (isWindows) return { kind: 'unknown' };
+  if (spec.isWindows) return { kind: 'unknown' };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
-  const handling = read ?? signalHandlingOf(command, stopSignalOf(container), graceSeconds);
+  const handling = read ?? signalHandlingOf(command, stopSignalOf(container), spec.graceSeconds);
   if (handling.kind === 'shell' && stopsLast(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
@@ -106,10 +105,8 @@ const signals = ofContainer((container, spec) => {
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
-  const isQuiet = (one: ContainerSpec) => one.kind === 'main' && one.ports.length === 0 && !one.hasReadinessProbe;
-  const { applications } = rolesOf(spec);
-  const asked = applications.find((one) => !isQuiet(one)) ?? applications[0];
-  const isBeside = isQuiet(container) && container !== asked && !/^(app|main)$/.test(name);
+  const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
+  const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container) && !/^(app|main)$/.test(name);
   // What ships the last log lines of the application must not end together with it.
   const early = isBeside ? 'If the application needs it to its end, make it a native sidecar first. ' : '';
   const { kind, because } = handling;
@@ -157,24 +154,24 @@ function cutOff({ command }: ContainerSpec, signal: string, usual: string): stri
   return `cuts off what SIG${usual} ${other.drains === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
 }
 
-/** A signal of the hook that does harm, or perhaps nothing. `take` it out: a clause. */
-export function hookSignal(container: ContainerSpec): { cuts?: string; take?: string; isIdle?: boolean } {
+/** A signal of the hook that does harm, or nothing: `take` it out, or perhaps nothing: `unsure`. Clauses. */
+export function hookSignal(container: ContainerSpec): Partial<Record<'cuts' | 'take' | 'unsure', string>> {
   const usual = stopSignalOf(container);
   const { sends, fails } = container.hook ?? {};
   if (!sends || fails || sends.signal === usual) return {};
   const { signal, handles, because, decidedBy = because } = sends;
-  const take = `take SIG${signal} out of the preStop hook of ${container.name}`;
+  const take = `take what sends SIG${signal}, and any wait for the end, out of the preStop hook of ${container.name}`;
   const cuts = cutOff(container, signal, usual);
   if (cuts) return { cuts: `SIG${signal} of the preStop hook ${cuts}`, take: `${take}: SIG${usual} comes after it` };
-  const unless = `, if the application does not need it (${decidedBy})`;
-  return handles === 'yes' ? {} : { take: take + unless, isIdle: handles === 'no' };
+  if (handles === 'unknown') return { unsure: `, if SIG${signal} ends it,` };
+  return handles === 'no' ? { take: `${take}, if the application does not need it (${decidedBy})` } : {};
 }
 
 const signalsOfHooks = ofContainer((container) => {
-  const { cuts, take: advice = '', isIdle } = hookSignal(container);
+  const { cuts, take: advice } = hookSignal(container);
   const [code, at] = ['stop-signal-mismatch', atHook(container)] as const;
   if (cuts) return warning(code, `${container.name}: ${cuts}`, { ...at, advice });
-  return isIdle ? note(code, advice, at) : undefined;
+  return advice === undefined ? undefined : note(code, advice, at);
 });
 
 /** Whether its hook stops what PID 1, a shell, ends with: what it runs without a loop, a job, or more to do. */

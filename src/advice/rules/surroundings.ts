@@ -15,6 +15,14 @@ function classicSidecars(spec: Situation): Problem[] {
     .map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
 }
 
+/** Its webhook adds it to the pod, as a main container or as a native sidecar: its settings decide. */
+function injectedIntoJob(spec: Situation): Problem[] {
+  if (!isJob(spec) || !spec.injected || isEnded(spec, spec.injected.name)) return [];
+  const message = `${spec.injected.name} will be injected: unless it is a native sidecar, or something ends it, it runs on after the work, and the Job does not complete`;
+  const advice = 'Have it injected as a native sidecar, let the work end it by its API, or decline it for this Job.';
+  return [note('classic-sidecar', message, { advice, path: spec.podPath })];
+}
+
 /** The work of a Job ends this proxy itself, by the endpoint that the Cloud SQL proxy or Istio has for that. */
 function isEnded(spec: Situation, proxy: string): boolean {
   const calls = rolesOf(spec).applications.map(({ command }) => [...command.command, ...command.args].join(' '));
@@ -55,4 +63,4 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 }
 
-export const surroundingRules = [classicSidecars, limitedGrace, liveness, finalizers, node, unmanaged];
+export const surroundingRules = [classicSidecars, injectedIntoJob, limitedGrace, liveness, finalizers, node, unmanaged];

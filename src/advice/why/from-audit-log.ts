@@ -2,6 +2,7 @@
 import type { RawObservation } from '../../model/observation.ts';
 import { asObject } from '../../model/observe/read.ts';
 import type { Report } from '../../verdict/report.ts';
+import { markOf } from '../../verdict/rule-input.ts';
 import { plural } from '../../verdict/words.ts';
 import { recordsWith } from './audit-records.ts';
 import { observationsOf } from './audit-observations.ts';
@@ -72,7 +73,7 @@ export async function fromAuditLogs(
       'the exact start of the termination, of hooks and of signals: the log contains no Event of the pod',
     ],
     [
-      exit?.timeline.containers.some(({ ran, exit: end }) => ran && !end) === true,
+      exit?.timeline.containers.some((one) => one.ran && !one.exit && markOf(exit.timeline, 'removed')) === true,
       'how its containers ended: it was removed before the kubelet had reported that',
     ],
     [

@@ -34,12 +34,13 @@ function eventsInFields(record: string, depth: number): JsonObject[] | undefined
   return found.every((events) => events === undefined) ? undefined : found.flatMap((events) => events ?? []);
 }
 
-/** JSON after the first fields of a log line. What is before must not look like JSON: a client may have written it. */
+/** JSON after the first fields of a log line. What is before must not look like JSON, as a client may have written it, nor what follows. */
 function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefined {
   const start = /\{\s*"|\[\s*\{/.exec(line)?.index ?? -1;
   if (start < 0 || depth > maxDepth || /"\s*:/.test(line.slice(0, start))) return undefined;
-  const value = parseJson(line.slice(start, jsonEnd(line, start)));
-  return value === undefined ? undefined : eventsInValue(value, depth + 1);
+  const end = jsonEnd(line, start);
+  const value = parseJson(line.slice(start, end));
+  return value === undefined || /\{\s*"/.test(line.slice(end)) ? undefined : eventsInValue(value, depth + 1);
 }
 
 /** After the bracket that closes the one at `from`. */

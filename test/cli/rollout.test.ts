@@ -189,6 +189,7 @@ describe('the summary', () => {
         pod: { metadata: { name } },
         trigger: { kind: 'unknown', evidence: [] },
         marks: [],
+        gaps: [],
         grace: { effectiveSeconds: 10, counted: { min: 10, max: 10 } },
         total: { min: 9900, max: 10_000 + share * 10_000, shown: 10_000 + share * 5000 },
         containers: [

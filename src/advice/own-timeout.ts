@@ -30,7 +30,7 @@ const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 
 /** Settings with these words are about something else than the stop of the application: pods that it makes, a hot restart of envoy. */
 const isOther =
-  /drain-time|(live|readi)ness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node|pod[-_]?terminat/i;
+  /drain-time|liveness|readiness|startup|connect|request|http-?server-?read|idle|query|lock|retry|node|pod[-_]?terminat/i;
 
 /** A known delay and what comes after it, the longest of each. `hasDelay`: it serves as before for a while, perhaps unknown. */
 export function ownTimeoutOf(container: JsonObject): OwnTimeout & { hasDelay: boolean } {

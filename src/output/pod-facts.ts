@@ -98,9 +98,9 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
     const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
-    const long = own.filter(({ seconds }) => seconds * 10_000 > ms);
-    const begins = long.filter(({ what }) => what.startsWith('began ')).length;
-    const when = begins === 0 ? ' after the exit' : begins === long.length ? ' before the stop' : '';
+    const longWaits = own.filter(({ seconds }) => seconds * 1000 > 0.1 * ms);
+    const begins = longWaits.filter(({ what }) => what.startsWith('began ')).length;
+    const when = begins === 0 ? ' after the exit' : begins === longWaits.length ? ' before the stop' : '';
     return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${owner === 'kubelet' ? when : ''}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;

@@ -44,7 +44,7 @@ describe('the card of many pods', () => {
       timeline: { ...report.timeline, zero: report.timeline.zero - ms },
     });
     const staggered = [at(graceful, 6000), graceful];
-    expect(rowOf(staggered)).toMatch(/2 graceful · 10\.\ds in all: deleted over 6\.0s, gone 4\.\ds later$/);
+    expect(rowOf(staggered)).toMatch(/2 graceful · 10\.\ds: deleted over 6\.0s, all gone 4\.\ds later$/);
     expect(rowOf(staggered, ['web-9'])).toMatch(/10\.\ds in all$/);
     const marks = graceful.timeline.marks.filter(({ name }) => name !== 'removed');
     const { total: _, ...timeline } = { ...graceful.timeline, marks };

@@ -57,8 +57,8 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   // Rounded as they are shown, so that the parts add up.
   const rest = secondsText(100 * (Math.round((total ?? 0) / 100) - Math.round(deleting / 100)));
   const paced = numbers.trigger === 'rollout' ? 'rolled out' : 'deleted';
-  const parts = deleting < 1000 ? '' : `: ${paced} over ${secondsText(deleting)}, gone ${rest} later`;
-  if (total !== undefined) counts.push(`${secondsText(total)} in all${parts}`);
+  const parts = deleting < 1000 ? ' in all' : `: ${paced} over ${secondsText(deleting)}, all gone ${rest} later`;
+  if (total !== undefined) counts.push(`${secondsText(total)}${parts}`);
   const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>

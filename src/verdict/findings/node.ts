@@ -92,7 +92,7 @@ export const nodeRules: Rules = {
       container: first && again?.name,
       message: clause,
       clause,
-      why: first && again && `${again.name} took this long itself, or the restart delayed it (not visible which)`,
+      why: first && again && `the API does not show whether the restart delayed ${again.name}`,
       advice: `Look up why the kubelet restarted: journalctl -u kubelet on ${timeline.pod.spec.nodeName}.`,
       delayMs: first && last && last.time.lo - first.time.lo,
       evidence: [first?.seq, started.evidence, last?.seq],

@@ -84,7 +84,7 @@ describe('the card of many pods', () => {
     };
     const { cause: _, ...answer } = graceful.answer;
     expect(rowOf(answer)).toContain('waiting for the kubelet on node1 after the exit; the API does not show why');
-    expect(rowOf({ ...answer, cause: { code: 'kubelet-restarted' } })).toMatch(/after the exit$/);
+    expect(rowOf({ ...answer, cause: { code: 'kubelet-restarted', container: undefined } })).toMatch(/after the exit$/);
   });
 
   it('claims no number between bounds that are far apart', () => {

@@ -160,7 +160,15 @@ function listenerOf(rollout: Rollout): GroupListener {
   const named = group.named && new Set(group.named.flatMap(({ uid }) => uid ?? []));
   named?.forEach((uid) => progress.hold(uid));
   const owners = followOwners(options.target, progress, obstacles, (words) =>
-    fail(rollout, stalled(withObstacles(words, obstacles))),
+    fail(
+      rollout,
+      new PodexitError(
+        'rollout.stalled',
+        withObstacles(words, obstacles),
+        'See what its new pods wait for: kubectl describe the workload and its newest ReplicaSet (quota, image, probes).',
+        { exitCode: 3 },
+      ),
+    ),
   );
   const isNode = options.target.kind === 'node';
   const blocked = isNode ? createBlockedEvictions(cluster, ports.stderr.write, rollout.held, stop.signal) : undefined;
@@ -253,12 +261,3 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): Gro
       .then(ended)
       .catch((error: unknown) => fail(rollout, error as PodexitError));
 }
-
-/** Exit code 3, as at --timeout. */
-const stalled = (words: string): PodexitError =>
-  new PodexitError(
-    'rollout.stalled',
-    words,
-    'See what its new pods wait for: kubectl describe the workload and its newest ReplicaSet (quota, image, probes).',
-    { exitCode: 3 },
-  );

@@ -13,7 +13,6 @@ import type { FoundPod, GroupListener, TracedPod } from '../group/group.ts';
 import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
 import { warnOn } from '../ports.ts';
-import { missedText } from '../streams/pod-observer.ts';
 import type { SeveralOptions } from '../group/end.ts';
 
 /**
@@ -141,7 +140,7 @@ export async function nextPod(session: Session, options: SeveralOptions): Promis
     },
     ended: () => over.abort(),
     seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
-    missed: (pod, why) => void (limit.restart(), warn(missedText(pod, why))),
+    missed: (_pod, text) => void (limit.restart(), warn(text)),
     listed: limit.listed,
   };
   return {

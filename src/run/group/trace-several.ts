@@ -14,7 +14,6 @@ import { createProgress, type RolloutEnd } from '../progress/progress.ts';
 import { reportError } from '../report-error.ts';
 import { exitCodeIfIgnored, failedCode, inSession, isIgnored, type Session } from '../session.ts';
 import type { Live } from '../streams/live.ts';
-import { missedText } from '../streams/pod-observer.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
 import { shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
@@ -210,10 +209,10 @@ function listenerOf(rollout: Rollout): GroupListener {
       if (isWorkload) obstacles.pod(uid, pod);
       if (!named || named.has(uid)) progress.seen(uid, pod);
     },
-    missed(pod, why) {
+    missed(pod, text) {
       if (named && !named.has(uidOf(pod))) return;
       unseen.set(uidOf(pod), nameOf(pod));
-      warn(missedText(pod, why));
+      warn(text);
       progress.begun();
       finishPod(rollout, uidOf(pod));
     },

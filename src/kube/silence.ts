@@ -10,7 +10,7 @@ import { continueOf, isNewer, isProxyPage, newestVersion, readRefusal, versionOf
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
 type Asking = Pick<StreamContext, 'cluster' | 'target' | 'signal' | 'deliver'> & {
-  position: Pick<Position, 'newest' | 'received' | 'keys'>;
+  position: Partial<Pick<Position, 'newest' | 'received'>> & Pick<Position, 'keys'>;
 };
 
 interface Comparison {

@@ -86,19 +86,16 @@ export function createMemory() {
   const pods = new Map<string, PackedPod>();
   const packer = createPacker();
   const forget = (uid: string): void => void pods.delete(uid);
-  const stateOf = (uid: string): readonly Observation[] => {
-    const packed = pods.get(uid);
-    return packed ? [packer.unpack(packed)] : [];
-  };
+  const stateOf = (uid: string): readonly Observation[] =>
+    [pods.get(uid)].flatMap((packed) => (packed ? packer.unpack(packed) : []));
   const dates = createDates();
   const rings = createRings();
   const putObject = (o: ObservationOf<'changed'> | ObservationOf<'listed'>, object: ObservedObject): void => {
     const isRemoved = o.kind === 'changed' && o.change === 'DELETED';
     const { namespace = '', name, uid } = object.metadata;
     // Its trace has its Events; those of the next pod of this name are still to come.
-    if (object.kind === 'Pod' && isRemoved) rings.forget(aboutKey(namespace, 'Pod', name));
-    if (object.kind === 'Pod')
-      return isRemoved ? undefined : void pods.set(uid, packer.pack(o, controllerOf(object)?.uid ?? namespace));
+    if (object.kind === 'Pod' && isRemoved) return rings.forget(aboutKey(namespace, 'Pod', name));
+    if (object.kind === 'Pod') return void pods.set(uid, packer.pack(o, controllerOf(object)?.uid ?? namespace));
     const key = rememberedKey(object);
     if (object.kind === 'Event') {
       if (isRemoved || isOld(object, o.at - rememberedMs) || isAmong(rings.recalled(key), object)) return;
@@ -139,12 +136,9 @@ export function createMemory() {
         found.push(...states, ...rings.recalled(aboutKey(namespace, kind, ownerName)));
       }
       const node = subject.node ?? '';
-      const keys = [
-        ...['streams', `Node/${node}`, `Lease/${node}`, aboutKey('', 'Node', node)],
-        ...[aboutKey(namespace, 'Pod', name), aboutKey(namespace, 'HorizontalPodAutoscaler', '')],
-        ...rings.beside(namespace),
-      ];
-      return joined([...found, ...keys.flatMap(rings.recalled)]);
+      const ofNode = ['streams', `Node/${node}`, `Lease/${node}`, aboutKey('', 'Node', node)];
+      const beside = [aboutKey(namespace, 'Pod', name), aboutKey(namespace, 'HorizontalPodAutoscaler', '')];
+      return joined([...found, ...[...ofNode, ...beside, ...rings.beside(namespace)].flatMap(rings.recalled)]);
     },
     stateOf,
     statesOf: rings.recalled,

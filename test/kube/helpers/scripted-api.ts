@@ -5,7 +5,7 @@ import { bookmark, json, line, pod, podList, serve, status } from './api.ts';
 const pods = '/api/v1/namespaces/shop/pods';
 
 /** What a request asks for. `state`: the watch that begins with the whole state. */
-type Question = 'state' | 'watch' | 'list' | 'get' | 'any';
+type Question = 'state' | 'watch' | 'list' | 'get' | 'delete' | 'evict' | 'any';
 
 /** One answer. Of all that are for a request, the first that is not used up is given. Without an answer it waits. */
 export interface Answer {
@@ -43,7 +43,8 @@ function lineIn(text: string): string {
   return ['ADDED', 'MODIFIED', 'DELETED'].includes(kind) ? line(kind, podIn(words.join(' '))) : text;
 }
 
-export function questionOf({ path, query }: Asked): Question {
+export function questionOf({ method, path, query }: Asked): Question {
+  if (method !== 'GET') return method === 'POST' ? 'evict' : 'delete';
   if (path !== pods) return 'get';
   if (query['watch'] === undefined) return 'list';
   return query['sendInitialEvents'] === undefined ? 'watch' : 'state';

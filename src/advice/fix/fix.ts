@@ -162,8 +162,7 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
   const patches = found
     .filter(({ edits }) => edits.length > 0)
     .map(({ object, edits }) => {
-      const patch = print(object, editedValue(object, edits), edits);
-      return { object, kind: object.kind, name: object.metadata?.name, patch };
+      return { object, kind: object.kind, name: object.metadata?.name, patch: print(object, edits) };
     });
   if (format === 'kustomize') return patches.length === 0 ? '' : kustomizeText(patches);
   return patches.map(({ object, patch }) => `${headComment(object, format)}${patch}`).join('---\n');

@@ -54,7 +54,7 @@ export const containerSpecsOf = (podSpec: unknown, podPath: Path, aroundOf?: Aro
 
 function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundOf: AroundOf | undefined) {
   const command = { ...commandOf(container), ...aroundOf?.(container) };
-  const { preStop, postStart, stopSignal } = asObject(container['lifecycle']);
+  const { preStop, stopSignal } = asObject(container['lifecycle']);
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
   const timeout = ownTimeoutOf(container);
@@ -72,8 +72,6 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
     restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
     hasReadinessProbe: isPresent(container['readinessProbe']),
     probesPort: [container['readinessProbe'], livenessProbe, startupProbe].some(asksPort),
-    /** Of a native sidecar the API waits for these before it starts the next container. */
-    delaysStart: isPresent(postStart) || isPresent(startupProbe),
     env: variablesIn(container['env']),
     mounts: asArray(container['volumeMounts'], 256) // Names of the volumes that it may write to.
       .map(asObject)

@@ -1,8 +1,8 @@
 /** What `-f`, `-R` and `-k` name → manifests. What cannot be read becomes an entry of `broken`; the rest is still read. */
 import { execFile } from 'node:child_process';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { PodexitError } from '../errors.ts';
@@ -60,21 +60,12 @@ async function readFolder(folder: string, isRecursive: boolean): Promise<Parsed[
   return read;
 }
 
-async function readOneFile(file: string): Promise<Parsed> {
-  const parsed = await readText(file, async () => {
+const readOneFile = (file: string): Promise<Parsed> =>
+  readText(file, async () => {
     const { size } = await stat(file);
     if (size <= maxManifestBytes) return readFile(file);
     throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
   });
-  const manifests = parsed.manifests.map((one) => ({ ...one, isKustomized: isBelowKustomization(resolve(file)) }));
-  return { ...parsed, manifests };
-}
-
-/** A kustomization lists files in and below its folder, within its repository; its overlays may name or count their containers. */
-const isBelowKustomization = (file: string): boolean =>
-  dirname(file) !== file &&
-  (['kustomization.yaml', 'kustomization.yml', 'Kustomization'].some((name) => existsSync(join(dirname(file), name))) ||
-    (!existsSync(join(dirname(file), '.git')) && isBelowKustomization(dirname(file))));
 
 async function readText(name: string, read: () => Promise<Uint8Array>): Promise<Parsed> {
   try {

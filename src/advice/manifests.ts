@@ -15,7 +15,6 @@ export interface Manifest {
   /** The index of its document in the file, from 0, and its path in there: not empty for an item of a List. */
   document: number;
   at: Path;
-  isKustomized?: boolean;
   /** The line of the deepest existing field on the path. */
   lineOf(path: Path): number;
 }

@@ -86,7 +86,7 @@ const isUnhandled = (situation: Situation, { code, container, path }: Problem): 
 const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));
 
-const set = (path: Path, value: unknown, why: string): Edit => ({ kind: 'set', path, value, why });
+const set = (path: Path, value: unknown, why: string): Edit => ({ path, value, why });
 
 const inWords = (solves: readonly Problem[], text: string): Remedy[] =>
   solves.length === 0 ? [] : [{ solves, text, edits: [] }];
@@ -168,7 +168,7 @@ function noGrace(plan: Plan): Remedy[] {
 /** Sleeps of the same length end together, and with them what the serving container may need. */
 function hookNeeds(situation: Situation, { on }: Sleeps): string {
   const others = companionsOf(situation, containersThatServe(situation)).filter(({ name }) => on.includes(name));
-  const together = `; requests that end within the sleep, after which ${list(others.map(({ name }) => name))} may stop first (not as a sidecar in initContainers)`;
+  const together = `; requests that end within the sleep, after which ${list(others.map(({ name }) => name))} may stop first (not as a native sidecar)`;
   return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}`;
 }
 
@@ -400,28 +400,18 @@ function byContainer({ situation, problems }: Plan): Remedy[] {
     const container = situation.containers.find(({ name }) => name === problem.container);
     if (!container) return [];
     if (problem.code === 'stays-ready') return readiness(situation, container, problem);
-    return problem.code === 'classic-sidecar' ? [sidecar(situation, container, problem)] : [];
+    return problem.code === 'classic-sidecar' ? inWords([problem], sidecarText(situation, container)) : [];
   });
 }
 
-function sidecar(situation: Situation, { name, path, hook, delaysStart }: ContainerSpec, problem: Problem): Remedy {
-  const { podPath, isKustomized, injected } = situation;
-  const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
+function sidecarText({ injected }: Situation, { name, hook }: ContainerSpec): string {
   const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
   const proxy = `first make the injected ${injected?.name} a native sidecar, if it is none`;
   const first = injected?.isOnPath
     ? `${proxy} (a classic one ends before ${name}, whose traffic it carries); then `
     : '';
-  const unless = '; only if its postStart hook or startupProbe does not need the application, which starts after it';
-  const byHand = '; by hand, as overlays of its kustomization may name it, or count the containers';
-  const sets = set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar');
-  const moves: Edit = { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why };
-  return {
-    solves: [problem],
-    text: `${first}move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application${sleep}${delaysStart ? unless : isKustomized ? byHand : ''}`,
-    edits: first || delaysStart || isKustomized ? [] : [sets, moves],
-    presupposes: `Kubernetes 1.29 or later, which has sidecars; ${name} then starts before the application`,
-  };
+  const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
+  return `${first}make ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it${sleep}`;
 }
 
 /** No manifest shows on which port, and when, it listens to the network: a probe of another would never let it be ready. */

@@ -56,12 +56,9 @@ export function containersThatServe(situation: Situation): ContainerSpec[] {
 /** Nobody needs it while the pod stops, by its name. */
 export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor)$/;
 
-/** Others of the pod that the serving ones may need, unless they only report. A helper that no patch moves needs a hook. */
-export function companionsOf(situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] {
-  const { applications, helpers } = rolesOf(situation);
-  const all = [...applications, ...helpers.filter(({ delaysStart }) => delaysStart)];
-  return all.filter((one) => !serving.includes(one) && !onlyReports.test(one.name));
-}
+/** Other main containers of the pod, which the serving ones may need, unless they only report. */
+export const companionsOf = (situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] =>
+  signalled(situation).filter((one) => one.kind === 'main' && !serving.includes(one) && !onlyReports.test(one.name));
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
 export function hookSecondsOf({ hook, measured }: ContainerSpec): number | undefined {

@@ -26,7 +26,6 @@ import { defaultGraceSeconds } from './sizes.ts';
 export interface Situation extends ReturnType<typeof situationOf> {
   /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
   readonly isPatch?: boolean;
-  readonly isKustomized?: boolean;
   readonly isFinished?: boolean;
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
@@ -177,7 +176,7 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
     .map(({ manifest, path }) => {
       const situation = situationOf(manifest.object, neighbours, graceSeconds, path);
       const isPatch = situation.containers.some(({ image }) => image === '');
-      return { manifest, situation: { ...situation, isPatch, isKustomized: manifest.isKustomized } };
+      return { manifest, situation: { ...situation, isPatch } };
     });
   const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
     replicas !== 0 && !/Job$|^Pod$/.test(kind);

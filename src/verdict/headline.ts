@@ -28,10 +28,7 @@ interface HeadlineInput {
 }
 
 /** `brief` follows the first word of the card, `full` follows it in the summary. */
-interface Headline {
-  readonly brief: string;
-  readonly full: string;
-}
+type Headline = Readonly<Record<'brief' | 'full', string>>;
 
 /** The card's first word. A failed gate or an interruption, by the exit code, comes before the outcome. */
 export function wordOf(timeline: Timeline, { outcome, exitCode, findings, gates }: JudgedVerdict): string {

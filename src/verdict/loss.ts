@@ -85,10 +85,11 @@ function causeOfLoss(
   // One second more than measured, rounded up to the next 5 s.
   const preStopSeconds = Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
   const services = servicesNamed([...new Set(endpoints.flatMap(({ service }) => service ?? []))]);
-  const [cause, sent] = ['sent-too-late', 'load balancers kept sending'] as const;
-  if (others > 0) return { cause, why: `${sent} to pods removed from ${services}` };
+  // A machine that is slow gets timeouts too.
+  const sent = `load balancers ${mostFrequent === 'timeout' ? 'may have kept' : 'kept'} sending`;
+  if (others > 0) return { cause: 'sent-too-late', why: `${sent} to pods removed from ${services}` };
   const late = last - unrouted < 100 ? 'until' : `for ${secondsText(last - unrouted)} after`;
-  return { cause, preStopSeconds, why: `${sent} ${late} removal from ${services}` };
+  return { cause: 'sent-too-late', preStopSeconds, why: `${sent} ${late} removal from ${services}` };
 }
 
 const unexplained = { cause: 'unexplained', why: 'nothing observed during the shutdown explains it' } as const;
@@ -142,9 +143,8 @@ const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>
 
 /** One probe of a run over several pods: `6030 sent · 14 failed (connection refused)`. */
 export function rolloutRequestsText({ sent, failed, failures, latencyMs }: ProbeReport): string {
-  const lost = failed === sent ? noneSucceeded : `${failed} failed`;
-  const counts = failed === 0 ? [noneLost(sent)] : [`${sent} sent`, `${lost} (${failuresText(failures)})`];
-  return [...counts, ...latencyText(latencyMs)].join(' · ');
+  const lost = `${failed === sent ? noneSucceeded : `${failed} failed`} (${failuresText(failures)})`;
+  return [...(failed === 0 ? [noneLost(sent)] : [`${sent} sent`, lost]), ...latencyText(latencyMs)].join(' · ');
 }
 
 const noneSucceeded = 'none succeeded: is its address right?';

@@ -2,6 +2,7 @@
 import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { FixReport, Gate, Outcome, ProbeReport } from '../model/report.ts';
 import { sumOf } from '../model/probe-numbers.ts';
+import { second } from '../model/span.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { pick, secondsRange } from './exit-report.ts';
 import { periodLength } from './no-ready-periods.ts';
@@ -12,12 +13,7 @@ import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
 import { trafficGrades } from './traffic.ts';
 import { byFrequency, plural } from './words.ts';
 
-export interface Quantiles<T> {
-  readonly p50: T;
-  readonly p90: T;
-  readonly p99: T;
-  readonly max: T;
-}
+export type Quantiles<T> = Readonly<Record<'p50' | 'p90' | 'p99' | 'max', T>>;
 
 export type RolloutNumbers = ReturnType<typeof rolloutNumbers>;
 
@@ -72,10 +68,12 @@ function numbersOf(
     slowest: slowestOf(reports),
     held: heldOf(timelines),
     /** Stop signal to exit of the slowest container of each pod. */
-    drain: quantilesOf(timelines, drainOf),
+    drain: quantilesOf(timelines, ({ drain }) => drain),
     signal: sharedBy(containers, signalName) ?? 'the stop signal',
     /** Ratios to the grace period; 1 is all of it. */
-    graceUsed: quantilesOf(timelines, graceUsedOf),
+    graceUsed: quantilesOf(timelines, ({ graceUsed: used }, timeline) =>
+      used && Number.isFinite(used.max) ? shareOfGrace(timeline, used) : undefined,
+    ),
     graceMs: Math.max(0, ...timelines.map(graceMs)),
     traffic: trafficOf(reports),
     noReady: noReadyOf(reports),
@@ -87,7 +85,7 @@ function numbersOf(
     incomplete,
     probes,
     gates,
-    requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
+    requests: probes.map((probe) => `${rolloutRequestsText(probe)}${lostApart(probe, timelines)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
       ...reports.map(({ verdict }) => verdict.exitCode),
@@ -106,7 +104,9 @@ function sharedBy<Item, T>(items: readonly Item[], valueOf: (item: Item) => T): 
 
 function slowestOf(reports: readonly Report[]) {
   return reports
-    .flatMap(({ timeline, ledger }) => (timeline.total ? [{ timeline, ledger, total: timeline.total }] : []))
+    .flatMap(({ timeline, ledger, answer }) =>
+      timeline.total ? [{ timeline, ledger, answer, total: timeline.total }] : [],
+    )
     .sort((a, b) => b.total.shown - a.total.shown)[0];
 }
 
@@ -117,12 +117,16 @@ function heldOf(timelines: readonly Timeline[]) {
   return longest && { pods: held.length, pod: nameOf(longest), note: longest.trigger.note ?? '' };
 }
 
+/** ` · 3 of them while none of these pods was terminating`: their exits do not explain these. */
+function lostApart({ windows }: ProbeReport, timelines: readonly Timeline[]): string {
+  const isApart = ({ start, end }: (typeof windows)[number], { zero, total }: Timeline): boolean =>
+    Date.parse(end.latest) < zero - second || Date.parse(start.earliest) > zero + (total?.max ?? Infinity);
+  const apart = windows.filter((window) => timelines.every((timeline) => isApart(window, timeline)));
+  const count = apart.reduce((sum, { failed }) => sum + failed, 0);
+  return count === 0 ? '' : ` · ${count} of them while none of these pods was terminating`;
+}
+
 type BoundsOf = (container: ContainerTimeline, timeline: Timeline) => Bounds | undefined;
-
-const drainOf: BoundsOf = ({ drain }) => drain;
-
-const graceUsedOf: BoundsOf = ({ graceUsed }, timeline) =>
-  graceUsed && Number.isFinite(graceUsed.max) ? shareOfGrace(timeline, graceUsed) : undefined;
 
 const eachBound = (of: (bound: keyof Bounds) => number): Bounds => ({
   min: of('min'),
@@ -206,8 +210,7 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
   if (pods + unseen.length === 0) return incomplete ?? 'no pod was deleted';
   const counts = `${outcomes.graceful ?? 0} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
-  const isLost = sumOf(probes).failed > 0;
-  const lost = gates.filter(({ passed }) => isLost || !passed).map(({ message }) => `, ${message}`);
+  const lost = gates.filter(({ passed }) => !passed || sumOf(probes).failed > 0).map(({ message }) => `, ${message}`);
   const gate = lost.length === 0 && exitCode === gateFailed ? ', a gate failed' : lost.join('');
   return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest ${lengthText(drain.max)} from ${signal} to exit` : ''}`;
 }

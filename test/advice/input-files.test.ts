@@ -54,26 +54,6 @@ it('skips a kustomization without a kind, and says how to build it', async () =>
   expect(stderr).toContain(`name its folder with -k ${own}`);
 });
 
-it('moves no container in a file below a kustomization, whose overlays may count the containers', async () => {
-  mkdirSync(join(folder, 'base/shop'), { recursive: true });
-  const labels = '{metadata: {labels: {app: shop}}';
-  const containers = '[{name: fluent-bit, image: "fluent/fluent-bit:3.0"}, {name: app, image: "app:1"}]';
-  const shop = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\nspec: {template: ${labels}, spec: {containers: ${containers}}}}\n`;
-  written('base/shop/deploy.yaml', shop);
-  const fixed = () => runMain(['fix', '-f', join(folder, 'base/shop/deploy.yaml')]);
-  expect((await fixed()).stdout).toContain('restartPolicy: Always');
-  written('base/kustomization.yaml', 'resources:\n- shop/deploy.yaml\n');
-  const { stdout, stderr } = await fixed();
-  expect(stdout).toBe('');
-  expect(stderr.replace(/\s+/g, ' ')).toContain('by hand, as overlays of its kustomization may name it');
-  mkdirSync(join(folder, 'other'));
-  written('other/deploy.yaml', shop);
-  const around = await runMain(['fix', '-f', `${folder}/base/shop/../../other/deploy.yaml`]);
-  expect(around.stdout).toContain('restartPolicy: Always');
-  mkdirSync(join(folder, 'base/shop/.git'));
-  expect((await fixed()).stdout).toContain('restartPolicy: Always');
-});
-
 it('says that a file does not exist', async () => {
   const { code, stdout } = await runMain(['check', join(folder, 'nowhere.yaml')]);
   expect(code).toBe(1);

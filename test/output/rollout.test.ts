@@ -5,6 +5,7 @@ import type { NewPod, ServiceCounts } from '../../src/output/text/rollout-facts.
 import { createRolloutLive } from '../../src/output/text/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
+import type { ProbeReport } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, reportNamed } from './helpers/reports.ts';
@@ -50,6 +51,40 @@ describe('the card of many pods', () => {
     const { total: _, ...timeline } = { ...graceful.timeline, marks };
     const leaving = { ...graceful, timeline };
     expect(rowOf([at(graceful, 6000), leaving])).toMatch(/ in all$/);
+  });
+
+  it('tells the requests that were lost while no pod was terminating from those of the exits', () => {
+    const { zero, total } = graceful.timeline;
+    const lostAt = (...times: readonly number[]) => {
+      const instant = (ms: number) => ({ ...{ basis: 'observed' as const, evidence: [] }, ...timesOf(ms) });
+      const timesOf = (ms: number) => ({
+        earliest: new Date(ms).toISOString(),
+        latest: new Date(ms + 1).toISOString(),
+      });
+      const windows = times.map((ms) => ({ start: instant(ms), end: instant(ms + 50), failed: 2 }));
+      const failed = 2 * times.length;
+      const probe: ProbeReport = {
+        ...{ target: 'http://shop', via: 'url', ratePerSecond: 5, sent: 100, succeeded: 100 - failed, failed },
+        ...{ failures: [{ kind: 'timeout', count: failed }], windows, latencyMs: {} },
+      };
+      return rolloutNumbers('deployment/web', [graceful], { probes: [probe] }).requests.join();
+    };
+    const gone = zero + (total?.max ?? 0);
+    expect(lostAt(zero - 5000, zero + 500, gone + 900)).toMatch(
+      /^100 sent · 6 failed \(timed out\) · 4 of them while none of these pods was terminating/,
+    );
+    expect(lostAt(zero - 500, zero + 500)).not.toContain('terminating');
+  });
+
+  it('names what the API does not show only where no finding explains the wait', () => {
+    const rowOf = (answer: Report['answer']): string => {
+      const waits = { owner: 'kubelet', subject: 'node1', what: 'reported the exits', seconds: 4 } as const;
+      const text = card(pods(1, { ...graceful, answer, ledger: [waits] })).join('\n');
+      return text.replace(/\n {12}/g, ' ').match(/^ {2}slowest.*$/m)?.[0] ?? '';
+    };
+    const { cause: _, ...answer } = graceful.answer;
+    expect(rowOf(answer)).toContain('waiting for the kubelet on node1 after the exit; the API does not show why');
+    expect(rowOf({ ...answer, cause: { code: 'kubelet-restarted', container: undefined } })).toMatch(/after the exit$/);
   });
 
   it('claims no number between bounds that are far apart', () => {

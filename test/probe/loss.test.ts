@@ -102,6 +102,11 @@ it('measures how long load balancers kept sending, and how long a preStop sleep 
   expect(loss?.why).toBe('load balancers kept sending for 3.2s after removal from Service checkout');
 });
 
+it('is not sure of a load balancer where requests only timed out, as on a machine that is slow', () => {
+  const loss = lossOf(timelineOf({ failures: [{ first: 2400, last: 2900, kind: 'timeout' }], exit: 300 }));
+  expect(loss?.why).toBe('load balancers may have kept sending for 2.9s after removal from Service checkout');
+});
+
 it('gives no time after a removal that came after the last failure', () => {
   const loss = lossOf(timelineOf({ failures: [{ first: 140, last: 290 }], unrouted: 300 }));
   expect(loss?.why).toBe('load balancers kept sending until removal from Service checkout');

@@ -3,9 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments, parseDocument } from 'yaml';
 import { valueIn, yaml11 } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
-import { editedValue, movesLast, placeOf, type Edit } from './edit.ts';
-import { commentChanges, moveChanges, setChanges, yamlStyleOf } from './text-changes.ts';
-import type { TextChange, YamlSource, YamlStyle } from './text-changes.ts';
+import { editedValue, type Edit } from './edit.ts';
+import { isJson, withComment, withField, type YamlSource } from './text-changes.ts';
 
 /** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without changing what else it says. */
 export function editedText(
@@ -15,12 +14,7 @@ export function editedText(
   const parts = documentTexts(text).map((part, index) => {
     const edits = objects
       .filter(({ document }) => document === index)
-      .flatMap(({ at, edits: own }) =>
-        own.map((edit) => {
-          const path = [...at, ...edit.path];
-          return edit.kind === 'move' ? { ...edit, path, to: [...at, ...edit.to] } : { ...edit, path };
-        }),
-      );
+      .flatMap(({ at, edits: own }) => own.map((edit) => ({ ...edit, path: [...at, ...edit.path] })));
     return edits.length > 0 ? editedDocument(part, edits) : part;
   });
   return parts.includes(undefined) ? undefined : parts.join('');
@@ -34,39 +28,20 @@ function documentTexts(text: string): string[] {
 
 function editedDocument(text: string, edits: readonly Edit[]): string | undefined {
   const [, mark = '', body = '', end = ''] = /^(\ufeff?)(.*?)(\n?)$/s.exec(text) ?? [];
-  const style = yamlStyleOf(text);
-  const valueOf = (own: string): unknown => valueIn(sourceOf(own, style).document);
+  const valueOf = (own: string): unknown => valueIn(sourceOf(own).document);
   const withEdit = (own: string, edit: Edit): string => {
-    const source = sourceOf(own, style);
-    const changes =
-      edit.kind === 'set'
-        ? setChanges(source, edit.path, editedValue(valueOf(own), [edit]))
-        : moveChanges(source, edit.path, edit.to);
-    const edited = changed(own, changes);
-    return style.json ? edited : commentedText(edited, placeOf(edit), edit.why, style);
+    const edited = withField(sourceOf(own), edit.path, editedValue(valueOf(own), [edit]));
+    return isJson(text) ? edited : commentedText(edited, edit);
   };
   const wanted = editedValue(valueOf(`${body}\n`), edits);
-  const edited = movesLast(edits).reduce(withEdit, `${body}\n`);
+  const edited = edits.reduce(withEdit, `${body}\n`);
   return isDeepStrictEqual(valueOf(edited), wanted) ? mark + edited.slice(0, -1) + end : undefined;
 }
 
-const sourceOf = (text: string, style: YamlStyle): YamlSource => {
-  return { text, document: parseDocument(text, { ...yaml11, keepSourceTokens: true, logLevel: 'error' }), style };
+const sourceOf = (text: string): YamlSource => {
+  return { text, document: parseDocument(text, { ...yaml11, logLevel: 'error' }) };
 };
 
 /** With a comment above what is deepest on the path. */
-export const commentedText = (text: string, path: Path, why: string, style = yamlStyleOf(text)): string =>
-  changed(text, commentChanges(sourceOf(text, style), path, why));
-
-/** Changes do not overlap; of two at one offset, the first is written first. */
-function changed(text: string, changes: readonly TextChange[]): string {
-  let from = 0;
-  const parts = changes
-    .toSorted((a, b) => a.start - b.start)
-    .map(({ start, end, text: own }) => {
-      const kept = text.slice(from, start);
-      from = end;
-      return kept + own;
-    });
-  return parts.join('') + text.slice(from);
-}
+export const commentedText = (text: string, { path, why }: Pick<Edit, 'path' | 'why'>): string =>
+  withComment(sourceOf(text), path, why);

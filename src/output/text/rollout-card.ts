@@ -1,8 +1,7 @@
 /** The card that ends a run over several pods, and the line that lines mode prints for each pod that has ended. */
-import type { Bounds } from '../../infer/timeline.ts';
 import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
-import type { Quantiles, RolloutNumbers } from '../../verdict/rollout.ts';
+import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
 import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
@@ -42,11 +41,10 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
   const rows = rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row));
   if (rowsOnly) return rows;
   const icon = rolloutIcon(numbers);
-  const { target, sentence } = numbers;
-  const text = `  ${sentence}${forTerminal(deletedByText(numbers), 1000)}`;
-  const title = [piece(icon.ink, `${pen.symbol(icon.symbol)} `), piece('strong', forTerminal(target)), plain(text)];
-  const head = flow(pen, title, { width: layout.width, hang: 2 });
-  return [...head, '', ...rows, '', ...lastLines(options, icon, sentence)];
+  const name = [piece(icon.ink, `${pen.symbol(icon.symbol)} `), piece('strong', forTerminal(numbers.target))];
+  const text = plain(`  ${numbers.sentence}${forTerminal(deletedByText(numbers), 1000)}`);
+  const head = flow(pen, [...name, text], { width: layout.width, hang: 2 });
+  return [...head, '', ...rows, '', ...lastLines(options, icon, numbers.sentence)];
 }
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
@@ -56,23 +54,25 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   // Rounded as they are shown, so that the parts add up.
   const rest = secondsText(100 * (Math.round((total ?? 0) / 100) - Math.round(deleting / 100)));
-  const paced = numbers.trigger === 'rollout' ? 'rolled out' : 'deleted';
-  const parts = deleting < 1000 ? ' in all' : `: ${paced} over ${secondsText(deleting)}, all gone ${rest} later`;
-  if (total !== undefined) counts.push(`${secondsText(total)}${parts}`);
-  const shareOf = (share: Bounds): string => (share.min > 1.005 ? 'more than all' : shareText(share, numbers.graceMs));
+  const paced = `${numbers.trigger === 'rollout' ? 'rolled out' : 'deleted'} over ${secondsText(deleting)}`;
+  if (total !== undefined)
+    counts.push(`${secondsText(total)}${deleting < 1000 ? ' in all' : `: ${paced}, all gone ${rest} later`}`);
+  // For a few pods the maximum says enough.
+  const middle = drain && pods >= 5 ? `p50 ${lengthText(drain.p50)} · p90 ${lengthText(drain.p90)} · ` : '';
+  const share = graceUsed && (graceUsed.max.min > 1.005 ? 'more than all' : shareText(graceUsed.max, numbers.graceMs));
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', counts.join(' · ')),
-    ...row('slowest', slowestText(numbers)),
+    ...row('slowest', numbers.slowest && slowestText(numbers.slowest)),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
-    ...row('stop', drain && `${quantiles(drain, pods)} from ${signal} to exit`),
-    ...row('grace', graceUsed && `max ${shareOf(graceUsed.max)} of the grace period`),
+    ...row('stop', drain && `${middle}max ${lengthText(drain.max)} from ${signal} to exit`),
+    ...row('grace', share && `max ${share} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
@@ -92,13 +92,12 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit` */
-const slowestText = ({ slowest: pod }: RolloutNumbers): string | undefined =>
-  pod && `${pod.timeline.pod.metadata.name} gone after ${lengthText(pod.total)}${heldText(pod.ledger)}`;
-
-/** For a few pods the maximum says enough. */
-const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number): string =>
-  `${pods < 5 ? '' : `p50 ${lengthText(p50)} · p90 ${lengthText(p90)} · `}max ${lengthText(max)}`;
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit; the API does not show why` */
+function slowestText({ timeline, ledger, answer, total }: NonNullable<RolloutNumbers['slowest']>): string {
+  const isHeld = ledger.some(({ owner, seconds }) => owner === 'kubelet' && seconds >= 2);
+  const why = isHeld && !answer.cause ? '; the API does not show why' : '';
+  return `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${why}`;
+}
 
 /** `not measured, requests may have failed: in 6 of 6 exits, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {

@@ -31,7 +31,8 @@ export const hookRules: ContainerRules = {
     const { timeline } = input;
     const { name, stopSignal } = container;
     const seconds = plannedSeconds(timeline, name, preStop);
-    const wanted = seconds === undefined ? '' : ` (it sleeps ${seconds}s)`;
+    const planned = seconds === undefined ? undefined : `sleeps ${seconds}s`;
+    const wanted = planned ? ` (it ${planned})` : '';
     const signalled = stopSignal ? `; ${name} had only 2s after ${signalName(container)}` : '';
     const left = outlasted ? `, though ${name} had already exited` : signalled;
     return {
@@ -41,9 +42,7 @@ export const hookRules: ContainerRules = {
       clause: `${ranContainers(timeline).length > 1 ? `the preStop hook of ${name}` : 'preStop'} was still running when the ${graceText(timeline)} ended`,
       why:
         loweredGraceText(input) ??
-        (seconds === undefined
-          ? undefined
-          : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`),
+        (planned && `preStop ${planned}, the grace period is ${timeline.grace.effectiveSeconds}s`),
     };
   }),
 

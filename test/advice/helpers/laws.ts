@@ -5,7 +5,7 @@ import { problemsOf } from '../../../src/advice/check-report.ts';
 import { editedValue, type Edit } from '../../../src/advice/fix/edit.ts';
 import { isProblem, type Problem } from '../../../src/advice/problem.ts';
 import { editsOf, remediesFor, type Consent } from '../../../src/advice/remedies.ts';
-import { containersThatServe, hookSecondsOf, rolesOf, othersServe } from '../../../src/advice/roles.ts';
+import { containersThatServe, hookSecondsOf, othersServe } from '../../../src/advice/roles.ts';
 import type { Situation } from '../../../src/advice/situation.ts';
 import { readSituation } from './situations.ts';
 
@@ -51,12 +51,6 @@ export const laws: Readonly<Record<string, (objects: readonly KubernetesObject[]
     const after = readSituation(applied(objects, edits));
     expect(problemsOf(after).map(({ code }) => code)).not.toContain('companion-stops-first');
   },
-  'a container that clients or the kubelet ask never becomes a sidecar': (objects) => {
-    const { situation, remedies } = decide(objects);
-    const asked = new Set(rolesOf(situation).applications.map(({ name }) => name));
-    const moved = editsOf(remedies, all).flatMap((edit) => (edit.kind === 'move' ? String(edit.path.at(-1)) : []));
-    expect(moved.filter((name) => asked.has(name))).toEqual([]);
-  },
   'replicas and strategy only with consent, and never against a reason to be single': (objects) => {
     const { situation, remedies } = decide(objects);
     const beside = ({ path }: Edit): boolean => /^(replicas|strategy|updateStrategy)$/.test(String(path[1]));
@@ -89,7 +83,7 @@ export const laws: Readonly<Record<string, (objects: readonly KubernetesObject[]
     const { situation, remedies } = decide(objects);
     const today = situation.specGraceSeconds ?? 30;
     for (const edit of editsOf(remedies, all).filter((one) => isGrace(situation, one))) {
-      const seconds = edit.kind === 'set' ? Number(edit.value) : NaN;
+      const seconds = Number(edit.value);
       expect(seconds).toBeGreaterThan(today);
       expect(seconds).toBeLessThanOrEqual(Math.max(today, situation.limits[0]?.seconds ?? Infinity));
     }
@@ -102,11 +96,11 @@ export const laws: Readonly<Record<string, (objects: readonly KubernetesObject[]
   },
   'a hook is never shortened, and no hook of another kind is dropped': (objects) => {
     const { situation, remedies } = decide(objects);
-    for (const { path, ...edit } of editsOf(remedies, all).filter(isHook)) {
+    for (const { path, value } of editsOf(remedies, all).filter(isHook)) {
       const container = situation.containers.find((one) => one.path.join() === path.slice(0, -2).join());
       const hook = container?.hook;
       expect(!hook || hook.kind === 'sleep' || hook.fails !== undefined).toBe(true);
-      const seconds = 'value' in edit ? (edit.value as { sleep: { seconds: number } }).sleep.seconds : 0;
+      const { seconds } = (value as { sleep: { seconds: number } }).sleep;
       expect(seconds).toBeGreaterThan(container ? (hookSecondsOf(container) ?? 0) : 0);
     }
   },

@@ -64,7 +64,7 @@ function tableView(look: LookOptions, ports: OutputPorts, state: () => WatchStat
   const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
     watchFrame(state(), clock.now(), { pen, columns, rows, timestamps }),
   );
-  const { say, close } = repainting(ports, { ...painting, close: () => leave([]) });
+  const { say, close } = repainting(ports, painting);
   return {
     exit: () => add([]),
     say,

@@ -6,7 +6,7 @@ import type { Timeline } from '../infer/timeline.ts';
 import type { WithOptional } from '../model/observe/read.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
 import { earlierStop } from './ledger.ts';
-import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
+import { firstOf, inOtherRows, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import type { RuleInput } from './rule-input.ts';
 import { trafficOf } from './traffic.ts';
@@ -122,22 +122,6 @@ const sameCause: readonly (readonly FindingCode[])[] = [
   ['node-silent', 'slow-start', 'kubelet-restarted'],
   ['oom-on-exit', 'killed-at-grace'],
 ];
-
-/** Findings that other rows of the card print, or only -v. */
-const inOtherRows: ReadonlySet<FindingCode> = new Set([
-  'drain-race',
-  'stays-ready',
-  'endpoint-not-removed',
-  'requests-lost',
-  'last-endpoint',
-  'no-ready-endpoint',
-  'unmanaged-pod',
-  'evidence-lost',
-]);
-
-/** Whether something else than what other rows mark is to be mended: a hook that failed, a node that did not answer. */
-export const warnsOfExit = (findings: readonly JudgedFinding[]): boolean =>
-  findings.some(({ code, severity }) => severity !== 'info' && !inOtherRows.has(code));
 
 /** Neither the headline nor another row of the card says it. */
 function isNew(

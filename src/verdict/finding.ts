@@ -20,6 +20,22 @@ export interface JudgedVerdict extends Verdict {
 export const firstOf = (order: readonly FindingCode[], findings: readonly JudgedFinding[]): JudgedFinding | undefined =>
   order.flatMap((code) => findings.find((finding) => finding.code === code) ?? [])[0];
 
+/** Findings that other rows of the card print, or only -v. */
+export const inOtherRows: ReadonlySet<FindingCode> = new Set([
+  'drain-race',
+  'stays-ready',
+  'endpoint-not-removed',
+  'requests-lost',
+  'last-endpoint',
+  'no-ready-endpoint',
+  'unmanaged-pod',
+  'evidence-lost',
+]);
+
+/** Whether something else than what other rows mark is to be mended: a hook that failed, a node that did not answer. */
+export const warnsOfExit = (findings: readonly JudgedFinding[]): boolean =>
+  findings.some(({ code, severity }) => severity !== 'info' && !inOtherRows.has(code));
+
 /** `seq` of observations. */
 export type Evidence = number | undefined | readonly Evidence[];
 

@@ -83,9 +83,9 @@ function seenIn({ lists, changes, adds, deletes, probeFailure }: Happening): obj
 }
 
 /** As many words as a case has, or the uid of the pod. */
-function wordsOf({ outcome, trigger, exitCode = '-', restarts, pod }: ContainerEnd, wanted = ''): string {
+function wordsOf({ outcome, trigger, exitCode, restarts, pod }: ContainerEnd, wanted = ''): string {
   if (/^u\d$/.test(wanted)) return pod.metadata.uid;
-  const words = [outcome, trigger, exitCode, restarts];
+  const words = [outcome, trigger, exitCode ?? '-', restarts];
   return words.slice(0, wanted === '' ? 4 : wanted.split(' ').length).join(' ');
 }
 

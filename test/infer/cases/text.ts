@@ -14,6 +14,7 @@ import * as hooks from './hooks.ts';
 import * as kubelets from './kubelets.ts';
 import * as signs from './signs.ts';
 import * as stopSignals from './stop-signals.ts';
+import * as traffic from './traffic.ts';
 import * as traps from './traps.ts';
 import * as triggers from './triggers.ts';
 import * as weaker from './weaker.ts';
@@ -32,6 +33,7 @@ const topics = [
   kubelets,
   signs,
   stopSignals,
+  traffic,
   traps,
   triggers,
   weaker,

@@ -9,7 +9,7 @@ type Answer = Extract<RawObservation, { kind: 'dated' }>;
 const eachAnswer =
   (edit: (one: Answer) => Answer | undefined): Edit =>
   (all) =>
-    all.flatMap((one) => (one.kind === 'dated' ? (edit(one) ?? []) : [one]));
+    all.flatMap((one): RawObservation[] => (one.kind === 'dated' ? [edit(one) ?? []].flat() : [one]));
 
 /** The same, for answers to the questions that podexit asks about what it watches. */
 const eachRead = (edit: (one: Answer) => Answer): Edit => eachAnswer((one) => (one.read ? edit(one) : one));

@@ -12,7 +12,7 @@ const groups: Record<string, string> = {
 export interface ObjectChange {
   in: string;
   name?: string;
-  /** Merged into it: null removes a field or an element, and a list is merged by position. */
+  /** Merged into it. */
   set?: object;
   removes?: true;
   adds?: object;
@@ -36,7 +36,8 @@ export async function changeObject(
   write(resource, removes ? 'DELETED' : 'MODIFIED', object);
 }
 
-function merged(old: unknown, change: unknown): unknown {
+/** Null removes a field or an element, and a list is merged by position. */
+export function merged(old: unknown, change: unknown): unknown {
   if (typeof change !== 'object' || change === null) return change === undefined ? old : change;
   if (Array.isArray(change)) {
     const before = (Array.isArray(old) ? old : []) as unknown[];

@@ -5,7 +5,7 @@ import type { StoryText } from './text.ts';
 
 /** Patterns are the text of a regular expression. Edits and checks are named as in text.ts. */
 export interface Case {
-  /** The name of a recording, or the differences from the plain story. */
+  /** The name of a recording, the path of another one below test, or the differences from the plain story. */
   of: string | StoryText;
   edit?: readonly unknown[];
   expect: Expectation;

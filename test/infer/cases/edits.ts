@@ -16,6 +16,7 @@ import {
   without,
 } from '../../helpers/cases.ts';
 import type { Change, Raw } from '../../helpers/cases.ts';
+import { merged } from '../../helpers/object-changes.ts';
 import { endingAs, quiet, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Edit } from './case.ts';
 
@@ -32,6 +33,9 @@ export const each =
   (stream: StreamName, change: (object: Raw, rawObservation: RawObservation) => Raw | undefined): Edit =>
   (all) =>
     editing(all, stream, change);
+
+/** These fields are merged into every object of the stream. */
+export const merging = (stream: StreamName, fields: object): Edit => each(stream, (one) => merged(one, fields) as Raw);
 
 /** The same, for objects that are being deleted. */
 export const eachDeleted = (change: (pod: Raw) => Raw): Edit =>

@@ -32,3 +32,9 @@ export const saysThatDashEnds: Check = (_, rawObservations) =>
   expect(renderText(mustRender(traceOf(observationsOf(rawObservations))))).toContain(
     'probably SIGTERM ends dash at once, and the application with it',
   );
+
+/** Every line of the log has this text. */
+export const logging =
+  (text: string): Edit =>
+  (all) =>
+    all.map((one) => (one.kind === 'line' ? { ...one, text } : one));

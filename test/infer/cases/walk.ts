@@ -1,5 +1,6 @@
 /** Runs a file of cases. Each is judged like a live run, by its report alone. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { cardLines } from '../../../src/output/text/card.ts';
@@ -9,7 +10,7 @@ import type { ExitReport } from '../../../src/model/report.ts';
 import { after, changesOf, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
-import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
+import { mustRender, observationsOf, rawObservationsIn, traceOf } from '../../helpers/recordings.ts';
 import { linesOf } from '../../helpers/owned.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
@@ -26,13 +27,18 @@ export function walk(file: string): void {
     describe(topic, () => {
       it.each(Object.entries(cases))('%s', async (_, { of, edit = [], expect: wanted, ...unknown }) => {
         expect(unknown).toEqual({});
-        const original = typeof of === 'string' ? await recorded(of) : storyObservations(storyOf(of));
+        const original = await originalOf(of);
         const rawObservations = edited(original, edit);
         const run: Run = { of, edit, original, rawObservations, report: judged(rawObservations) };
         checkFields(checks, run, wanted);
       });
     });
 }
+
+const originalOf = async (of: Case['of']): Promise<readonly RawObservation[]> => {
+  if (typeof of !== 'string') return storyObservations(storyOf(of));
+  return of.includes('/') ? rawObservationsIn(fileURLToPath(new URL(`../../${of}`, import.meta.url))) : recorded(of);
+};
 
 interface Run {
   of: Case['of'];

@@ -6,14 +6,11 @@ import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError, oneOf, severalOf } from './usage.ts';
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
-import { parseTarget } from './target.ts';
-import type { AddCommand, Flags } from './command.ts';
-import type { Command } from 'commander';
-import type { ManifestInput } from '../advice/manifest-input.ts';
+import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import type { FixOptions } from '../advice/fix/fix.ts';
 
-const examples = `
-Examples:
+const examples = `Examples:
   kubectl podexit check deployment/checkout            a workload's template
   kubectl podexit check -f deploy/ --fail-on any       manifests, for a pipeline
   helm template . | kubectl podexit check -f -         what a chart makes
@@ -28,11 +25,8 @@ Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cann
 
 export const addCheck: AddCommand = (program, ports, setExitCode) => {
   const check = addManifestFlags(
-    program
-      .command('check [target...]')
+    newCommand(program, 'check [target...]', 'predict shutdown problems, delete nothing', examples)
       .usage('TARGET | -f FILE | -k FOLDER | --all [flags]')
-      .description('predict shutdown problems, delete nothing')
-      .addHelpText('before', examples.trimStart())
       .optionsGroup('What to check:'),
   )
     .option('--all', 'every workload of the namespace')
@@ -101,36 +95,12 @@ function sourceOf(words: readonly string[], flags: Flags): CheckSource {
   if (input) return { kind: 'files', input };
   if (all) return { kind: 'all' };
   if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
-    throw usageError(
-      'target',
-      'nothing to check was named',
-      'Name it: POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all',
-    );
+    throw nothingTo('check', 'POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all');
   return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
 }
 
-export const addManifestFlags = (command: Command): Command =>
-  command
-    .option(
-      '-f, --filename <file>',
-      'manifests: a file, a folder, an https URL, or - for standard input; may be repeated',
-      collect,
-    )
-    .option('-R, --recursive', 'with -f FOLDER: the folders in it too')
-    .option('-k, --kustomize <folder>', 'what kubectl kustomize builds from this folder');
-
 /** No Kubernetes name ends like this in practice: `check web.yaml` means the file. */
 const isManifest = (word: string): boolean => /\.(ya?ml|json)$|\/$|^\.{0,2}\//i.test(word);
-
-/** `files`: named without -f. Undefined: no manifest is named. Throws usageError `manifests`. */
-export function manifestsIn(flags: Flags, files: readonly string[]): ManifestInput | undefined {
-  const { filename = [], recursive: isRecursive = false, kustomize: kustomization } = flags;
-  const names = [...filename, ...files];
-  if (kustomization !== undefined && (names.length > 0 || isRecursive))
-    throw usageError('manifests', '-k cannot be given together with -f or -R', 'kubectl does not allow it either.');
-  if (isRecursive && names.length === 0) throw usageError('manifests', '-R needs a folder', 'Name it: -R -f FOLDER');
-  return kustomization === undefined && names.length === 0 ? undefined : { names, isRecursive, kustomization };
-}
 
 const fixExamples = `Examples:
   kubectl podexit fix deployment/checkout                a strategic merge patch
@@ -147,11 +117,8 @@ export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as co
 
 export const addFix: AddCommand = (program, ports, setExitCode) => {
   const fix = addManifestFlags(
-    program
-      .command('fix [target...]')
+    newCommand(program, 'fix [target...]', 'print the patch for what check finds, apply nothing', fixExamples)
       .usage('TARGET | REPORT | -f FILE | -k FOLDER [flags]')
-      .description('print the patch for what check finds, apply nothing')
-      .addHelpText('before', fixExamples)
       .optionsGroup('What to fix:'),
   )
     .optionsGroup('Output:')
@@ -188,12 +155,7 @@ function fixSource(words: readonly string[], flags: Flags): FixOptions['source']
       'Use -o strategic, -o json-patch, or -o kustomize, whose component you add to the kustomization.',
     );
   if (input) return { kind: 'files', input };
-  if (words.length === 0)
-    throw usageError(
-      'target',
-      'nothing to fix was named',
-      'Name it: POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json',
-    );
+  if (words.length === 0) throw nothingTo('fix', 'POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json');
   const [first = ''] = words;
   // A report or a recording: no Kubernetes name ends like this in practice.
   if (words.length === 1 && /\.(nd)?json$/.test(first)) return { kind: 'report', file: first };

@@ -132,8 +132,10 @@ function budgets(spec: Situation): Problem[] {
   const { most = 0 } = spec.capacity;
   const code = 'budget-blocks-eviction';
   const otherwise = ': kubectl drain waits forever otherwise.';
-  if (spec.budgets.length > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
-    const message = `the eviction API refuses a pod that several budgets cover (${spec.budgets.map(({ name }) => name).join(', ')})`;
+  // Copies in a folder are one object.
+  const byName = new Map(spec.budgets.map((one) => [one.name, one]));
+  if (byName.size > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
+    const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;
     return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
   return spec.budgets.flatMap((budget) => {
@@ -147,11 +149,12 @@ function budgets(spec: Situation): Problem[] {
 const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable === 0 || maxUnavailable === '0%';
 
 /** Another replica helps only if the budget does not keep all of them, and if nothing speaks against it. */
-function remedyFor(budget: BudgetSpec, { capacity: { single, autoscaler } }: Situation): string {
+function remedyFor(budget: BudgetSpec, { capacity: { single, autoscaler, replicas, most = 0 } }: Situation): string {
   if (allowsNone(budget)) return 'Set maxUnavailable to 1 or more';
   if (budget.minAvailable === '100%') return 'Lower minAvailable';
   if (single.length > 0) return 'Relax minAvailable or maxUnavailable, and accept the gap';
-  if (autoscaler !== undefined) return `Raise the minimum of ${autoscaler}, or relax the budget`;
+  const bound = most <= (replicas ?? 0) ? 'minimum and the maximum' : 'minimum';
+  if (autoscaler !== undefined) return `Raise the ${bound} of ${autoscaler}, or relax the budget`;
   return 'Add a replica, if pods can share its work, or relax minAvailable or maxUnavailable';
 }
 

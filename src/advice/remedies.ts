@@ -2,7 +2,7 @@
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
-import { reasonsIn, surges } from './capacity.ts';
+import { reasonsIn, surges, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
@@ -251,7 +251,6 @@ function whyNoHook(plan: Plan): string | undefined {
   const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
   const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
   const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
-  // It must outlast the sleep and the work after it.
   const on = situation.containers.map((one) => one.name);
   const { seconds = 0, work = Infinity, limit } = graceFor(situation, { seconds: longest, on }) ?? {};
   if (answer === 'yes' && (proxy === undefined || (delaySeconds >= work && delaySeconds < seconds))) return undefined;
@@ -357,20 +356,21 @@ function strategy(plan: Plan): Remedy[] {
   if (solves.length === 0 || (measured && !isDeployment)) return [];
   const words = strategyText(plan.situation);
   if (words !== undefined) return inWords(solves, words);
-  if (capacity.single.includes('host ports'))
-    return [rolling(subject.kind, solves, 1, "the old pod must release the node's ports first")];
-  if (capacity.single.includes('device'))
-    return [rolling(subject.kind, solves, 1, 'the old pod must release its device first')];
+  const held = capacity.single.find(isHeld);
+  if (held) return [rolling(subject.kind, solves, 1, `the old pod must release its ${held} first`)];
   return isDeployment
     ? [rolling(subject.kind, solves, 0, 'a new pod is ready before an old one goes')]
     : [rolling(subject.kind, solves, 1, 'the other pods serve meanwhile')];
 }
 
+/** What the next pod needs, and may have to wait for. */
+const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host ports';
+
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
   const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
   const isDeployment = subject.kind === 'Deployment';
-  const held = single.find((why) => why === 'device' || why === 'host ports');
+  const held = single.find(isHeld);
   const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
   const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
   if (measured) return `${first}, if two pods may run at the same time`;
@@ -380,7 +380,7 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
   // Of several, one may stop first.
   if (!isDeployment || (held && (replicas ?? 2) > 1)) return undefined;
-  const reasons = single.filter((why) => why !== 'device' && why !== 'host ports');
+  const reasons = single.filter((why) => !isHeld(why));
   return reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : held && first;
 }
 

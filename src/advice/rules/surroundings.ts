@@ -1,9 +1,8 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
-import { list } from '../../verdict/words.ts';
 import { limitText } from '../limits.ts';
 import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
-import { containersThatServe, hookSecondsOf, isJob, onlyReports, rolesOf } from '../roles.ts';
+import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
@@ -29,24 +28,6 @@ function isEnded(spec: Situation, proxy: string): boolean {
   const calls = rolesOf(spec).applications.map(({ command }) => [...command.command, ...command.args].join(' '));
   const port = /cloud-?sql-proxy/.test(proxy) ? '9091' : proxy.startsWith('istio-proxy') ? '150[02]0' : 'none';
   return new RegExp(`:${port}/quitquitquit`).test(calls.join(' '));
-}
-
-/** The delay that a proxy is given is a sleep in each deletion, and it serves no longer. */
-function injectedDelay(spec: Situation): Problem[] {
-  const { graceSeconds, podPath: path } = spec;
-  const { name, delaySeconds, delayKey, isOnPath } = spec.injected ?? {};
-  if (delaySeconds === undefined || graceSeconds === 0) return [];
-  if (delaySeconds >= graceSeconds) {
-    const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
-    const advice = 'Shorten its delay, or raise terminationGracePeriodSeconds above it.';
-    return [warning('timeout-exceeds-grace', message, { advice, path })];
-  }
-  const serving = containersThatServe(spec);
-  const hookSeconds = Math.max(0, ...serving.map((one) => hookSecondsOf(one) ?? 0));
-  if (!isOnPath || delaySeconds >= hookSeconds) return [];
-  const message = `the injected ${name} has a delay of ${delaySeconds}s: unless it is a native sidecar, it stops while the preStop hook of ${list(serving.map((one) => one.name))} lets it serve for ${hookSeconds}s`;
-  const advice = 'Give it a delay that outlasts the hook and the work after it.';
-  return [note('companion-stops-first', message, { advice, path })];
 }
 
 function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situation): Problem[] {
@@ -82,7 +63,4 @@ function unmanaged({ isUnmanaged }: Situation): Problem[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { path: [] })] : [];
 }
 
-export const surroundingRules = [
-  ...[classicSidecars, injectedIntoJob, injectedDelay, limitedGrace, liveness],
-  ...[finalizers, node, unmanaged],
-];
+export const surroundingRules = [classicSidecars, injectedIntoJob, limitedGrace, liveness, finalizers, node, unmanaged];

@@ -403,7 +403,9 @@ function byContainer({ situation, problems }: Plan): Remedy[] {
   return problems.flatMap((problem): Remedy[] => {
     const container = situation.containers.find(({ name }) => name === problem.container);
     if (!container) return [];
-    if (problem.code === 'stays-ready') return readiness(situation, container, problem);
+    // No manifest shows on which port, and when, it listens. Members that are ready only together would never start again.
+    const probe = `give ${container.name} a readiness probe of what its clients need, which it can pass without other pods`;
+    if (problem.code === 'stays-ready') return inWords([problem], probe);
     return problem.code === 'classic-sidecar' ? inWords([problem], sidecarText(situation, container)) : [];
   });
 }
@@ -416,17 +418,4 @@ function sidecarText({ injected }: Situation, { name, hook }: ContainerSpec): st
     : '';
   const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
   return `${first}make ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it${sleep}`;
-}
-
-/** No manifest shows on which port, and when, it listens to the network: a probe of another would never let it be ready. */
-function readiness({ subject, capacity }: Situation, { name, ports }: ContainerSpec, problem: Problem): Remedy[] {
-  const text = `give ${name} a readiness probe`;
-  // Members that are ready only with the others would never start again once all of them were down.
-  if (subject.kind === 'StatefulSet' && capacity.replicas !== 1)
-    return inWords([problem], `${text}, if each pod can be ready alone: a StatefulSet starts the next one only then`);
-  if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
-    return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
-  const isDatagram = ports.length > 0 && ports.every(({ protocol }) => protocol === 'UDP');
-  const how = isDatagram ? '' : ', on a port that it opens to the network';
-  return inWords([problem], `${text} of what its clients need${how}`);
 }

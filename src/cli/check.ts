@@ -7,11 +7,10 @@ import { flagOf, parseDuration, usageError, oneOf, severalOf } from './usage.ts'
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { addManifestFlags, manifestsIn, parseTarget } from './target.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import type { FixOptions } from '../advice/fix/fix.ts';
 
-const examples = `
-Examples:
+const examples = `Examples:
   kubectl podexit check deployment/checkout            a workload's template
   kubectl podexit check -f deploy/ --fail-on any       manifests, for a pipeline
   helm template . | kubectl podexit check -f -         what a chart makes
@@ -26,11 +25,8 @@ Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cann
 
 export const addCheck: AddCommand = (program, ports, setExitCode) => {
   const check = addManifestFlags(
-    program
-      .command('check [target...]')
+    newCommand(program, 'check [target...]', 'predict shutdown problems, delete nothing', examples)
       .usage('TARGET | -f FILE | -k FOLDER | --all [flags]')
-      .description('predict shutdown problems, delete nothing')
-      .addHelpText('before', examples.trimStart())
       .optionsGroup('What to check:'),
   )
     .option('--all', 'every workload of the namespace')
@@ -125,11 +121,8 @@ export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as co
 
 export const addFix: AddCommand = (program, ports, setExitCode) => {
   const fix = addManifestFlags(
-    program
-      .command('fix [target...]')
+    newCommand(program, 'fix [target...]', 'print the patch for what check finds, apply nothing', fixExamples)
       .usage('TARGET | REPORT | -f FILE | -k FOLDER [flags]')
-      .description('print the patch for what check finds, apply nothing')
-      .addHelpText('before', fixExamples)
       .optionsGroup('What to fix:'),
   )
     .optionsGroup('Output:')

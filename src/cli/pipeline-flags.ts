@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Publish } from '../output/publish.ts';
 import { collect } from './connection-flags.ts';
 import type { Flags, GateFlags } from './command.ts';
-import { parseDuration, usageError, valueOf } from './usage.ts';
+import { flagOf, parseDuration, usageError, valueOf } from './usage.ts';
 import { gateCodes, type GateSpec, type Policy } from '../verdict/policy.ts';
 import { readFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
@@ -42,19 +42,18 @@ export async function policyFrom({ config, ...flags }: Flags): Promise<{ policy:
   /** `where`: the flag or the key, for error texts. */
   const gate = <K extends keyof GateFlags>(
     key: K,
-    name: string,
     parse: (word: NonNullable<GateFlags[K]>, where: string) => GateSpec | GateSpec[],
   ): GateSpec[] => {
     const word = flags[key] ?? words[key];
-    const where = flags[key] === undefined ? `${name} in ${file}` : `--${name}`;
+    const where = flags[key] === undefined ? `${flagOf(key).slice(2)} in ${file}` : flagOf(key);
     return word === undefined ? [] : [parse(word, where)].flat();
   };
   const gates = [
-    ...gate('maxDuration', 'max-duration', inMs('max-duration')),
-    ...gate('maxGraceUsed', 'max-grace-used', maxGraceUsed),
-    ...gate('minDrainLead', 'min-drain-lead', inMs('min-drain-lead')),
-    ...gate('maxLost', 'max-lost', maxLost),
-    ...gate('failOn', 'fail-on', failOn),
+    ...gate('maxDuration', inMs('max-duration')),
+    ...gate('maxGraceUsed', maxGraceUsed),
+    ...gate('minDrainLead', inMs('min-drain-lead')),
+    ...gate('maxLost', maxLost),
+    ...gate('failOn', failOn),
   ];
   return { policy: { gates, warnOnly: flags.warnOnly ?? words.warnOnly ?? false }, confirm: words.confirm ?? true };
 }

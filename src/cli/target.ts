@@ -38,8 +38,7 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
   if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2))
     return parseTarget(words, flags, ['node']);
   if (isTypeFirst && typeOf(first) !== 'pods') throw notOne(words);
-  const pods = (isTypeFirst ? others : words).map((text) => podNamed(text, words));
-  const names = [...new Set(pods)];
+  const names = [...new Set((isTypeFirst ? others : words).map((text) => podNamed(text, words)))];
   return names.length === 1 ? { kind: 'pod', name: names[0] ?? '' } : { kind: 'pods', names };
 }
 
@@ -89,13 +88,10 @@ export function parseTarget(
 export function typeOf(text: string): WorkloadResource | 'pods' | undefined {
   const [name = '', ...behind] = text.toLowerCase().split('.');
   const found = (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
-  return found !== undefined && allowedSuffixes(found).includes(behind.join('.')) ? found : undefined;
-}
-
-/** What may follow the name: the group, or version and group (the core group is empty), or nothing. */
-function allowedSuffixes(resource: keyof typeof types): string[] {
-  const [version = '', group = ''] = (resource === 'pods' ? 'v1' : workloadKinds[resource].group).split('/').reverse();
-  return ['', group, `${version}.${group}`];
+  if (found === undefined) return undefined;
+  // What may follow the name: the group, or version and group (the core group is empty), or nothing.
+  const [version = '', group = ''] = (found === 'pods' ? 'v1' : workloadKinds[found].group).split('/').reverse();
+  return ['', group, `${version}.${group}`].includes(behind.join('.')) ? found : undefined;
 }
 
 export const typeNames = Object.values(types).map(([singular = '']) => singular);

@@ -1,7 +1,7 @@
 /** `try`: proves a patch on throwaway copies. */
 import type { TryOptions } from '../try/try.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { addManifestFlags, manifestsIn, parseTarget } from './target.ts';
@@ -24,11 +24,8 @@ export const tryFailures = ['worse', 'lost'] as const;
 
 export const addTry: AddCommand = (program, ports, setExitCode) => {
   const command = addManifestFlags(
-    program
-      .command('try [target...]')
+    newCommand(program, 'try [target...]', 'prove a patch on throwaway copies, count lost requests', examples)
       .usage('TARGET | -f FILE [flags]')
-      .description('prove a patch on throwaway copies, count lost requests')
-      .addHelpText('before', examples)
       .optionsGroup('What to try:')
       .option('--patch <file>', 'a strategic merge or JSON patch; default: what fix proposes')
       .option('--image <image>', 'a new image: IMAGE, or CONTAINER=IMAGE if there are several containers'),

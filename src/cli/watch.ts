@@ -4,7 +4,7 @@ import type { MetricsAddress } from '../watch/metrics.ts';
 import type { Shard, WatchFormat } from '../watch/group.ts';
 import type { RecordingFolder } from '../watch/recordings.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addLook, lookFrom, verbosityOf } from './options.ts';
 import { publishFrom } from './pipeline-flags.ts';
 import { parseAnyTarget } from './target.ts';
@@ -21,11 +21,8 @@ It runs until it is stopped: Ctrl-C and SIGTERM print a summary and end it with 
 `;
 
 export const addWatch: AddCommand = (program, ports, setExitCode) => {
-  const watch = program
-    .command('watch [target...]')
+  const watch = newCommand(program, 'watch [target...]', 'follow every exit, all day', examples)
     .usage('[TYPE/NAME | -l SELECTOR] [-n NAMESPACE | -A] [flags]')
-    .description('follow every exit, all day')
-    .addHelpText('before', examples)
     .optionsGroup('Pods:')
     .option('-A, --all-namespaces', 'the pods of all namespaces')
     .option('-l, --selector <labels>', 'only pods with these labels')
@@ -93,18 +90,17 @@ function addressOf(text: string | undefined): MetricsAddress | undefined {
   );
 }
 
-const unitBytes: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
-
 /** Throws usageError `record`. */
 function recordingsOf({ recordDir: folder, recordMax = '1Gi' }: Flags): RecordingFolder | undefined {
-  const [, count, unit] = /^([1-9]\d{0,5})(Ki|Mi|Gi)$/.exec(recordMax) ?? [];
-  if (unit === undefined)
+  const [, count, unit = ''] = /^([1-9]\d{0,5})(Ki|Mi|Gi)$/.exec(recordMax) ?? [];
+  if (count === undefined)
     throw usageError(
       'record',
       `--record-max: "${recordMax.slice(0, 80)}" is not a size`,
       'Write it like 100Mi or 1Gi.',
     );
-  return folder === undefined ? undefined : { folder, maxBytes: Number(count) * (unitBytes[unit] ?? 1) };
+  const unitBytes = 1024 ** (1 + ['Ki', 'Mi', 'Gi'].indexOf(unit));
+  return folder === undefined ? undefined : { folder, maxBytes: Number(count) * unitBytes };
 }
 
 /** Throws usageError `shard`. */

@@ -48,20 +48,13 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { widt
     let rest = text;
     while (rest !== '') {
       const columns = textWidth(rest);
-      const isEmpty = line.every(isBlank);
-      if (columns <= left) {
-        add(ink, rest);
-        rest = '';
-      } else if (!isEmpty && columns <= room - indent) {
-        startLine();
-      } else {
-        const head = cutToWidth(rest, left);
-        // If not even one wide character fits after the indent, it exceeds the line.
-        const taken = head === '' && isEmpty ? (graphemesOf(rest)[0] ?? rest) : head;
-        add(ink, taken);
-        rest = rest.slice(taken.length);
-        if (rest !== '') startLine();
-      }
+      if (columns > left && columns <= room - indent && !line.every(isBlank)) startLine();
+      const head = cutToWidth(rest, left);
+      // If not even one wide character fits after the indent, it exceeds the line.
+      const taken = head === '' && line.every(isBlank) ? (graphemesOf(rest)[0] ?? rest) : head;
+      add(ink, taken);
+      rest = rest.slice(taken.length);
+      if (rest !== '') startLine();
     }
   }
   return lines.map((one, index) => (index === 0 || one.every(isBlank) ? '' : ' '.repeat(indent)) + painted(pen, one));

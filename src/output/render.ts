@@ -1,5 +1,5 @@
 /** A command's result in each format that it can be printed in. Only the asked renderer is loaded. */
-import type { Format, FormatKind } from './formats.ts';
+import type { Format } from './formats.ts';
 import { plainPen, type Pen } from './palette.ts';
 
 export interface Views<R> {
@@ -11,7 +11,7 @@ export interface Views<R> {
   document?(result: R): object;
   /** The rows of `-o custom-columns`; absent: the document is the only one. */
   rows?(result: R): object[];
-  others?: Partial<Record<FormatKind, (result: R) => string | Promise<string>>>;
+  others?: Partial<Record<Format['kind'], (result: R) => string | Promise<string>>>;
 }
 
 /** The result in a format. `pen` and `columns` are for text. */

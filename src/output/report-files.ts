@@ -101,9 +101,10 @@ export async function writeReports<R>(
 }
 
 /** The file of one pod, by its unique name: `exits/web-0.html` for `exits/POD.html`. */
-export function fileOfPod({ file, format }: ReportFile, pod: string): ReportFile {
-  return { file: `${file.slice(0, -basename(file).length)}${basename(file).replace('POD', () => pod)}`, format };
-}
+export const fileOfPod = ({ file, format }: ReportFile, pod: string): ReportFile => ({
+  file: `${file.slice(0, -basename(file).length)}${basename(file).replace('POD', () => pod)}`,
+  format,
+});
 
 /** Waits for a slow reader, as every command in a pipe does, but not for a reader that never opens the pipe. */
 async function writeWhole(file: string, text: string, { clock }: OutputPorts): Promise<void> {

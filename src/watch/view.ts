@@ -104,7 +104,6 @@ function createWatchTable(options: TerminalOptions, state: () => WatchState) {
         '',
         pen.paint('strong', pen.letters(forTerminal(summary, 2000))),
       ]),
-    close: (): void => leave([]),
   };
 }
 

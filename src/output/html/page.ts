@@ -116,13 +116,11 @@ function headOf(title: string): Html {
     </head>`;
 }
 
-function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html {
-  return markup`
-    <header>
-      <p class="eyebrow">${eyebrow}</p>
-      <h1><span class="${ink === 'warning' ? 'doubt' : ink}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
-    </header>`;
-}
+const headerOf = (eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html => markup`
+  <header>
+    <p class="eyebrow">${eyebrow}</p>
+    <h1><span class="${ink === 'warning' ? 'doubt' : ink}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+  </header>`;
 
 type Facts = readonly (readonly [string, string | undefined])[];
 

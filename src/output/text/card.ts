@@ -37,9 +37,13 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const exits = exitRows(report);
   const rows = answerRows(report, options);
   const layout = cardLayout(pen, options.columns, [...exits, ...rows]);
-  const isGood = iconOf(report).symbol === 'good';
-  const head = [...answerLine(report, layout), ...placeLine(report, layout)];
-  const last = lastLines(options, iconOf(report), closingText(report));
+  const icon = iconOf(report);
+  const isGood = icon.symbol === 'good';
+  const { word, headline } = report.answer;
+  const answer = piece(icon.ink, `${pen.symbol(icon.symbol)} ${forTerminal(word)}`);
+  const title = [answer, piece('strong', `  ${forTerminal(headline)}`)];
+  const head = [...flow(pen, title, { width: layout.width, hang: 2 }), ...placeLine(report, layout)];
+  const last = lastLines(options, icon, closingText(report));
   const blank = isGood ? [] : [''];
   // What a user asked to measure has two lines of its own.
   const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
@@ -86,16 +90,6 @@ export function iconOf({ verdict: { exitCode, outcome, findings = [] } }: { read
   if (exitCode === 0) return look(warnsOfExit(findings) ? 'warning' : 'good');
   if (exitCode === 2 || exitCode === 5 || (exitCode === 3 && outcome === 'stuck')) return look('bad');
   return { symbol: exitCode === 3 ? 'none' : 'unknown', ink: 'warning' };
-}
-
-function answerLine(report: Report, { pen, width }: CardLayout): string[] {
-  const { symbol, ink } = iconOf(report);
-  const { word, headline } = report.answer;
-  const pieces = [
-    piece(ink, `${pen.symbol(symbol)} ${forTerminal(word)}`),
-    piece('strong', `  ${forTerminal(headline)}`),
-  ];
-  return flow(pen, pieces, { width, hang: 2 });
 }
 
 /** The answer again. Without a window it is a single line, whatever its length: `| tail -1` prints all of it. */

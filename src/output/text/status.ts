@@ -135,18 +135,13 @@ export function durationText(ms: number): string {
 
 /** What is wrong with the node and what to run, or nothing. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
 export function nodeTrouble(timeline: Timeline, now: number, flags: string): string[] {
-  const { pod } = timeline;
+  const { metadata, spec } = timeline.pod;
   // Then the node has nothing left to stop.
   if (timeline.marks.some(({ name }) => ['removed', 'containers-done', 'final-delete'].includes(name))) return [];
   const text = troubleText(timeline, now);
   if (text === undefined) return [];
-  const node = pod.spec.nodeName;
-  return [
-    text,
-    node === undefined
-      ? `kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`
-      : `kubectl describe node ${node}${flags}`,
-  ];
+  const ofPod = `pod ${metadata.name} -n ${metadata.namespace ?? ''}`;
+  return [text, `kubectl describe ${spec.nodeName === undefined ? ofPod : `node ${spec.nodeName}`}${flags}`];
 }
 
 function troubleText(timeline: Timeline, now: number): string | undefined {

@@ -6,7 +6,7 @@ import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError, oneOf, severalOf } from './usage.ts';
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
-import { addManifestFlags, manifestsIn, parseTarget } from './target.ts';
+import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
 import type { FixOptions } from '../advice/fix/fix.ts';
 
@@ -95,11 +95,7 @@ function sourceOf(words: readonly string[], flags: Flags): CheckSource {
   if (input) return { kind: 'files', input };
   if (all) return { kind: 'all' };
   if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
-    throw usageError(
-      'target',
-      'nothing to check was named',
-      'Name it: POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all',
-    );
+    throw nothingTo('check', 'POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all');
   return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
 }
 
@@ -159,12 +155,7 @@ function fixSource(words: readonly string[], flags: Flags): FixOptions['source']
       'Use -o strategic, -o json-patch, or -o kustomize, whose component you add to the kustomization.',
     );
   if (input) return { kind: 'files', input };
-  if (words.length === 0)
-    throw usageError(
-      'target',
-      'nothing to fix was named',
-      'Name it: POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json',
-    );
+  if (words.length === 0) throw nothingTo('fix', 'POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json');
   const [first = ''] = words;
   // A report or a recording: no Kubernetes name ends like this in practice.
   if (words.length === 1 && /\.(nd)?json$/.test(first)) return { kind: 'report', file: first };

@@ -6,16 +6,15 @@ import { flagOf, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Flags } from './command.ts';
 import { parseAnyTarget } from './target.ts';
 
-export function addTargetFlags(command: Command): Command {
-  return command
+export const addTargetFlags = (command: Command): Command =>
+  command
     .optionsGroup('Which pod:')
     .option('-l, --selector <labels>', 'pods with these labels, as in kubectl get -l')
     .option('--field-selector <fields>', 'pods with these fields, as in kubectl get --field-selector')
     .option('--pick <which>', 'if several pods match: oldest, newest, random or not-ready');
-}
 
-export function addDeleteFlags(command: Command): Command {
-  return command
+export const addDeleteFlags = (command: Command): Command =>
+  command
     .optionsGroup('Deletion, as in kubectl delete:')
     .option('--grace-period <seconds>', 'seconds the pod gets to exit; negative: its own; 0 becomes 1 without --force')
     .option('--now', 'the same as --grace-period=1')
@@ -28,7 +27,6 @@ export function addDeleteFlags(command: Command): Command {
     .option('-i, --interactive', 'ask before deleting, also without a terminal; declining exits 0 without a report')
     .option('--wait <true|false>', 'false: delete and exit at once, without a trace')
     .addOption(command.createOption('--cascade <how>', 'not supported for pods').hideHelp());
-}
 
 const leaveOne = 'Leave out one of the two.';
 

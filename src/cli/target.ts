@@ -118,14 +118,12 @@ const noName = (type: string): Error =>
   );
 
 function notOne(words: readonly string[]): Error {
-  const named = words.filter((text) => text !== '');
+  const named = words.filter((text) => text !== '').map(shown);
+  const wrong = `only pods can be named together, not ${named.join(' ')}`;
+  const alone = named.length === 0 ? 'no pod was named' : `"${named.join('')}" is neither a pod nor TYPE/NAME`;
   return usageError(
     'target',
-    named.length === 1
-      ? `"${shown(named.join(''))}" is neither a pod nor TYPE/NAME`
-      : named.length === 0
-        ? 'no pod was named'
-        : `only pods can be named together, not ${named.map(shown).join(' ')}`,
+    named.length > 1 ? wrong : alone,
     'Name it: POD, several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR',
   );
 }
@@ -151,6 +149,10 @@ export const addManifestFlags = (command: Command): Command =>
     )
     .option('-R, --recursive', 'with -f FOLDER: the folders in it too')
     .option('-k, --kustomize <folder>', 'what kubectl kustomize builds from this folder');
+
+/** A command line without a target. `verb`: what would be done with it; `targets`: what can be named. */
+export const nothingTo = (verb: string, targets: string): Error =>
+  usageError('target', `nothing to ${verb} was named`, `Name it: ${targets}`);
 
 /** `files`: named without -f. Undefined: no manifest is named. Throws usageError `manifests`. */
 export function manifestsIn(flags: Flags, files: readonly string[]): ManifestInput | undefined {

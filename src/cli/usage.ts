@@ -9,6 +9,10 @@ export const seeHelp = 'See: kubectl podexit --help';
 export const usageError = (what: string, message: string, hint = seeHelp): PodexitError =>
   new PodexitError(`usage.${what}`, message, hint);
 
+/** `reason`: what is wrong with a flag's value. */
+export const badValue = (what: string, flag: string, value: string, reason: string, hint: string): PodexitError =>
+  usageError(what, `${flag}: "${value.slice(0, 80)}" ${reason}`, hint);
+
 /** `--max-duration` for `maxDuration`. */
 export const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 

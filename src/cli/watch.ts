@@ -8,7 +8,7 @@ import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addLook, lookFrom, verbosityOf } from './options.ts';
 import { publishFrom } from './pipeline-flags.ts';
 import { parseAnyTarget } from './target.ts';
-import { oneOf, usageError } from './usage.ts';
+import { badValue, oneOf, usageError } from './usage.ts';
 import { shownCommand } from './words.ts';
 
 const examples = `Examples:
@@ -83,22 +83,14 @@ function addressOf(text: string | undefined): MetricsAddress | undefined {
   const [, bracketed, plain, port] = /^(?:(?:\[([^\]]+)\]|([^:]*)):)?(\d{1,5})$/.exec(text) ?? [];
   if (port !== undefined && Number(port) <= 65_535)
     return { host: bracketed ?? (plain || undefined), port: Number(port) };
-  throw usageError(
-    'metrics',
-    `--metrics: "${text.slice(0, 80)}" is not [HOST:]PORT`,
-    'Write it like 9464 or 127.0.0.1:9464.',
-  );
+  throw badValue('metrics', '--metrics', text, 'is not [HOST:]PORT', 'Write it like 9464 or 127.0.0.1:9464.');
 }
 
 /** Throws usageError `record`. */
 function recordingsOf({ recordDir: folder, recordMax = '1Gi' }: Flags): RecordingFolder | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,5})(Ki|Mi|Gi)$/.exec(recordMax) ?? [];
   if (count === undefined)
-    throw usageError(
-      'record',
-      `--record-max: "${recordMax.slice(0, 80)}" is not a size`,
-      'Write it like 100Mi or 1Gi.',
-    );
+    throw badValue('record', '--record-max', recordMax, 'is not a size', 'Write it like 100Mi or 1Gi.');
   const unitBytes = 1024 ** (1 + ['Ki', 'Mi', 'Gi'].indexOf(unit));
   return folder === undefined ? undefined : { folder, maxBytes: Number(count) * unitBytes };
 }
@@ -108,5 +100,5 @@ function shardOf(text: string | undefined): Shard | undefined {
   if (text === undefined) return undefined;
   const [, index, count] = (/^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? []).map(Number);
   if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count };
-  throw usageError('shard', `--shard: "${text.slice(0, 80)}" is not a part like 2/5`, 'The parts are 1/5 to 5/5.');
+  throw badValue('shard', '--shard', text, 'is not a part like 2/5', 'The parts are 1/5 to 5/5.');
 }

@@ -15,13 +15,7 @@ export interface Views<R> {
 }
 
 /** The result in a format. `pen` and `columns` are for text. */
-export async function render<R>(
-  format: Format,
-  views: Views<R>,
-  result: R,
-  pen: Pen = plainPen,
-  columns = Infinity,
-): Promise<string> {
+export async function render<R>(format: Format, views: Views<R>, result: R, pen = plainPen, columns = Infinity) {
   const own = views.others?.[format.kind];
   if (own) return own(result);
   const document = (): object => views.document?.(result) ?? (result as object);
@@ -35,11 +29,10 @@ export async function render<R>(
       return (await import('./machine/jsonpath.ts')).renderJsonPath(document(), format.template);
     case 'jsonpath-as-json':
       return (await import('./machine/jsonpath.ts')).renderJsonPathAsJson(document(), format.template);
-    case 'custom-columns':
-      return (await import('./machine/jsonpath.ts')).renderColumns(
-        views.rows?.(result) ?? [document()],
-        format.template,
-      );
+    case 'custom-columns': {
+      const rows = views.rows?.(result) ?? [document()];
+      return (await import('./machine/jsonpath.ts')).renderColumns(rows, format.template);
+    }
     case 'sentence':
       return `${(await import('./safe-text.ts')).forChat(await views.sentence(result))}\n`;
     default:

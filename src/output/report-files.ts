@@ -53,7 +53,7 @@ async function writeErrorOf(file: string): Promise<string | undefined> {
 /** Throws `usage.same-file` if a report is the recording, by any path. `recording`: the file and its flag. */
 export function assertDistinct(recording: { file: string; what: string }, reports: readonly ReportFile[]): void {
   const identity = identityOf(recording.file);
-  const same = identity === undefined ? undefined : reports.find(({ file }) => identityOf(file) === identity);
+  const same = identity && reports.find(({ file }) => identityOf(file) === identity);
   if (!same) return;
   throw new PodexitError(
     'usage.same-file',

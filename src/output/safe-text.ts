@@ -100,18 +100,10 @@ function visible(character: string): string {
 }
 
 /** `\u2028` for each of its one or two UTF-16 units. */
-const units = (character: string): string =>
-  character
-    .split('')
-    .map((unit) => `\\u${hexOf(unit, 4)}`)
-    .join('');
+const units = (character: string): string => character.replace(/[^]/g, (unit) => `\\u${hexOf(unit, 4)}`);
 
 const hexOf = (character: string, digits = 1): string =>
   (character.codePointAt(0) ?? 0).toString(16).padStart(digits, '0');
 
 /** Several lines of our own that may quote strings from the cluster. */
-export const safeLines = (text: string): string =>
-  text
-    .split('\n')
-    .map((line) => forTerminal(line, 2000))
-    .join('\n');
+export const safeLines = (text: string): string => text.replace(/[^\n]+/g, (line) => forTerminal(line, 2000));

@@ -135,11 +135,8 @@ function offerForFlag({ command, names }: Place, option: Option | undefined, bef
   const known = values[`${command.name()} ${name}`] ?? values[name];
   // Codes are separated by commas; those already typed are not offered again.
   const done = name === '--fail-on' ? typed.split(',').slice(0, -1) : [];
-  if (known)
-    return asCandidates(
-      known.filter((code) => !done.includes(code)),
-      before + done.map((code) => `${code},`).join(''),
-    );
+  const left = known?.filter((code) => !done.includes(code));
+  if (left) return asCandidates(left, before + done.map((code) => `${code},`).join(''));
   const what = Object.hasOwn(named, name) ? named[name] : undefined;
   if (what) return names(what, before);
   return /<(file|folder)>/.test(option?.flags ?? '') ? 'files' : [];

@@ -66,7 +66,16 @@ export function pictureSvg(picture: Picture): Html {
 export function drawnLanes(picture: Picture, top: number) {
   const lanes = stack(picture.rows, top);
   const legend = legendOf(picture, lanes.bottom + 24);
-  return { drawn: [definitions, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
+  // Of the gaps.
+  const hatching = markup`
+    <svg width="0" height="0" class="defs" aria-hidden="true">
+      <defs>
+        <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">
+          <path class="hatch" d="M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6"></path>
+        </pattern>
+      </defs>
+    </svg>`;
+  return { drawn: [hatching, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
 }
 
 /** Lanes one below the other, and where they end, as positions in percent of their own SVGs. */
@@ -208,16 +217,6 @@ const gapRows = ({ gaps, now }: Timeline, scale: Scale, guides: Html): Picture['
     return row(`gap: ${resource}`, causes, `gaps in ${resource}`, 36, [guides, ...boxes]);
   });
 
-/** The hatching of gaps. */
-const definitions = markup`
-  <svg width="0" height="0" class="defs" aria-hidden="true">
-    <defs>
-      <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">
-        <path class="hatch" d="M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6"></path>
-      </pattern>
-    </defs>
-  </svg>`;
-
 export interface Scale {
   /** ms, client's clock. */
   readonly zero: number;
@@ -270,6 +269,5 @@ export function ticks(scale: Scale): Html[] {
 /** The next of 1, 2, 5 × 10ⁿ, and never finer than a millisecond. */
 function roundStep(wanted: number): number {
   const power = 10 ** Math.floor(Math.log10(wanted));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= wanted * 0.999) ?? wanted;
-  return Math.max(0.001, step);
+  return Math.max(0.001, power * ([1, 2, 5].find((factor) => factor * power >= wanted * 0.999) ?? 10));
 }

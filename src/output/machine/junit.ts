@@ -46,12 +46,8 @@ export function junitOf(
   const known = Object.entries(properties).flatMap(([key, value]) =>
     value === undefined ? [] : [{ name: 'property', attributes: { name: key, value: String(value) } }],
   );
-  const totals = {
-    tests: cases.length,
-    failures: count(cases, 'failure'),
-    errors: count(cases, 'error'),
-    time: secondsOf(ms),
-  };
+  const [failures, errors] = ['failure', 'error'].map((kind) => count(cases, kind));
+  const totals = { tests: cases.length, failures, errors, time: secondsOf(ms) };
   const suite = {
     name: 'testsuite',
     attributes: {

@@ -119,11 +119,12 @@ const rowOf = (label: string, rank: number, sentence: string, head?: Piece, comm
 function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = iconOf(report).symbol === 'good';
+  const traffic = trafficSign(pen, answer.traffic.grade, report.timeline.probes.length > 0);
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
   return [
     ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen, 5)),
-    trafficRow(report, pen),
+    rowOf('traffic', 0, answer.traffic.reason, piece(traffic.ink, `${traffic.text}: `)),
     ...requestRows(report, pen),
     ...accuracy.map((finding) => findingRow('accuracy', finding, pen, 6)),
     ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
@@ -155,12 +156,6 @@ const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
 
 const findingRow = (label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow =>
   rowOf(label, rank, message, signOf(pen, ...severitySigns[severity]));
-
-function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
-  const { grade, reason } = answer.traffic;
-  const { ink, text } = trafficSign(pen, grade, timeline.probes.length > 0);
-  return rowOf('traffic', 0, reason, piece(ink, `${text}: `));
-}
 
 const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
 

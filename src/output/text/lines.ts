@@ -81,10 +81,8 @@ function tableLines(pen: Pen, { title, rows }: ReportTable, report: Report, widt
       const pieces = [piece('accent', `  ${name}`), plain(more.map((text) => `  ${text}`).join(''))];
       const hang = 2 + widths.reduce((sum, columns) => sum + columns + 2, 0);
       const cited = row.flatMap((cell) => evidenceText(cell, report));
-      return [
-        ...flow(pen, pieces, { width, hang }),
-        ...cited.flatMap((text) => flow(pen, [dim(text)], { width, hang: 6 })),
-      ];
+      const evidence = cited.flatMap((text) => flow(pen, [dim(text)], { width, hang: 6 }));
+      return [...flow(pen, pieces, { width, hang }), ...evidence];
     }),
   ];
 }

@@ -48,13 +48,8 @@ function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Pi
     const shown = pods.length < most ? pods : pods.slice(0, Math.max(0, most - 2));
     const left = pods.length - shown.length;
     const rest = left > 0 && most > 0 ? [[dim(`  … ${left} more ${what}`)]] : [];
-    return [
-      ...table(
-        titles,
-        shown.map((pod) => of(pod, now)),
-      ),
-      ...rest,
-    ];
+    const lines = shown.map((pod) => of(pod, now));
+    return [...table(titles, lines), ...rest];
   };
   return [
     ...head,
@@ -66,7 +61,7 @@ function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Pi
 }
 
 /** Its report may still wait for the last facts. */
-const isGone = ({ report, timeline }: RolloutPod): boolean =>
+const isGone = ({ report, timeline }: RolloutState['pods'][number]): boolean =>
   report !== undefined || markOf(timeline, 'removed') !== undefined;
 
 /** `shop deployment/checkout · 0:21 · 3 of 6 pods terminated · 2 new ready` */
@@ -105,7 +100,7 @@ const serviceRow = ({ name, now, fewest, wanted }: ServiceCounts): TableRow => (
   ink: now === 0 || fewest === 0 ? 'bad' : wanted !== undefined && now < wanted ? 'warning' : 'good',
 });
 
-function rowOf({ timeline }: RolloutPod, now: number): TableRow {
+function rowOf({ timeline }: RolloutState['pods'][number], now: number): TableRow {
   const grace = graceMs(timeline);
   const running = timeline.containers.filter(isStillRunning);
   const since = timeline.marks.find(({ name }) => name === 'acknowledged' || name === 'stopping')?.at.shown;
@@ -137,19 +132,13 @@ function stepOf(timeline: Timeline, now: number): string {
   return has('acknowledged') || has('stopping') ? 'stopping' : liveStatus(timeline, now).word;
 }
 
-/** One pod of the run. `report` is present once the pod has ended, or the run has. */
-interface RolloutPod {
-  readonly timeline: Timeline;
-  readonly report?: Report;
-}
-
 /** All that the live table is drawn from, after each observation. */
 interface RolloutState extends RolloutFacts {
   /** `deployment/checkout`, `-l app=checkout`. */
   readonly target: string;
   readonly namespace: string;
-  /** Every pod whose deletion was seen, in the order in which their deletions began. */
-  readonly pods: readonly RolloutPod[];
+  /** Every pod whose deletion was seen, in the order in which their deletions began; a report once it or the run has ended. */
+  readonly pods: readonly { readonly timeline: Timeline; readonly report?: Report }[];
   /** Why pods that must leave their node are still there. */
   readonly held: ReadonlyMap<string, string>;
 }

@@ -43,7 +43,8 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (isTrap) return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
   if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
-  if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
+  const isKnown = last?.kind === 'program' && last.does !== 'unknown';
+  if (isKnown && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
   const isUpToShell = reachesApp === 'unknown' && chain[0]?.kind === 'shell';
   const isOpen = reachesApp === 'unknown' || chain.length > 1 || last?.kind === 'runtime';
   if (isOpen && (command.length > 0 || script !== undefined))

@@ -6,7 +6,8 @@ import type { Gate } from '../model/report.ts';
 import { annotate, publishSummary } from '../output/publish.ts';
 import { safeLines } from '../output/safe-text.ts';
 import { unlessInterrupted } from '../run/ending/leaving.ts';
-import { connectCluster, type Ports } from '../run/ports.ts';
+import type { Ports } from '../run/ports.ts';
+import { withCluster } from '../run/session.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
 import { resolveTarget } from '../run/choosing/choose-pod.ts';
 import type { Pick, Target } from '../run/choosing/target.ts';
@@ -75,17 +76,14 @@ async function fromCluster(
   options: CheckOptions,
   ports: Ports,
 ): Promise<Found> {
-  const cluster = await connectCluster(options.connection, ports, options.verbosity);
-  try {
+  return withCluster(options.connection, ports, options.verbosity, async (cluster) => {
     const specs = await unlessInterrupted(ports, async (left) =>
       source.kind === 'all'
         ? allSpecs(cluster, options.graceSeconds)
         : [await targetSpec({ cluster, left, ports }, source, options)],
     );
     return { read: specs.map((situation) => ({ situation })), errors: [], context: cluster.contextName };
-  } finally {
-    cluster.close();
-  }
+  });
 }
 
 async function targetSpec(

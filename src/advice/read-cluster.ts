@@ -3,7 +3,7 @@ import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { listOnce } from '../kube/list.ts';
+import { listObjects } from '../kube/list.ts';
 import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';
@@ -43,7 +43,7 @@ export async function listAll(
 ): Promise<unknown[] | { status: number }> {
   const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
   const target = { stream: 'owner', path, fieldSelector } as const;
-  const result = await listOnce(cluster, target, { signal: new AbortController().signal });
+  const result = await listObjects(cluster, target, { retry: true });
   return result.kind === 'listed' ? result.objects : { status: result.refusal.status };
 }
 

@@ -2,10 +2,9 @@
 import type { TryOptions } from '../try/try.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import type { AddCommand, Flags } from './command.ts';
-import { addManifestFlags, manifestsIn } from './check.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
-import { parseTarget } from './target.ts';
+import { addManifestFlags, manifestsIn, parseTarget } from './target.ts';
 import { parseDuration, severalOf, usageError, valueOf } from './usage.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
 

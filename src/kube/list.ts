@@ -13,10 +13,10 @@ type ListResult =
   | { kind: 'failed'; outcome: AttemptEnd; refusal: Refusal };
 
 interface ListOptions {
-  signal: AbortSignal;
+  signal?: AbortSignal;
   /** The server may answer from its cache, but not with a state older than this version. */
   notOlderThan?: string;
-  /** Requests a page again while the server is busy (get.ts). */
+  /** Requests a page again while the server is busy, and throws what `requestWithRetries` throws. */
   retry?: boolean;
   /** Gets the `Date` of each answer. */
   deliver?: Deliver;
@@ -99,9 +99,4 @@ const noStatus = readRefusal(200, undefined);
 /** Without a Status: no answer, an answer that is too large or not a list, no version, or no end. */
 function failedList(outcome: AttemptEnd, refusal = noStatus): ListResult {
   return { kind: 'failed', outcome, refusal };
-}
-
-/** Reads one list for a caller that waits: retries like `requestWithRetries`, and throws the same. */
-export function listOnce(cluster: Cluster, target: WatchTarget, options: { signal: AbortSignal }): Promise<ListResult> {
-  return listObjects(cluster, target, { ...options, retry: true });
 }

@@ -1,8 +1,5 @@
 /** What a run needs from the process around it. Everything is passed as an argument. */
 import type { Interrupted } from '../model/observation.ts';
-import type { Cluster } from '../kube/cluster.ts';
-import type { ConnectOptions } from '../kube/connect-options.ts';
-import { connect } from '../kube/connect.ts';
 import type { Output, OutputPorts } from '../output/ports.ts';
 import { forTerminal } from '../output/safe-text.ts';
 
@@ -45,22 +42,4 @@ export async function whileWaiting<T>(text: string, ports: Ports, work: (ports: 
   } finally {
     spinner.stop();
   }
-}
-
-/** Throws PodexitError if the configuration has no usable server. Sends nothing yet. */
-export async function connectCluster(
-  connection: ConnectOptions,
-  { env, stderr, stdinIsTty, platform, clock, random }: Ports,
-  verbosity: number,
-): Promise<Cluster> {
-  return connect(connection, {
-    variables: env,
-    stderr,
-    stdinIsTty,
-    platform,
-    now: clock.now,
-    setTimeout: clock.setTimeout,
-    random,
-    log: (level, message) => void (level <= verbosity && stderr.write(`podexit: ${message}\n`)),
-  });
 }

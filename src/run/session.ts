@@ -1,9 +1,10 @@
 /** A command while it is connected to a cluster. */
 import type { Cluster } from '../kube/cluster.ts';
-import { connectionFlagsOf } from '../kube/connect-options.ts';
+import { connectionFlagsOf, type ConnectOptions } from '../kube/connect-options.ts';
+import { connect } from '../kube/connect.ts';
 import { unlessAborted } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
-import { connectCluster, type Ports } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { unlessInterrupted } from './ending/leaving.ts';
 import { createDeadline, type Deadline } from './ending/time-limit.ts';
 import type { TraceOptions } from './options.ts';
@@ -28,14 +29,28 @@ export async function inSession<T extends SessionOptions>(
   // Most runs write no file, and need not load the check.
   if (record !== undefined || reports.length > 0)
     await (await import('../output/report-files.ts')).assertOutputs({ record, reports });
-  const cluster = await connectCluster(options.connection, ports, options.verbosity);
-  const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   // Suggested commands reach the same cluster.
   const look = { ...options.look, connectionFlags: connectionFlagsOf(options.connection) };
+  return withCluster(options.connection, ports, options.verbosity, (cluster) => {
+    const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
+    return work({ cluster, deadline, ports }, { ...options, look }).finally(deadline.cancel);
+  });
+}
+
+/** Connects, does the work, and closes the connection. Throws PodexitError if the configuration has no usable server. */
+export async function withCluster<T>(
+  connection: ConnectOptions,
+  ports: Ports,
+  verbosity: number,
+  work: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const { clock, env, stderr } = ports;
+  const log = (level: number, message: string): void =>
+    void (level <= verbosity && stderr.write(`podexit: ${message}\n`));
+  const cluster = await connect(connection, { ...ports, ...clock, variables: env, log });
   try {
-    return await work({ cluster, deadline, ports }, { ...options, look });
+    return await work(cluster);
   } finally {
-    deadline.cancel();
     cluster.close();
   }
 }

@@ -89,7 +89,6 @@ async function tracedExit({ session, left, say, follow }: Measuring, pod: JsonOb
     {
       group: groupOfOne(session.cluster.namespace, { name: nameOf(pod), uid: uidOf(pod) }),
       traces,
-      logText: false,
       end() {
         const trace = firstTrace(traces);
         const report = trace && reportOf(trace);

@@ -5,7 +5,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { delay } from '../kube/env.ts';
 import { getObject, requestWithRetries } from '../kube/get.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
-import { listOnce } from '../kube/list.ts';
+import { listObjects } from '../kube/list.ts';
 import { refusalOf } from '../kube/refused.ts';
 import { roleFor, type Permission } from '../kube/role.ts';
 import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
@@ -75,10 +75,10 @@ function pathOf({ namespace }: Cluster, kind: unknown): string {
 /** The ConfigMaps of tries that were not removed: they were killed, or still run elsewhere. */
 export const ownersLeft = (cluster: Cluster): Promise<JsonObject[]> => labelled(cluster, 'ConfigMap', tryLabel);
 
-/** Throws what listOnce throws, and `try.unread` if the server refuses. */
+/** Throws what listObjects throws, and `try.unread` if the server refuses. */
 export async function labelled(cluster: Cluster, kind: string, labelSelector: string): Promise<JsonObject[]> {
   const target = { stream: 'owner', path: pathOf(cluster, kind), labelSelector } as const;
-  const result = await listOnce(cluster, target, { signal: cluster.closed });
+  const result = await listObjects(cluster, target, { signal: cluster.closed, retry: true });
   if (result.kind === 'listed') return result.objects.map((one) => ({ ...asObject(one), kind }));
   throw new PodexitError(
     'try.unread',

@@ -13,8 +13,8 @@ import { targetText, type Target } from '../run/choosing/target.ts';
 import { leftBy, unlessInterrupted } from '../run/ending/leaving.ts';
 import { runLive } from '../run/group/run-live.ts';
 import { createDeadline } from '../run/ending/time-limit.ts';
-import { connectCluster, warnOn, type Ports } from '../run/ports.ts';
-import { canAsk, type Session } from '../run/session.ts';
+import { warnOn, type Ports } from '../run/ports.ts';
+import { canAsk, withCluster, type Session } from '../run/session.ts';
 import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
 import { tryViews, type TryReport } from './card.ts';
@@ -49,23 +49,20 @@ export interface TryOptions extends OutputOptions {
 
 /** Returns 0, or 5 for `failOn`. Throws what `planOf`, `assertPermitted`, `measureExit` and `remove` throw. */
 export async function tryPatch(options: TryOptions, ports: Ports): Promise<number> {
-  const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const leaving = new AbortController();
   const unsubscribe = ports.onSignal((signal) =>
     leaving.signal.aborted ? ports.leave(signalCodes[signal]) : leaving.abort(signal),
   );
-  try {
-    if (options.cleanup) return await cleanUp(cluster, options, ports);
-    const session = { cluster, ports, deadline: createDeadline(ports.clock, null) };
-    return await tryIn(session, options, leaving.signal);
-  } catch (error) {
-    if (!leaving.signal.aborted) throw error;
-    const signal = leaving.signal.reason as Interrupted['signal'];
-    throw leftBy(signal, 'interrupted', 'The copies, if there were any, are removed.');
-  } finally {
-    unsubscribe();
-    cluster.close();
-  }
+  return withCluster(options.connection, ports, options.verbosity, async (cluster) => {
+    if (options.cleanup) return cleanUp(cluster, options, ports);
+    return tryIn({ cluster, ports, deadline: createDeadline(ports.clock, null) }, options, leaving.signal);
+  })
+    .catch((error: unknown) => {
+      if (!leaving.signal.aborted) throw error;
+      const signal = leaving.signal.reason as Interrupted['signal'];
+      throw leftBy(signal, 'interrupted', 'The copies, if there were any, are removed.');
+    })
+    .finally(unsubscribe);
 }
 
 async function tryIn(session: Session, options: TryOptions, left: AbortSignal): Promise<number> {

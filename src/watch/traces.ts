@@ -5,75 +5,72 @@
 import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { controllerOf } from '../model/pod.ts';
-import { reduce } from '../model/reduce.ts';
-import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
-import { emptyTrace, type Trace } from '../model/trace.ts';
-import { terminatingPodsIn } from '../run/traces/traces-of-log.ts';
+import { concerning, objectsOf, type Subject } from '../model/select.ts';
+import { tracesOfTerminating } from '../run/traces/traces-of-log.ts';
 import { workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
 import { createMemory, forgetOldest, goneIn, type Memory } from './memory.ts';
 
-interface Traced {
-  readonly subject: Subject;
+interface Details {
   /** Slices that list the pod, and the Services that they belong to: those of other pods do not concern it. */
   readonly routes: Set<string>;
   /** What concerns the pod, for its recording. */
-  readonly log: Observation[] | undefined;
-  trace: Trace;
+  readonly log: Observation[];
 }
 
 /** `keepsLog`: what concerns a pod is kept until its trace is closed. `seen`: before the traces. `dropped`: too many pods. */
 export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void, dropped: () => void) {
-  const traced = new Map<string, Traced>();
-  /** Uids of the traced pods by the pods' names, to which Events refer. */
-  const byName = new Map<string, Set<string>>();
+  /** By the uid of the traced pod. */
+  const traced = new Map<string, Details>();
   const ended = createEnded();
   const memory = createMemory();
-  const begin = (pod: Pod): void => {
-    const subject = subjectOf(pod);
-    learn(subject, pod);
-    const one: Traced = { subject, routes: new Set(), log: keepsLog ? [] : undefined, trace: emptyTrace };
-    const remembered = memory.about(subject);
-    // Services were listed before the slices that tell which of them route to the pod.
-    for (const o of remembered) learnRoutes(one, o);
-    for (const o of remembered) addTo(one, o);
-    const { uid, name } = pod.metadata;
-    traced.set(uid, one);
-    byName.set(name, (byName.get(name) ?? new Set()).add(uid));
-    memory.forget(uid);
-  };
+  const traces = tracesOfTerminating({
+    wants({ metadata: { uid } }) {
+      if (ended.has(uid) || traced.size < 5000) return !ended.has(uid);
+      ended.add(uid, false); // 5000 terminate at the same time: further ones are only counted
+      dropped();
+      return false;
+    },
+    history: {
+      about(subject) {
+        const remembered = memory.about(subject);
+        const details: Details = { routes: new Set(), log: [] };
+        traced.set(subject.uid, details);
+        // Services were listed before the slices that tell which of them route to the pod.
+        for (const o of remembered) learnRoutes(subject, details, o);
+        memory.forget(subject.uid);
+        return remembered;
+      },
+      take(o) {
+        // The state of a pod is remembered only until its trace begins.
+        const isState = o.kind === 'changed' && o.object.kind === 'Pod' && o.change !== 'DELETED';
+        if (!isState || !traced.has(o.object.metadata.uid)) memory.take(o);
+      },
+    },
+    partsFor(subject, o) {
+      const details = traced.get(subject.uid);
+      // It closes a gap, and nothing else.
+      if (!details || (o.kind === 'synced' && traces.get(subject.uid)?.gaps.length === 0)) return [];
+      const routed = ofRoutes(subject, details, o);
+      const parts = routed ? concerning(subject, routed) : [];
+      // As in the log of a run about this pod alone.
+      const logged = parts.map((part) => (part.kind === 'began' ? { ...part, target: undefined } : part));
+      if (keepsLog && details.log.length < 2000) details.log.push(...logged); // observations kept for its recording
+      return parts;
+    },
+  });
   return {
+    // Without the pod's siblings: which pod replaces it is unknown.
+    ...traces,
     add(o: Observation): readonly string[] {
       seen(o);
       if (o.kind === 'dated' && !memory.date(o)) return [];
-      for (const pod of terminatingPodsIn(o)) {
-        const { uid } = pod.metadata;
-        if (traced.has(uid) || ended.has(uid)) continue;
-        if (traced.size < 5000) begin(pod);
-        else {
-          ended.add(uid, false); // 5000 terminate at the same time: further ones are only counted
-          dropped();
-        }
-      }
       ended.take(o);
-      const keys = [...concerned(o, traced, byName)].filter((uid) => {
-        const one = traced.get(uid);
-        return one !== undefined && addTo(one, o);
-      });
-      // The state of a pod is remembered only until its trace begins.
-      const isState = o.kind === 'changed' && o.object.kind === 'Pod' && o.change !== 'DELETED';
-      if (!isState || !traced.has(o.object.metadata.uid)) memory.take(o);
-      return keys;
+      return traces.add(o);
     },
-    /** Without the pod's siblings: which pod replaces it is unknown. */
-    get: (uid: string): Trace | undefined => traced.get(uid)?.trace,
-    keys: () => [...traced.keys()],
-    probes: () => emptyTrace.probes,
     close(uid: string): void {
-      const { subject: { name } = { name: '' }, trace } = traced.get(uid) ?? {};
+      ended.add(uid, traces.get(uid)?.gone !== undefined);
+      traces.close(uid);
       traced.delete(uid);
-      byName.get(name)?.delete(uid);
-      if (byName.get(name)?.size === 0) byName.delete(name);
-      ended.add(uid, trace?.gone !== undefined);
     },
     /** What concerned the pod so far, as the log of a run about this pod. */
     logOf: (uid: string): readonly Observation[] => traced.get(uid)?.log ?? [],
@@ -116,45 +113,18 @@ function createEnded() {
   };
 }
 
-function concerned(o: Observation, traced: ReadonlyMap<string, Traced>, byName: ReadonlyMap<string, Set<string>>) {
-  if ('pod' in o && o.pod !== undefined) return [o.pod];
-  const object = o.kind === 'changed' ? o.object : undefined;
-  if (object?.kind === 'Pod') return [object.metadata.uid];
-  const about = object?.kind === 'Event' ? object.involvedObject : undefined;
-  return about?.kind === 'Pod' ? (byName.get(about.name) ?? []) : traced.keys();
-}
-
-function addTo(one: Traced, observation: Observation): boolean {
-  if (observation.kind === 'synced' && one.trace.gaps.length === 0) return false;
-  const routed = ofRoutes(one, observation);
-  const parts = routed ? concerning(one.subject, routed) : [];
-  if (parts.length === 0) return false;
-  for (const part of parts) for (const object of objectsOf(part)) learn(one.subject, object);
-  for (const part of parts) {
-    const before = one.trace;
-    one.trace = reduce(before, part);
-    // A large Service changes all the time, and most of its changes say nothing about the pod.
-    const isNews = part.kind !== 'changed' || part.stream !== 'endpointslices' || before.slices !== one.trace.slices;
-    // As in the log of a run about this pod alone.
-    const logged = part.kind === 'began' ? { ...part, target: undefined } : part;
-    if (isNews && (one.log?.length ?? Infinity) < 2000) one.log?.push(logged); // observations kept for its recording
-  }
-  return true;
-}
-
 /** The observation without slices and Services that never routed to the pod; undefined if nothing is left. */
-function ofRoutes(one: Traced, o: Observation): Observation | undefined {
-  const { subject, routes } = one;
+function ofRoutes(subject: Subject, details: Details, o: Observation): Observation | undefined {
   if (o.kind !== 'changed' && o.kind !== 'listed') return o;
   if (o.stream !== 'endpointslices' && o.stream !== 'services') return o;
-  learnRoutes(one, o);
+  learnRoutes(subject, details, o);
   const isOwn = ({ kind, metadata }: ObservedObject): boolean =>
-    metadata.namespace === subject.namespace && routes.has(`${kind}/${metadata.name}`);
+    metadata.namespace === subject.namespace && details.routes.has(`${kind}/${metadata.name}`);
   if (o.kind === 'changed') return isOwn(o.object) ? o : undefined;
   return { ...o, objects: o.objects.filter(isOwn) };
 }
 
-function learnRoutes({ subject: { uid, namespace }, routes }: Traced, o: Observation): void {
+function learnRoutes({ uid, namespace }: Subject, { routes }: Details, o: Observation): void {
   for (const object of objectsOf(o)) {
     if (object.kind !== 'EndpointSlice' || object.metadata.namespace !== namespace) continue;
     if (!object.endpoints.some(({ targetRef }) => targetRef?.uid === uid)) continue;

@@ -181,7 +181,6 @@ async function follow(
         group,
         listener,
         traces,
-        logText: false,
         audience: { ended: reports.ended },
         end: async ({ interruptedBy }) => Promise.resolve(endedBy(interruptedBy, group)),
       },

@@ -211,12 +211,6 @@ describe('check --inspect', () => {
           new RegExp(`whether ${name} handles [\\w ]+ \\(the container has no cat \\(a distroless image`),
         );
     }));
-
-  it('is refused for manifests', async () => {
-    const { code, stderr } = await runMain(['check', '-f', 'x.yaml', '--inspect']);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/--inspect reads the containers of one running pod/);
-  });
 });
 
 it('with shareProcessNamespace PID 1 is not the application, so it is not judged', () => {

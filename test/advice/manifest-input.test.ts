@@ -42,20 +42,6 @@ describe('-R', () => {
     expect(failed).toBe(1);
     expect(hint.replace(/\s+/g, ' ')).toContain('-R reads the folders in it too');
   });
-
-  it.each([
-    [['check', '-R'], '-R needs a folder'],
-    [['check', '-k', 'a', '-R'], '-k cannot be given together with -f or -R'],
-    [['fix', '-k', 'a', '-f', 'b'], '-k cannot be given together with -f or -R'],
-    [['check', '-k', 'a', 'web-0'], '-k and a target cannot be given together'],
-    [['fix', '-k', 'a', 'web-0'], '-f or -k and a target cannot be given together'],
-    [['fix', '-k', 'a', '--diff'], '--diff edits files, and what -k builds is in none'],
-    [['fix', '-k', 'a', '-o', 'yaml'], '-o yaml edits files, and what -k builds is in none'],
-  ])('%j is refused', async (words, message) => {
-    const { code, stderr } = await runMain(words);
-    expect(code).toBe(1);
-    expect(stderr).toContain(message);
-  });
 });
 
 describe('-f URL', () => {

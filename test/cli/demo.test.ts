@@ -26,17 +26,6 @@ describe.concurrent('demo', () => {
     expect(ran.code).toBe(5);
   });
 
-  it.each([
-    ['check', 'app ignores SIGTERM', 'demo fix'],
-    // Its application ignores SIGTERM, which no patch of a manifest changes.
-    ['fix', 'fix it by hand', 'demo multi-container'],
-  ])('%s runs the command of that name on a recorded cluster, and says what to try next', async (name, shown, next) => {
-    const ran = await runMain(['demo', name]);
-    expect(ran.code).toBe(0);
-    expect(`${ran.stdout}${ran.stderr}`).toContain(shown);
-    expect(ran.stderr).toContain(`kubectl podexit ${next}`);
-  });
-
   it('prints the command quoted for a shell', async () => {
     const ran = await runMain(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
     expect(ran.stderr).toContain(`'--output=jsonpath={.pod['\\''name'\\'']} {.kind}'`);
@@ -58,28 +47,6 @@ describe.concurrent('demo', () => {
       for (const line of lines(piped.stdout)) expect(line).toMatch(/^[a-z0-9-]+ {2,}\S/);
     },
   );
-
-  it.each([['--grace-period=1'], ['--now'], ['--force']])(
-    'refuses %s: a scenario keeps its recorded grace period',
-    async (flag) => {
-      const ran = await runMain(['demo', 'exit-143', flag, '-o', 'name']);
-      expect(ran).toMatchObject({ code: 1, stdout: '' });
-      expect(ran.stderr).toContain('a scenario plays as it was recorded');
-    },
-  );
-
-  it.each([
-    [
-      ['--serve', '--write-kubeconfig', '/nowhere/x'],
-      'cannot write the kubeconfig /nowhere/x (ENOENT)',
-      'Choose another',
-    ],
-    [['--port', 'x'], '--port takes a whole number, not "x"', 'See: kubectl podexit demo --help'],
-  ])('%j fails with one sentence and the next step', async (words, message, hint) => {
-    const ran = await runMain(['demo', 'exit-143', ...words]);
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain(`error: ${message}\n${hint}`);
-  });
 
   it('prints after an interrupt that its cluster has ended', async () => {
     const ran = await runMain(['demo', 'sigkill-after-grace'], {
@@ -103,17 +70,6 @@ describe.concurrent('demo', () => {
     expect(ran.stderr).toMatch(/cluster has ended: [^\n]*\nTry next:\n {2}kubectl podexit demo rollout\n$/);
   });
 
-  it.each([
-    ['exit-143', '"exit-143" has no fixed version', /These have: .*sigkill-after-grace/],
-    ['prestop', 'several scenarios begin with "prestop"', /Name one of them: .*prestop-sleep/],
-    ['nothing', 'unknown scenario "nothing"', /There are: .*prestop-sleep/],
-  ])('--fixed with %s is refused, and the choices are listed', async (name, message, hint) => {
-    const ran = await runMain(['demo', name, '--fixed']);
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain(message);
-    expect(ran.stderr).toMatch(hint);
-  });
-
   it('suggests after each scenario only commands that run: only the format is refused', async () => {
     const suggested = new Set(
       shippedScenarios.flatMap((one) => [...scenariosToTry(one), ...scenariosToTry(one, true)]),
@@ -123,18 +79,5 @@ describe.concurrent('demo', () => {
       const ran = await runMain(['demo', ...words.split(' '), '-o', 'nothing']);
       expect(ran.stderr, words).toMatch(/^error: .*nothing/m);
     }
-  });
-
-  it.each([
-    [{ npm_lifecycle_event: 'demo' }, 'npm run demo -- finalizer'],
-    [{ npm_command: 'exec' }, 'npx kubectl-podexit demo finalizer'],
-  ])('suggests the command as this one was started: %j', async (env, command) => {
-    const ran = await runMain(['demo', 'prestop-fails', '--dry-run=client'], { env });
-    expect(ran.stderr).toContain(`  ${command}\n`);
-  });
-
-  it('deletes nothing with --dry-run=server', async () => {
-    const ran = await runMain(['demo', 'exit-143', '--dry-run=server']);
-    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('(server dry run)') as unknown });
   });
 });

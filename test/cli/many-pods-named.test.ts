@@ -109,17 +109,3 @@ describe.concurrent('several pods by name', () => {
       expect(deletesOf(cluster)).toEqual([]);
     }));
 });
-
-it.each([
-  [['a', 'b', '--all-terminating'], /--all-terminating needs a workload/],
-  [['a', 'b', '--pick=oldest'], /--pick chooses one pod/],
-  [['node/n', '--pick=oldest'], /--pick chooses one pod/],
-  [['a', 'b', '--wait-replacement'], /--wait-replacement is for one pod/],
-  [['node/n1', '--evict'], /deletes nothing/],
-  [['node/n1', '--now'], /node\/NAME never deletes/],
-  [['a', '--', 'kubectl', 'delete', 'pod', 'a'], /needs a node or a rollout/],
-])('%j is refused', async (words, reason) => {
-  const ran = await runMain(words);
-  expect(ran.stderr).toMatch(reason);
-  expect(ran.code).toBe(1);
-});

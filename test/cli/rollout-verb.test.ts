@@ -29,15 +29,6 @@ it.concurrent('prints the reason if the command fails', () =>
   }),
 );
 
-it.each([
-  [['rollout', 'web-0'], /rollout needs a workload/],
-  [['rollout', 'deploy/web', '--restart', '--', 'helm', 'upgrade'], /started once/],
-])('%j is refused', async (words, reason) => {
-  const ran = await runMain(words);
-  expect(ran.stderr).toMatch(reason);
-  expect(ran.code).toBe(1);
-});
-
 it('runs kubectl on the same cluster to restart or to set an image', () => {
   const connection = { version: '1', context: 'prod', token: 'secret' };
   const of = (start: Parameters<typeof commandOf>[0]) => commandOf(start, 'deployment/web', 'shop', connection, {});

@@ -173,15 +173,6 @@ it.each([
   }),
 );
 
-it('refuses flags for one pod', async () => {
-  for (const words of [
-    ['web', '--all-terminating'],
-    ['deploy/web', '--all-terminating', '--pick=oldest'],
-    ['deploy/web', '--all-terminating', '--evict'],
-  ])
-    expect(await runMain(words)).toMatchObject({ code: 1, stderr: expect.stringMatching(/all-terminating/) as string });
-});
-
 describe('the summary', () => {
   const report = (name: string, outcome: string, share: number, exitCode = 0): Report =>
     ({

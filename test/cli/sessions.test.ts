@@ -3,11 +3,15 @@ import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { CheckReport } from '../../src/advice/check-report.ts';
+import { isProblem } from '../../src/advice/problem.ts';
 import { casesIn, pattern } from '../helpers/case-file.ts';
+import { changeObject, type ObjectChange } from '../helpers/object-changes.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving, type Serving } from '../helpers/serving.ts';
 import type { FaultyOptions } from '../sim/faults/faulty-server.ts';
-import { runMain } from './helpers/in-process.ts';
+import { type Answer, serveAnswers } from '../kube/helpers/scripted-api.ts';
+import { type Pretending, runMain } from './helpers/in-process.ts';
 
 /** What is typed, and what must come of it. POD, FOLDER and RECORDING(name) stand for themselves in words. */
 interface Run {
@@ -15,6 +19,8 @@ interface Run {
   /** At a terminal, in order. */
   answers?: string[];
   env?: Record<string, string>;
+  /** Ctrl-C is pressed as soon as a request with this method has arrived. */
+  interruptedAt?: string;
   code?: number;
   /** Patterns; an empty one: nothing is printed. */
   stdout?: string;
@@ -23,6 +29,9 @@ interface Run {
   never?: string;
   /** A part of the document on stdout. */
   json?: object;
+  /** Codes of the problems that a check finds and, among others, does not find. */
+  problems?: string[];
+  noProblems?: string[];
   /** How many deletions the server has accepted by then. */
   deletes?: number;
   /** The methods of all requests by then. */
@@ -33,13 +42,20 @@ interface Session extends Run {
   /** The recording that a server plays; without one there is no cluster. */
   of?: string;
   with?: Partial<FaultyOptions>;
+  /** What happens to its objects before the first run. */
+  changes?: ObjectChange[];
+  /** The answers of another server, which is the cluster instead. */
+  api?: Answer[];
   /** Files in the working folder. */
   files?: Record<string, string>;
   /** Further runs in the same cluster. */
   then?: Run[];
 }
 
-const ofRun = ['run', 'answers', 'env', 'code', 'stdout', 'stderr', 'never', 'json', 'deletes', 'asks'] as const;
+const ofRun = [
+  ...(['run', 'answers', 'env', 'interruptedAt', 'code', 'stdout', 'stderr', 'never', 'json'] as const),
+  ...(['problems', 'noProblems', 'deletes', 'asks'] as const),
+];
 const folder = new URL('sessions/', import.meta.url);
 const before = process.cwd();
 
@@ -54,10 +70,42 @@ function wordsOf(text: string, { flags, pod, at }: { flags: string[]; pod: strin
   return words.includes('FLAGS') ? words.flatMap((word) => (word === 'FLAGS' ? flags : [word])) : [...words, ...flags];
 }
 
-async function check(one: Run, at: string, cluster?: Serving): Promise<void> {
-  const { answers, env = {} } = one;
-  const place = { flags: cluster?.flags ?? [], pod: cluster?.server.pod ?? '', at };
-  const ran = await runMain(wordsOf(one.run, place), { env, ...(answers && { answers: [...answers] }) });
+/** What a session needs to know of its cluster. */
+interface Cluster {
+  flags: string[];
+  pod: string;
+  methods(): string[];
+  deletes(): number;
+}
+
+const noCluster: Cluster = { flags: [], pod: '', methods: () => [], deletes: () => 0 };
+
+const played = ({ flags, server }: Serving): Cluster => ({
+  flags,
+  pod: server.pod,
+  methods: () => server.requests.map(({ method }) => method),
+  deletes: () => server.deletesAccepted,
+});
+
+/** Presses Ctrl-C once a request with this method has arrived. */
+const pressing =
+  (method: string, { methods }: Cluster): NonNullable<Pretending['onSignal']> =>
+  (listener) => {
+    const timer = setInterval(() => {
+      if (!methods().includes(method)) return;
+      clearInterval(timer);
+      listener('SIGINT');
+    }, 5);
+    return () => clearInterval(timer);
+  };
+
+async function check(one: Run, at: string, cluster: Cluster): Promise<void> {
+  const { answers, env = {}, interruptedAt: method } = one;
+  const ran = await runMain(wordsOf(one.run, { ...cluster, at }), {
+    env,
+    ...(answers && { answers: [...answers] }),
+    ...(method !== undefined && { onSignal: pressing(method, cluster) }),
+  });
   const { stdout, stderr } = ran;
   expect(stderr).not.toMatch(/^\s+at |unexpected error/m);
   if (one.code !== undefined) expect(ran.code, stderr).toBe(one.code);
@@ -65,17 +113,24 @@ async function check(one: Run, at: string, cluster?: Serving): Promise<void> {
   if (one.stderr !== undefined) expectText(stderr, one.stderr);
   if (one.never !== undefined) expect(`${stdout}${stderr}`).not.toMatch(pattern(one.never));
   if (one.json) expect(JSON.parse(stdout)).toMatchObject(one.json);
-  if (one.deletes !== undefined) expect(cluster?.server.deletesAccepted).toBe(one.deletes);
-  if (one.asks) expect(cluster?.server.requests.map(({ method }) => method)).toEqual(one.asks);
+  if (one.problems) expect(problemsIn(stdout)).toEqual(expect.arrayContaining(one.problems));
+  if (one.noProblems) for (const code of one.noProblems) expect(problemsIn(stdout)).not.toContain(code);
+  if (one.deletes !== undefined) expect(cluster.deletes()).toBe(one.deletes);
+  if (one.asks) expect(cluster.methods()).toEqual(one.asks);
 }
+
+const problemsIn = (json: string): string[] =>
+  (JSON.parse(json) as CheckReport).checks.flatMap(({ findings }) =>
+    findings.filter(isProblem).map(({ code }) => code),
+  );
 
 const expectText = (text: string, wanted: string): void =>
   wanted === '' ? expect(text).toBe('') : expect(text).toMatch(pattern(wanted));
 
 for (const file of readdirSync(folder)) {
-  const cases = casesIn<Session>(new URL(file, folder), ['of', 'with', 'files', 'then', ...ofRun]);
+  const cases = casesIn<Session>(new URL(file, folder), ['of', 'with', 'changes', 'api', 'files', 'then', ...ofRun]);
   describe(file.replace('.yaml', ''), () => {
-    it.each(cases)('%s', async (_, { of, with: options = {}, files = {}, then = [], ...first }) => {
+    it.each(cases)('%s', async (_, { of, with: options = {}, changes = [], api, files = {}, then = [], ...first }) => {
       const at = mkdtempSync(join(tmpdir(), 'podexit-'));
       for (const [name, text] of Object.entries(files)) {
         mkdirSync(dirname(join(at, name)), { recursive: true });
@@ -83,13 +138,25 @@ for (const file of readdirSync(folder)) {
       }
       process.chdir(at);
       try {
-        const all = async (cluster?: Serving) => {
+        const all = async (cluster: Cluster) => {
           for (const one of [first, ...then]) await check(one, at, cluster);
         };
-        await (of === undefined ? all() : serving(of, options, all));
+        if (api) await all(await answering(api));
+        else if (of === undefined) await all(noCluster);
+        else
+          await serving(of, options, async (one) => {
+            for (const change of changes) await changeObject(one.server, change);
+            await all(played(one));
+          });
       } finally {
         process.chdir(before);
       }
     });
   });
+}
+
+async function answering(answers: Answer[]): Promise<Cluster> {
+  const { url, asked } = await serveAnswers(answers);
+  const flags = ['-n', 'shop', '--server', url, '--no-config'];
+  return { ...noCluster, flags, methods: () => asked.map(({ method }) => method) };
 }

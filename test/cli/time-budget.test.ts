@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest';
 import type { Clock } from '../../src/output/ports.ts';
 import { systemClock } from '../../src/run/clock.ts';
-import { serve } from '../kube/helpers/api.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -37,23 +36,6 @@ it.each([['--wait=false'], ['--dry-run=server']])(
       expect(pending().filter((ms) => ms > 300_000)).toEqual([]);
     }),
 );
-
-it.each([
-  [['deploy/web'], /deployment\/web in namespace "default" could not be read within --timeout/],
-  [['-l', 'app=web', '--pick=oldest'], /-l app=web in namespace "default" could not be read within --timeout/],
-  [['deploy/web', '--attach'], /deployment\/web in namespace "default" could not be read within --timeout/],
-  [['deploy/web', '--all-terminating'], /deployment\/web in namespace "default" could not be read within --timeout/],
-  [['web-0', '--wait=false'], /did not accept the deletion of pod "web-0" .* within --timeout/],
-  [['web-0', '--dry-run=client'], /did not accept the deletion of pod "web-0" .* within --timeout/],
-])('%j gives up on a silent server with exit 3', async (words, sentence) => {
-  const silent = await serve(() => {});
-  const began = performance.now();
-  const ran = await runMain([...words, '--timeout=500ms', '--server', silent.url, '--no-config']);
-  expect(ran.stderr).toMatch(sentence);
-  expect(ran.code).toBe(3);
-  // Without --timeout a silent server has 30 s.
-  expect(performance.now() - began).toBeLessThan(25_000);
-});
 
 it('the wait for a deletion and its trace share one --timeout', () =>
   serving('rolling-update', { attachDelayMs: 3500 }, async ({ flags }) => {

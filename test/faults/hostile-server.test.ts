@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Health } from '../../src/kube/watch-position.ts';
 import { getObject, tryGet } from '../../src/kube/get.ts';
-import { listOnce } from '../../src/kube/list.ts';
+import { listObjects } from '../../src/kube/list.ts';
 import { unwatched } from '../../src/kube/watch.ts';
 import { watchObjects } from '../kube/helpers/observed.ts';
 import type { Handler } from '../kube/helpers/api.ts';
@@ -130,7 +130,7 @@ describe('a request that fails for a while', () => {
     const asking = async () => connected(await serve(after(times, code)), fast());
     expect((await getObject(await asking(), `${pods.path}/web`)).status).toBe(200);
     expect((await tryGet(await asking(), '/api/v1/namespaces/shop/pods/web', { signal }))?.status).toBe(200);
-    expect(await listOnce(await asking(), target, { signal })).toMatchObject({ kind: 'listed' });
+    expect(await listObjects(await asking(), target, { signal, retry: true })).toMatchObject({ kind: 'listed' });
   });
 
   it('waits as long as Retry-After says', async () => {

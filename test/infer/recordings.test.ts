@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { ExitReport } from '../../src/model/report.ts';
 import {
   mustReport,
   observationsOf,
@@ -93,90 +92,6 @@ describe.each(Object.entries(expectedOfSeries))('each pod of the recording %s', 
       expect(missed).toEqual([]);
       expect(held.length).toBeGreaterThan(0);
     }
-  });
-});
-
-describe('the details of single recordings', () => {
-  const at = async (name: string, id: string) => {
-    const { marks } = await reportOfRecording(name);
-    const zero = marks.find((mark) => mark.name === 'requested') ?? marks.find((mark) => mark.name === 'accepted');
-    const mark = marks.find((one) => one.id === id);
-    if (!zero || !mark) throw new Error(`${name} has no ${id}`);
-    const offset = (time: string) => (Date.parse(time) - Date.parse(zero.at.earliest)) / 1000;
-    return { earliest: offset(mark.at.earliest), latest: offset(mark.at.latest) };
-  };
-
-  it('graceful-exit: the replacement is ready before the old pod is removed', async () => {
-    const ready = await at('graceful-exit', 'replacement-ready/checkout-754699c75f-rqfbr');
-    expect(ready.latest).toBeLessThan((await at('graceful-exit', 'removed')).earliest);
-  });
-
-  it('prestop-exceeds-grace: signal at +5 s, exit at +6.1 s, removed at +7.2 s', async () => {
-    const signal = await at('prestop-exceeds-grace', 'stop-signal/app');
-    expect(signal.earliest).toBeGreaterThan(4.9);
-    expect(signal.latest).toBeLessThan(5.2);
-    const exit = await at('prestop-exceeds-grace', 'exited/app');
-    expect(exit.earliest).toBeLessThanOrEqual(6.13);
-    expect(exit.latest).toBeGreaterThanOrEqual(6.1);
-    expect((await at('prestop-exceeds-grace', 'removed')).latest).toBeCloseTo(7.217, 2);
-  });
-
-  it('finalizer: example.com/audit held the pod for about 5.56 s', async () => {
-    const { verdict } = await reportOfRecording('finalizer');
-    expect(verdict.findings.find((finding) => finding.code === 'finalizer-held')?.message).toMatch(
-      /finalizer example\.com\/audit held the pod for 5\.6s/,
-    );
-  });
-
-  it('force-delete: the container ran on for about 2 s, and its log ended within a second of that', async () => {
-    const { verdict } = await reportOfRecording('force-delete');
-    expect(verdict.findings.find((finding) => finding.code === 'force-deleted')?.message).toContain(
-      'probably ran until its log ended, at +2.91s or earlier',
-    );
-  });
-
-  it.each(['pending', 'completed', 'crashloop'])('%s: the kubelet had nothing to stop', async (name) => {
-    const { marks, phases } = await reportOfRecording(name);
-    expect(marks.filter((mark) => ['stopping', 'stop-signal', 'kill', 'exited'].includes(mark.name))).toEqual([]);
-    expect(phases.filter((phase) => ['prestop', 'drain', 'overtime'].includes(phase.name))).toEqual([]);
-  });
-
-  it('statefulset: the replacement has the same name, another uid, and comes after the removal', async () => {
-    const report: ExitReport = await reportOfRecording('statefulset');
-    expect(report.replacement?.name).toBe(report.pod.name);
-    expect(report.replacement?.uid).not.toBe(report.pod.uid);
-    const names = report.marks.map((mark) => mark.name);
-    expect(names.indexOf('replacement-created')).toBeGreaterThan(names.indexOf('removed'));
-  });
-
-  it('node-down: the node was silent for at least 62 s, and the end of the log at +42.6 s is not an exit', async () => {
-    const { verdict } = await reportOfRecording('node-down');
-    const silent = /did not respond for ([\d.]+)s/.exec(
-      verdict.findings.find((finding) => finding.code === 'node-silent')?.message ?? '',
-    );
-    expect(Number(silent?.[1])).toBeGreaterThanOrEqual(62);
-    expect((await at('node-down', 'exited/app')).earliest).toBeGreaterThan(60);
-  });
-
-  it('kubelet-restart: one stop signal at +1.1 s, and an exit at +10.1 s though the log ended at +1.8 s', async () => {
-    const { marks } = await reportOfRecording('kubelet-restart');
-    expect(marks.filter((mark) => mark.name === 'stop-signal')).toHaveLength(1);
-    expect((await at('kubelet-restart', 'stop-signal/app')).latest).toBeLessThan(1.2);
-    const exit = await at('kubelet-restart', 'exited/app');
-    expect(exit.earliest).toBeGreaterThan(9);
-    expect(exit.latest).toBeLessThan(10.3);
-  });
-
-  it('grace-shortened: the kubelet started termination at +2 s and the kill came 30 s later', async () => {
-    expect((await at('grace-shortened', 'stopping/app')).latest).toBeCloseTo(1.985, 2);
-    const kill = await at('grace-shortened', 'kill/app');
-    expect(kill.earliest).toBeGreaterThan(29.9);
-    expect(kill.latest).toBeGreaterThan(32);
-  });
-
-  it('two-services: the report names the Service that publishes not-ready addresses', async () => {
-    const { verdict } = await reportOfRecording('two-services');
-    expect(verdict.findings.find((finding) => finding.code === 'stays-ready')?.message).toContain('internal');
   });
 });
 

@@ -26,16 +26,6 @@ describe('-o custom-columns', () => {
     expect(code).toBe(0);
   });
 
-  it.each([
-    ['custom-columns=POD', '"POD": a column is HEADER:PATH'],
-    ['custom-columns=POD:.pod.name,', '"": a column is HEADER:PATH'],
-    ['custom-columns=POD:.a[', 'its brackets do not match'],
-  ])('refuses %s before anything is read', async (format, message) => {
-    const ran = await runMain(['replay', recordingFile('exit-143'), '-o', format]);
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr.replaceAll('\\', '')).toContain(message);
-  });
-
   it('escapes what comes from the cluster', () => {
     expect(unseenIn(renderColumns([{ name: 'a\u001b[31m\u202e' }], 'NAME:.name'))).toEqual([]);
     expect(readColumns('A:.a')).toHaveLength(1);

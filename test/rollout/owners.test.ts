@@ -9,7 +9,7 @@ it('a CronJob, which owns a Job but is no workload, does not end the run', () =>
   if (!cronJobs) throw new Error('CronJobs are not watched');
   const progress = createProgress(() => 0);
   const target = { kind: 'workload', resource: 'jobs', name: 'nightly-1' } as const;
-  const owners = followOwners('shop', target, progress, { workload: () => {} }, () => {});
+  const owners = followOwners(target, progress, { workload: () => {} }, () => {});
   const object = { kind: 'CronJob', metadata: { name: 'nightly', namespace: 'shop', uid: 'uid-nightly' } };
   owners.ownerSeen?.({ at: 1, kind: 'listed', stream: 'owner', resourceVersion: '1', objects: [object] }, cronJobs);
   owners.alive?.(cronJobs, false);

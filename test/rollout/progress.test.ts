@@ -45,8 +45,8 @@ it('stays over after later changes of such a pod', async () => {
 it('reports pending owners as TYPE/NAME', () => {
   const said: string[] = [];
   const progress = begun((sentence) => void said.push(sentence));
-  progress.ownerSeen('/apis/apps/v1/namespaces/shop/deployments/checkout', false);
-  progress.ownerSeen('/apis/batch/v1/namespaces/shop/jobs/a%2Fb', false);
+  progress.ownerSeen('deployment/checkout', false);
+  progress.ownerSeen('job/a/b', false);
   progress.seen('u1', stuck);
   progress.podTraced('u1');
   expect(said).toEqual(['no pod is terminating now; waiting until deployment/checkout, job/a/b has rolled out']);

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../src/model/kube.ts';
 import { observe } from '../../src/model/observe.ts';
+import { subjectOf } from '../../src/model/select.ts';
 import { createHistory } from '../../src/run/traces/shared-facts.ts';
 
 it('renewals of a Lease do not push out changes of its node', () => {
@@ -14,7 +15,7 @@ it('renewals of a Lease do not push out changes of its node', () => {
   };
   change('node', 'Node', '1');
   for (let renewal = 2; renewal < 30; renewal++) change('lease', 'Lease', String(renewal));
-  const remembered = history.of({ kind: 'Pod', metadata: { uid: 'of-a-pod', name: 'web' } } as Pod);
+  const remembered = history.about(subjectOf({ kind: 'Pod', metadata: { uid: 'of-a-pod', name: 'web' } } as Pod));
   expect(remembered.flatMap((one) => (one.kind === 'changed' ? one.object.kind : []))).toContain('Node');
   expect(remembered.length).toBe(9);
 });

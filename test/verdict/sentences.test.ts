@@ -15,7 +15,6 @@ import {
   storyReport,
   storyObservations,
 } from '../helpers/cases.ts';
-import { reportOfRecording } from '../helpers/recordings.ts';
 
 const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
   verdict.findings.find((finding) => finding.code === code);
@@ -33,29 +32,9 @@ describe('a pod that is deleted with its namespace or its owner', () => {
     expect(JSON.stringify(report.verdict.findings)).not.toContain('replica');
   });
 
-  it('still gets no-ready-endpoint, but no advice about replicas', async () => {
-    const report = await reportOfRecording('owner-deleted');
-    expect(findingCodes(report)).not.toContain('last-endpoint');
-    expect(findingOf(report, 'no-ready-endpoint')?.advice).not.toContain('replica');
-  });
-
   it('differs from a deleted bare pod, which gets unmanaged-pod and last-endpoint', () => {
     expect(findingCodes(storyReport())).toEqual(expect.arrayContaining(['unmanaged-pod', 'last-endpoint']));
   });
-});
-
-it('no-ready-endpoint is measured until the last line that is printed, if the trace ended soon after it', async () => {
-  const { message } = findingOf(await reportOfRecording('multi-container'), 'no-ready-endpoint') ?? {};
-  expect(message).toMatch(/ for ≥7\.5s, and still had none when the trace ended$/);
-});
-
-it('finalizer-held has the time between arrivals; the phase has the interval', async () => {
-  const report = await reportOfRecording('finalizer');
-  const phase = report.phases.find(({ name }) => name === 'finalize')?.seconds;
-  expect(phase).toMatchObject({ min: 3.062, max: 5.911 });
-  expect(findingOf(report, 'finalizer-held')?.message).toBe(
-    'finalizer example.com/audit held the pod for 5.6s after its containers had ended',
-  );
 });
 
 describe('an exit code of 137 that the app chose itself', () => {

@@ -99,13 +99,3 @@ it('ends with 1 before anything else if the port for metrics is taken', async ()
   expect(stderr).toContain(`error: cannot serve metrics on 127.0.0.1:${port} (EADDRINUSE)`);
   expect(readdirSync(folder)).toEqual([]);
 });
-
-it.each([
-  [['--metrics', 'localhost'], '--metrics: "localhost" is not [HOST:]PORT'],
-  [['--record-dir', 'x', '--record-max', '1 GB'], '--record-max: "1 GB" is not a size'],
-  [['--record-dir', '/dev/null/x'], 'cannot write the recording /dev/null/x'],
-])('refuses %j', async (words, message) => {
-  const { code, stderr } = await runMain(['watch', ...words, '--kubeconfig', '/nowhere']);
-  expect(code).toBe(1);
-  expect(stderr).toContain(message);
-});

@@ -117,16 +117,3 @@ it('ends with 1 and the Role that is missing if it may not watch the pods', () =
     expect(stderr).toMatch(/^error: you may not list pods in namespace "rollout-25"/m);
     expect(stderr).toContain('resources: ["pods"]');
   }));
-
-describe.each([
-  [['web-0'], 'watch follows workloads, not single pods'],
-  [['deploy/web', '-A'], '-A and a name cannot be given together'],
-  [['--shard', '6/5'], '--shard: "6/5" is not a part like 2/5'],
-  [['-o', 'yaml'], '"yaml"'],
-])('watch %j', (words, message) => {
-  it('is refused before anything is read', async () => {
-    const { code, stderr } = await runMain(['watch', ...words, '--kubeconfig', '/nowhere']);
-    expect(code).toBe(1);
-    expect(stderr).toContain(message);
-  });
-});

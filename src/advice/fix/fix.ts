@@ -7,7 +7,8 @@ import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { sentenceOn } from '../../output/prose.ts';
 import { forYaml, safeLines } from '../../output/safe-text.ts';
-import { connectCluster, type Ports } from '../../run/ports.ts';
+import type { Ports } from '../../run/ports.ts';
+import { withCluster } from '../../run/session.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/choosing/target.ts';
 import { deploymentOf, ownerOf } from '../../run/streams/watched.ts';
 import { readReports, ownerNameOf, type ReadRecording } from '../history/reports.ts';
@@ -120,18 +121,14 @@ async function fromFiles(input: ManifestInput, options: FixOptions, ports: Ports
   return { found, broken };
 }
 
-async function fromCluster(target: Target, options: FixOptions, ports: Ports): Promise<Fixable[]> {
-  const cluster = await connectCluster(options.connection, ports, options.verbosity);
-  try {
+const fromCluster = (target: Target, options: FixOptions, ports: Ports): Promise<Fixable[]> =>
+  withCluster(options.connection, ports, options.verbosity, async (cluster) => {
     const object = await objectWithTemplate(cluster, target);
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
     const plan = planFor(situationIn(object, neighbours), options);
     return [{ object: clean, ...plan, byHand: byHandIn(situationIn(editedValue(object, plan.edits), neighbours)) }];
-  } finally {
-    cluster.close();
-  }
-}
+  });
 
 /** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. Throws `fix.target`. */
 export async function objectWithTemplate(cluster: Cluster, target: Target): Promise<KubernetesObject> {

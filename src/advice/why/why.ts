@@ -5,7 +5,8 @@ import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import type { Outcome } from '../../model/report.ts';
-import { connectCluster, warnOn, type Ports } from '../../run/ports.ts';
+import { warnOn, type Ports } from '../../run/ports.ts';
+import { withCluster } from '../../run/session.ts';
 import type { Target } from '../../run/choosing/target.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
@@ -46,18 +47,15 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
   // With a namespace on the command line, an audit log needs no cluster.
   const offline = recorded ?? (await fromLogs(connection.namespace));
   if (offline) return show(offline, options, ports);
-  const cluster = await connectCluster(connection, ports, options.verbosity);
-  try {
+  return withCluster(connection, ports, options.verbosity, async (cluster) => {
     const { namespace, contextName } = cluster;
     const audited = connection.namespace === undefined ? await fromLogs(namespace) : undefined;
-    if (audited) return await show(audited, options, ports, contextName);
+    if (audited) return show(audited, options, ports, contextName);
     const history = await readHistory(cluster);
-    if (!target) return await showEnded(history, cluster, options, ports);
+    if (!target) return showEnded(history, cluster, options, ports);
     const pod = target.kind === 'pod' ? target.name : podOfWorkload(target, history, namespace);
-    return await show(await fromEvents(cluster, pod, history), options, ports, contextName);
-  } finally {
-    cluster.close();
-  }
+    return show(await fromEvents(cluster, pod, history), options, ports, contextName);
+  });
 }
 
 async function show(known: PastExit, options: WhyOptions, ports: Ports, context?: string): Promise<number> {

@@ -4,7 +4,7 @@ import { PodexitError } from '../../errors.ts';
 import { columnsOf } from '../../output/prose.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { targetText, type Pick, type WorkloadTarget } from './target.ts';
-import { listOnce } from '../../kube/list.ts';
+import { listObjects } from '../../kube/list.ts';
 import { refusedPods } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { readGroup } from './read-group.ts';
@@ -45,7 +45,7 @@ export async function resolveTarget(
 async function listCandidates(session: Session, target: WorkloadTarget): Promise<JsonObject[]> {
   const { cluster } = session;
   const { pods, owns } = await readGroup(session, target);
-  const list = () => listOnce(cluster, pods, { signal: new AbortController().signal });
+  const list = () => listObjects(cluster, pods, { retry: true });
   const result = await readInTime(session, targetText(target), list);
   if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
   if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);

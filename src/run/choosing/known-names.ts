@@ -2,7 +2,8 @@
 import { asArray, asObject } from '../../model/observe/read.ts';
 import { acceptMetadata, collectionPath } from '../../kube/resource-path.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
-import { connectCluster, type Ports } from '../ports.ts';
+import type { Ports } from '../ports.ts';
+import { withCluster } from '../session.ts';
 import { workloadKinds, workloadPath, type WorkloadResource } from './target.ts';
 import { nameOf, ownerOf } from '../streams/watched.ts';
 
@@ -17,8 +18,7 @@ export async function namesInCluster(
   ports: Ports,
   signal: AbortSignal,
 ): Promise<KnownName[]> {
-  const cluster = await connectCluster(connection, ports, -1);
-  try {
+  return withCluster(connection, ports, -1, async (cluster) => {
     const answer = await cluster.request({
       method: 'GET',
       path: Object.hasOwn(workloadKinds, resource)
@@ -36,9 +36,7 @@ export async function namesInCluster(
         const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
         return { name: nameOf(object), about };
       });
-  } finally {
-    cluster.close();
-  }
+  });
 }
 
 export async function namesInKubeconfig(

@@ -46,14 +46,9 @@ export function targetText(target: AnyTarget): string {
   return [node, labels && `-l ${labels}`, fields && `--field-selector ${fields}`].filter(Boolean).join(' ');
 }
 
-const workloadText = (resource: WorkloadResource, name: string): string =>
+/** `deployment/checkout`. */
+export const workloadText = (resource: WorkloadResource, name: string): string =>
   `${workloadKinds[resource].kind.toLowerCase()}/${name}`;
-
-/** The same for an object's path. */
-export function pathText(path: string): string {
-  const [resource = '', name = ''] = path.split('/').slice(-2);
-  return workloadText(resource as WorkloadResource, decodeURIComponent(name));
-}
 
 /** Path of a workload object. `namespace` is escaped here. */
 export function workloadPath(namespace: string, resource: WorkloadResource, name = ''): string {

@@ -7,7 +7,7 @@ import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { matches } from '../streams/selectors.ts';
 import { labelsOf, nameOf, namespaceOf } from '../streams/watched.ts';
-import { listOnce } from '../../kube/list.ts';
+import { listObjects } from '../../kube/list.ts';
 import { collectionPath } from '../../kube/resource-path.ts';
 
 interface AskOptions {
@@ -44,7 +44,7 @@ export async function* askDeletion(
 /** The budgets whose selector matches the pod; undefined if budgets may not be listed. */
 export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: AbortSignal): Promise<Budget[] | undefined> {
   const path = collectionPath(namespaceOf(pod) ?? cluster.namespace, 'poddisruptionbudgets', 'policy/v1');
-  const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
+  const result = await listObjects(cluster, { stream: 'owner', path }, { signal, retry: true }).catch(() => undefined);
   if (result?.kind !== 'listed') return undefined;
   return result.objects
     .map(asObject)

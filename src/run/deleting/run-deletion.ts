@@ -5,10 +5,10 @@ import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
-import { follow } from '../streams/follow.ts';
+import { deliverNamespace, follow } from '../streams/follow.ts';
 import { createGate, type StreamGate } from '../streams/stream-health.ts';
 import type { LiveOptions, Run } from '../streams/live-run.ts';
-import { createSharedStreams, deliverNamespace } from '../streams/shared-streams.ts';
+import { createSharedStreams } from '../streams/shared-streams.ts';
 import { eventTargets, isTerminatingPod, nameOf, namespaceOf, podEventsTarget, uidOf } from '../streams/watched.ts';
 
 /** How long after an accepted DELETE the deletionTimestamp may appear: some webhooks delay it. */

@@ -10,7 +10,7 @@ import type { CommandOptions } from '../streams/live-run.ts';
 import { liveSource, type Live } from '../streams/live.ts';
 import type { Group, GroupListener } from './group.ts';
 
-interface LiveSetUp<T> extends Pick<RunOptions, 'traces' | 'audience' | 'logText'> {
+interface LiveSetUp<T> extends Pick<RunOptions, 'traces' | 'audience'> {
   readonly group: Group;
   readonly listener?: GroupListener;
   /** Any of these ends the wait for further pods; open traces continue to their end. */
@@ -31,17 +31,15 @@ export const heapBounds = ['--heap-growing-percent=40', '--semi-space-growth-fac
 export async function runLive<T>(session: Session, options: RunLiveOptions, setUp: LiveSetUp<T>): Promise<T> {
   const { cluster, deadline, ports } = session;
   const { clock, stdout, version } = ports;
-  const { group, listener, traces, audience, logText } = setUp;
+  const { group, listener, traces, audience } = setUp;
+  const { logText } = options;
   // Before the screen is used: an unwritable file is an error, and nothing has begun.
   const warn = warnOn(ports);
   const recorder =
     options.record === undefined
       ? undefined
-      : (await import('../../output/report-files.ts')).recorderFor(
-          options.record,
-          options.logText,
-          ports,
-          ({ message }) => warn(`the recording ${options.record} is incomplete: ${message}; the trace continues`),
+      : (await import('../../output/report-files.ts')).recorderFor(options.record, logText, ports, ({ message }) =>
+          warn(`the recording ${options.record} is incomplete: ${message}; the trace continues`),
         );
   if (!group.isOne) heapBounds.forEach((await import('node:v8')).setFlagsFromString);
   const defaultMs = stdout.isTty && !group.isEndless ? null : 'by-grace';

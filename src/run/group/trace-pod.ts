@@ -54,7 +54,6 @@ async function traceToReport(session: Session, subject: TracedPod, options: Trac
     return await runLive({ ...session, ports }, options, {
       ...subject,
       traces,
-      logText: options.logText,
       audience: { step: (...step) => void (stage.step(...step), step[0].gone && loadFinish().catch(() => undefined)) },
       onSignal(signal, live) {
         const trace = firstTrace(traces);

@@ -125,7 +125,6 @@ async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live:
       listener: listenerOf(rollout),
       traces: results.traces,
       audience: { ...results, take: (news) => (news.forEach(obstacles.news), results.take(news)) },
-      logText: options.logText,
       finishOn: [stop.signal],
       onLive,
       onSignal(signal) {
@@ -160,7 +159,7 @@ function listenerOf(rollout: Rollout): GroupListener {
   const isWorkload = options.target.kind === 'workload';
   const named = group.named && new Set(group.named.flatMap(({ uid }) => uid ?? []));
   named?.forEach((uid) => progress.hold(uid));
-  const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) =>
+  const owners = followOwners(options.target, progress, obstacles, (words) =>
     fail(rollout, stalled(withObstacles(words, obstacles))),
   );
   const isNode = options.target.kind === 'node';

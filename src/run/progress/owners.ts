@@ -4,78 +4,62 @@ import type { RawObservation } from '../../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import type { Progress } from './progress.ts';
 import type { GroupListener } from '../group/group.ts';
-import {
-  pathText,
-  workloadKinds,
-  workloadPath,
-  type SeveralTarget,
-  type WorkloadResource,
-} from '../choosing/target.ts';
-import {
-  deploymentOf,
-  isFinishedPod,
-  nameOf,
-  namespaceOf,
-  ownerOf,
-  rawConditionOf,
-  type Watched,
-} from '../streams/watched.ts';
+import { workloadKinds, workloadText, type SeveralTarget, type WorkloadResource } from '../choosing/target.ts';
+import { deploymentOf, isFinishedPod, nameOf, ownerOf, rawConditionOf, type Watched } from '../streams/watched.ts';
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
-  namespace: string,
   target: SeveralTarget,
   progress: Progress,
   obstacles: Pick<Obstacles, 'workload'>,
   onStalled: (words: string) => void,
 ): Required<Pick<GroupListener, 'ownerSeen' | 'alive' | 'listed'>> {
   const moved = new Set<string>();
-  const expect = (path: string): void => void (progress.follows(path) || progress.ownerSeen(path, false));
+  const expect = (owner: string): void => void (progress.follows(owner) || progress.ownerSeen(owner, false));
   const isByOwners = target.kind === 'selector' || (target.kind === 'workload' && target.resource === 'services');
-  if (target.kind === 'workload' && !isByOwners) expect(workloadPath(namespace, target.resource, target.name));
+  if (target.kind === 'workload' && !isByOwners) expect(workloadText(target.resource, target.name));
   if (!isByOwners) progress.ownersKnown();
   let isListed = !isByOwners;
   return {
     listed(pods) {
       if (isListed) return;
       isListed = true;
-      const owners = pods.filter((one) => !isFinishedPod(one)).map((pod) => topmostOwner(namespace, pod));
-      owners.forEach(({ path, unknown }) => {
-        if (path !== undefined) expect(path);
+      const owners = pods.filter((one) => !isFinishedPod(one)).map(topmostOwner);
+      owners.forEach(({ known, unknown }) => {
+        if (known !== undefined) expect(known);
         if (unknown !== undefined) progress.ownerNotFollowed(unknown);
       });
       progress.ownersKnown();
     },
     ownerSeen(rawObservation, stream) {
       if (!isOfWorkloads(stream)) return;
-      const pathOf = (object: JsonObject): string => pathIn(stream, namespace, object);
       for (const object of objectsOf(rawObservation)) {
-        const path = pathOf(object);
-        if (!progress.follows(path)) continue;
+        const owner = ownerIn(stream, nameOf(object));
+        if (!progress.follows(owner)) continue;
         if (rawObservation.kind === 'changed' && rawObservation.change === 'DELETED') {
-          finishOwner(progress, path, `${pathText(path)} is gone`);
+          finishOwner(progress, owner, 'is gone');
           continue;
         }
         // A ReplicaSet of another owner than a Deployment depends on that owner.
         const above = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
         if (above) progress.ownerNotFollowed(notFollowed(above));
-        progress.ownerSeen(path, isRolledOut(object));
-        obstacles.workload(pathText(path), object);
+        progress.ownerSeen(owner, isRolledOut(object));
+        obstacles.workload(owner, object);
         // An owner that was stalled at the start of the run may still recover.
-        if (!isStalled(object)) moved.add(path);
-        else if (moved.has(path)) onStalled(`${pathText(path)} makes no progress: its progress deadline is over`);
+        if (!isStalled(object)) moved.add(owner);
+        else if (moved.has(owner)) onStalled(`${owner} makes no progress: its progress deadline is over`);
       }
       if (stream.name === undefined) return;
-      const path = pathOf({ metadata: { name: stream.name } });
-      if (!progress.follows(path)) return;
-      if (rawObservation.kind === 'refused') finishOwner(progress, path, `${pathText(path)} may not be watched`);
+      const owner = ownerIn(stream, stream.name);
+      if (!progress.follows(owner)) return;
+      if (rawObservation.kind === 'refused') finishOwner(progress, owner, 'may not be watched');
       if (rawObservation.kind === 'listed' && rawObservation.objects.length === 0)
-        finishOwner(progress, path, `${pathText(path)} is gone`);
+        finishOwner(progress, owner, 'is gone');
     },
     alive(stream, isAlive) {
       if (!isOfWorkloads(stream)) return;
-      const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
-      if (progress.follows(path)) progress.ownerAlive(path, isAlive);
+      const owner = ownerIn(stream, stream.name ?? '');
+      if (progress.follows(owner)) progress.ownerAlive(owner, isAlive);
     },
   };
 }
@@ -85,15 +69,13 @@ const isOfWorkloads = ({ stream, resource }: Watched): boolean =>
   stream === 'owner' && Object.hasOwn(workloadKinds, resource);
 
 /** The owner's status can no longer be read: it is not waited for. */
-function finishOwner(progress: Progress, path: string, why: string): void {
-  progress.ownerNotFollowed(why);
-  progress.ownerAlive(path, true);
-  progress.ownerSeen(path, true);
+function finishOwner(progress: Progress, owner: string, why: string): void {
+  progress.ownerNotFollowed(`${owner} ${why}`);
+  progress.ownerAlive(owner, true);
+  progress.ownerSeen(owner, true);
 }
 
-function pathIn({ resource }: Watched, namespace: string, object: JsonObject): string {
-  return workloadPath(namespaceOf(object) ?? namespace, resource as WorkloadResource, nameOf(object));
-}
+const ownerIn = ({ resource }: Watched, name: string): string => workloadText(resource as WorkloadResource, name);
 
 function objectsOf(rawObservation: RawObservation): JsonObject[] {
   if (rawObservation.kind === 'listed') return rawObservation.objects.map(asObject);
@@ -102,14 +84,14 @@ function objectsOf(rawObservation: RawObservation): JsonObject[] {
 
 const notFollowed = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name} is not followed`;
 
-function topmostOwner(namespace: string, pod: JsonObject): { path?: string; unknown?: string } {
+function topmostOwner(pod: JsonObject): { known?: string; unknown?: string } {
   const deployment = deploymentOf(pod);
-  if (deployment !== undefined) return { path: workloadPath(namespace, 'deployments', deployment) };
+  if (deployment !== undefined) return { known: workloadText('deployments', deployment) };
   const owner = ownerOf(pod);
   if (!owner) return { unknown: 'some pods have no controller' };
   const resources = Object.keys(workloadKinds).filter((one) => one !== 'services') as WorkloadResource[];
   const resource = resources.find((one) => workloadKinds[one].kind === owner.kind);
-  return resource ? { path: workloadPath(namespace, resource, owner.name) } : { unknown: notFollowed(owner) };
+  return resource ? { known: workloadText(resource, owner.name) } : { unknown: notFollowed(owner) };
 }
 
 /**

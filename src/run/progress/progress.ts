@@ -2,7 +2,6 @@
 import type { JsonObject } from '../../model/observe/read.ts';
 import { delay, type Env } from '../../kube/env.ts';
 import { forTerminal } from '../../output/safe-text.ts';
-import { pathText } from '../choosing/target.ts';
 import { isFinishedPod, isTerminatingPod, uidOf } from '../streams/watched.ts';
 
 /** ms without a change of the pods after which a rollout with an unknown end is no longer waited for. */
@@ -15,7 +14,7 @@ export type Progress = ReturnType<typeof createProgress>;
 
 /** `running`: the number of open traces. `say` takes a sentence for stderr. */
 export function createProgress(running: () => number, say = (_sentence: string): void => {}) {
-  /** By path: whether the owner has rolled out. */
+  /** By `deployment/checkout`: whether the owner has rolled out. */
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
   const terminating = new Set<string>();
@@ -35,14 +34,14 @@ export function createProgress(running: () => number, say = (_sentence: string):
     void (isAlive ? lost.delete(stream) : lost.add(stream), changes.ofPods());
   /** Nothing more is expected of the pod. */
   const leave = (uid: string): void => void (first?.delete(uid), terminating.delete(uid));
-  const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
+  const pending = (): string[] => [...owners].flatMap(([owner, isDone]) => (isDone ? [] : [owner]));
   const isIdle = (): boolean => terminating.size === 0 && running() === 0;
   /** Whether the end of the rollout can be known. */
   const isEndKnown = (): boolean => notFollowed.size === 0 || first?.size === 0;
   const isOver = (): boolean => holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
   return {
-    follows: (path: string): boolean => owners.has(path),
-    ownerSeen: (path: string, isDone: boolean): void => void (owners.set(path, isDone), changes.ofOwners()),
+    follows: (owner: string): boolean => owners.has(owner),
+    ownerSeen: (owner: string, isDone: boolean): void => void (owners.set(owner, isDone), changes.ofOwners()),
     /** It is unknown when this owner (in words) has rolled out. */
     ownerNotFollowed(owner: string): void {
       if (!notFollowed.has(owner)) say(notFollowedText(owner));

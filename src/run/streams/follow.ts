@@ -1,17 +1,18 @@
 /** One stream of a run: its requests, its raw observations, and what its loss means for the run. */
-import { asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
-import { TransportFailure } from '../../kube/http/failure.ts';
+import { asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { getObject } from '../../kube/get.ts';
 import { followLog } from '../../kube/logs.ts';
-import { refusedPods } from '../../kube/refused.ts';
+import { refusedBy, refusedPods } from '../../kube/refused.ts';
+import { readRefusal } from '../../kube/status.ts';
 import { watchObjects, type Since } from '../../kube/watch.ts';
 import { PodexitError } from '../../errors.ts';
-import type { RawObservation, StreamName } from '../../model/observation.ts';
+import type { RawObservation } from '../../model/observation.ts';
 import { narrowers } from '../../model/kube.ts';
 import { namesStopSignal } from '../../model/observe.ts';
 import type { StreamGate } from './stream-health.ts';
 import { briefFate, deletionProgress } from '../ending/leaving.ts';
 import { groupText, type Group } from '../group/group.ts';
-import type { Run } from './live-run.ts';
+import { reportLoss, warnRefused, type Run } from './live-run.ts';
 import { nameOf, namespaceOf, uidOf, type Watched } from './watched.ts';
 
 export interface FollowOptions {
@@ -111,7 +112,7 @@ function stopWithoutPodWatch(run: Run, why: string): void {
 }
 
 /** Follows one container's log, for the times of its lines. `since`: from this time on (ms); absent: from now on. */
-export async function followContainer(
+async function followContainer(
   run: Run,
   pod: JsonObject,
   container: string,
@@ -143,43 +144,23 @@ export async function followContainer(
   }
 }
 
-/** A stream that failed permanently becomes a gap. An unexpected error ends the run, with its stack. */
-export function reportLoss(
-  { options, signal, deliver, fail }: Run,
-  stream: { stream: StreamName; container?: string; pod?: string },
-  error: unknown,
-): void {
-  if (signal.aborted) return;
-  if (!(error instanceof PodexitError || error instanceof TransportFailure)) return fail(error);
-  const at = options.clock.now();
-  deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
+/** Follows logs from the pod's deletion or from now on, at most `most` at the same time. */
+export function createLogs(run: Run, most: number, onTooMany = (): void => {}) {
+  let open = 0;
+  return (pod: JsonObject, container: string, gate?: StreamGate): void => {
+    if (open >= most) return onTooMany();
+    open += 1;
+    void followContainer(run, pod, container, { gate, since: logsSince(pod) }).finally(() => (open -= 1));
+  };
 }
 
-/** Warns once for each stream that the report needs; the loss of others is mentioned in the report alone. */
-export function warnRefused(
-  { options, warned }: Run,
-  { verb, resource, group, stream, status }: Extract<RawObservation, { kind: 'refused' }>,
-): void {
-  const lost = lossWithout[stream];
-  if (lost === undefined || warned.has(stream)) return;
-  warned.add(stream);
-  const of = group === '' ? resource : `${resource}.${group}`;
-  options.warn(
-    status === 403
-      ? `no permission to ${verb} ${of}: ${lost}`
-      : `the server refuses to ${verb} ${of} (${status}): ${lost}`,
-  );
+/** 2 s before the deletion was requested (API server's clock, ms), for other clocks and stamps of whole seconds. */
+function logsSince(pod: JsonObject): number | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
+  const deadline = Date.parse(String(deletionTimestamp));
+  const grace = asNumber(deletionGracePeriodSeconds) ?? 0;
+  return Number.isFinite(deadline) ? deadline - grace * 1000 - 2000 : undefined;
 }
-
-const lossWithout: Partial<Record<StreamName, string>> = {
-  services: 'traffic is not observable',
-  endpointslices: 'traffic is not observable',
-  events: 'the start of the termination and hooks are approximate',
-  logs: 'SIGTERM and exit times are approximate',
-  node: 'node failures are not observable',
-  owner: 'the cause of the deletion may stay unknown',
-  pods: 'the replacement is not observable',
-};
 
 /** Says after 3 s, and again after twice the time each, that the first list of the pods has not arrived, and why. */
 function announceWaiting({ group, options: { clock, warn } }: Run) {
@@ -200,4 +181,20 @@ function announceWaiting({ group, options: { clock, warn } }: Run) {
     /** It has arrived, or is no longer waited for. */
     over: (): void => cancel(),
   };
+}
+
+/** One GET to see whether the namespace is terminating. A 404 proves nothing, and is no gap. */
+export async function deliverNamespace(run: Run, namespace: string): Promise<void> {
+  const { options, signal, deliver } = run;
+  const { cluster } = options;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
+  const stream = 'namespace';
+  try {
+    const { status, at, body } = await getObject(cluster, path, { signal });
+    if (status === 200) deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
+    else if (status !== 404)
+      deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
+  } catch (error) {
+    reportLoss(run, { stream }, error);
+  }
 }

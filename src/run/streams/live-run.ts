@@ -1,5 +1,7 @@
 /** The options of a live run, and what its parts share. */
+import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
+import { TransportFailure } from '../../kube/http/failure.ts';
 import type { Deliver, Mode, RawObservation, StreamName } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Clock } from '../../output/ports.ts';
@@ -75,3 +77,41 @@ export interface Run {
   /** Delivers one last raw observation and ends the run. */
   endWith(this: void, rawObservation: RawObservation): void;
 }
+
+/** A stream that failed permanently becomes a gap. An unexpected error ends the run, with its stack. */
+export function reportLoss(
+  { options, signal, deliver, fail }: Run,
+  stream: { stream: StreamName; container?: string; pod?: string },
+  error: unknown,
+): void {
+  if (signal.aborted) return;
+  if (!(error instanceof PodexitError || error instanceof TransportFailure)) return fail(error);
+  const at = options.clock.now();
+  deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
+}
+
+/** Warns once for each stream that the report needs; the loss of others is mentioned in the report alone. */
+export function warnRefused(
+  { options, warned }: Run,
+  { verb, resource, group, stream, status }: Extract<RawObservation, { kind: 'refused' }>,
+): void {
+  const lost = lossWithout[stream];
+  if (lost === undefined || warned.has(stream)) return;
+  warned.add(stream);
+  const of = group === '' ? resource : `${resource}.${group}`;
+  options.warn(
+    status === 403
+      ? `no permission to ${verb} ${of}: ${lost}`
+      : `the server refuses to ${verb} ${of} (${status}): ${lost}`,
+  );
+}
+
+const lossWithout: Partial<Record<StreamName, string>> = {
+  services: 'traffic is not observable',
+  endpointslices: 'traffic is not observable',
+  events: 'the start of the termination and hooks are approximate',
+  logs: 'SIGTERM and exit times are approximate',
+  node: 'node failures are not observable',
+  owner: 'the cause of the deletion may stay unknown',
+  pods: 'the replacement is not observable',
+};

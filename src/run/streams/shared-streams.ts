@@ -1,13 +1,10 @@
 /** The streams of a run besides the pods, each opened once: 500 pods need 15 watches, and the logs that terminate. */
-import { asNumber, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
-import { getObject } from '../../kube/get.ts';
-import { refusedBy } from '../../kube/refused.ts';
-import { readRefusal } from '../../kube/status.ts';
+import { asObject, type JsonObject } from '../../model/observe/read.ts';
 import { watchObjects, type Since } from '../../kube/watch.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import { follow, followContainer, reportLoss, warnRefused, type FollowOptions } from './follow.ts';
+import { createLogs, deliverNamespace, follow, type FollowOptions } from './follow.ts';
 import type { StreamGate } from './stream-health.ts';
-import type { Run } from './live-run.ts';
+import { reportLoss, warnRefused, type Run } from './live-run.ts';
 import {
   candidateServices,
   deploymentOf,
@@ -69,24 +66,6 @@ export function createSharedStreams(run: Run, gate: StreamGate) {
     /** The pod is gone. */
     closeOf: (_pod: JsonObject): void => {},
   };
-}
-
-/** Follows logs from the pod's deletion or from now on, at most `most` at the same time. */
-export function createLogs(run: Run, most: number, onTooMany = (): void => {}) {
-  let open = 0;
-  return (pod: JsonObject, container: string, gate?: StreamGate): void => {
-    if (open >= most) return onTooMany();
-    open += 1;
-    void followContainer(run, pod, container, { gate, since: logsSince(pod) }).finally(() => (open -= 1));
-  };
-}
-
-/** 2 s before the deletion was requested (API server's clock, ms), for other clocks and stamps of whole seconds. */
-function logsSince(pod: JsonObject): number | undefined {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
-  const deadline = Date.parse(String(deletionTimestamp));
-  const grace = asNumber(deletionGracePeriodSeconds) ?? 0;
-  return Number.isFinite(deadline) ? deadline - grace * 1000 - 2000 : undefined;
 }
 
 function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Watched) => void): void {
@@ -248,20 +227,4 @@ function openNamespaceIfQuiet(run: Run, name: string): void {
     if (!isKilling) void deliverNamespace(run, name);
   };
   run.timers.set('namespace', run.options.clock.setTimeout(check, 2000));
-}
-
-/** One GET to see whether the namespace is terminating. A 404 proves nothing, and is no gap. */
-export async function deliverNamespace(run: Run, namespace: string): Promise<void> {
-  const { options, signal, deliver } = run;
-  const { cluster } = options;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
-  const stream = 'namespace';
-  try {
-    const { status, at, body } = await getObject(cluster, path, { signal });
-    if (status === 200) deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
-    else if (status !== 404)
-      deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
-  } catch (error) {
-    reportLoss(run, { stream }, error);
-  }
 }

@@ -1,8 +1,8 @@
 /** The streams of an endless run besides the pods; logs and Leases only while a pod terminates, within a bound. */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
-import { follow } from './follow.ts';
+import { createLogs, deliverNamespace, follow } from './follow.ts';
 import type { Run } from './live-run.ts';
-import { createLogs, deliverNamespace, type SharedStreams } from './shared-streams.ts';
+import type { SharedStreams } from './shared-streams.ts';
 import type { StreamGate } from './stream-health.ts';
 import {
   namespaceOf,

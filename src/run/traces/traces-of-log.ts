@@ -49,6 +49,38 @@ function firstOf(wants: (pod: Pod) => boolean): (pod: Pod) => boolean {
   };
 }
 
+/** What a run over several pods observes. The pods share what is known about replacements and probes. */
+function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
+  /** When each pod was first seen to terminate, ms, by its uid; also of pods that are not traced, to which requests were lost. */
+  const leaving = new Map<string, number>();
+  const siblings = createSharedSiblings();
+  const probes = createSharedProbes();
+  const ended = new Set<string>();
+  const traces = tracesOfTerminating({
+    wants: (pod) => !ended.has(pod.metadata.uid) && wants(pod),
+    history: createHistory(),
+  });
+  return {
+    ...traces,
+    add(o) {
+      if (probes.take(o)) return [];
+      siblings.take(o);
+      for (const { metadata } of terminatingPodsIn(o)) leaving.set(metadata.uid, leaving.get(metadata.uid) ?? o.at);
+      return traces.add(o);
+    },
+    get(key) {
+      const trace = traces.get(key);
+      return trace && probes.in(siblings.in(trace), key, leaving);
+    },
+    probes: probes.all,
+    close(key, replacement) {
+      if (replacement !== undefined) siblings.name(replacement);
+      ended.add(key);
+      traces.close(key);
+    },
+  };
+}
+
 interface Traced {
   readonly subject: Subject;
   trace: Trace;
@@ -56,73 +88,56 @@ interface Traced {
   readonly waiting: Observation[];
 }
 
-function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
+/** What differs between the traces of a run and those of a watch. `wants`: asked of each pod without an open trace. */
+interface TerminatingOptions {
+  wants(this: void, pod: Pod): boolean;
+  /** What was observed before; `about` gives what concerns a pod, in the order of observation, and teaches its owners. */
+  history: { take(o: Observation): void; about(subject: Subject): readonly Observation[] };
+  partsFor?(this: void, subject: Subject, o: Observation): readonly Observation[];
+}
+
+/** The traces of pods that terminate: each begins with what is remembered about its pod. */
+export function tracesOfTerminating({ wants, history, partsFor = concerning }: TerminatingOptions): Traces {
   const traced = new Map<string, Traced>();
-  const begun = new Set<string>();
-  /** When each pod was first seen to terminate, ms, by its uid; also of pods that are not traced, to which requests were lost. */
-  const leaving = new Map<string, number>();
-  const history = createHistory();
-  const siblings = createSharedSiblings();
-  const probes = createSharedProbes();
   const concernedBy = createRouting();
-  /** Starts a trace, from what the run remembers and the observation that shows the pod terminating. */
-  const begin = (pod: Pod, newest: Observation): void => {
+  const addTo = (one: Traced, o: Observation): boolean => {
+    const parts = partsFor(one.subject, o);
+    for (const object of parts.flatMap(objectsOf)) learn(one.subject, object);
+    // A bound, if nobody reads the trace.
+    if (one.waiting.push(...parts) > 64) newestOf(one);
+    return parts.length > 0;
+  };
+  const begin = (pod: Pod): void => {
     const one: Traced = { subject: subjectOf(pod), trace: emptyTrace, waiting: [] };
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
-    begun.add(pod.metadata.uid);
-    const remembered = history.of(pod);
-    const owners = remembered.flatMap((o) => ('stream' in o && o.stream === 'owner' ? objectsOf(o) : []));
-    // Twice: an owner may come before what it owns, and no owner of a third level is watched.
-    for (const object of [...owners, ...owners]) learn(one.subject, object);
-    for (const observation of [...remembered, newest]) addTo(one, observation);
+    for (const o of history.about(one.subject)) addTo(one, o);
   };
   return {
-    add(observation) {
-      if (probes.take(observation)) return [];
-      siblings.take(observation);
-      const keys = new Set<string>();
-      const concerned = concernedBy(observation);
-      for (const uid of concerned === 'all' ? traced.keys() : concerned) {
+    add(o) {
+      for (const pod of terminatingPodsIn(o)) if (!traced.has(pod.metadata.uid) && wants(pod)) begin(pod);
+      const concerned = concernedBy(o);
+      const keys = [...(concerned === 'all' ? traced.keys() : concerned)].filter((uid) => {
         const one = traced.get(uid);
-        if (one && addTo(one, observation)) keys.add(uid);
-      }
-      for (const pod of terminatingPodsIn(observation)) {
-        const { uid } = pod.metadata;
-        leaving.set(uid, leaving.get(uid) ?? observation.at);
-        if (begun.has(uid) || !wants(pod)) continue;
-        begin(pod, observation);
-        keys.add(uid);
-      }
-      history.take(observation);
-      return [...keys];
+        return one !== undefined && addTo(one, o);
+      });
+      history.take(o);
+      return keys;
     },
-    get(key) {
-      const one = traced.get(key);
-      return one && probes.in(siblings.in(newestOf(one)), key, leaving);
+    get(uid) {
+      const one = traced.get(uid);
+      return one && newestOf(one);
     },
     keys: () => [...traced.keys()],
-    probes: probes.all,
-    close(key, replacement) {
-      if (replacement !== undefined) siblings.name(replacement);
-      traced.delete(key);
-    },
+    probes: () => emptyTrace.probes,
+    close: (uid) => void traced.delete(uid),
   };
-}
-
-function addTo(one: Traced, observation: Observation): boolean {
-  const parts = concerning(one.subject, observation);
-  if (parts.length === 0) return false;
-  for (const object of parts.flatMap(objectsOf)) learn(one.subject, object);
-  // A bound, if nobody reads the trace.
-  if (one.waiting.push(...parts) > 64) newestOf(one);
-  return true;
 }
 
 const newestOf = (one: Traced): Trace => (one.trace = one.waiting.splice(0).reduce(reduce, one.trace));
 
 /** Pods that an observation shows terminating. */
-export function terminatingPodsIn(o: Observation): Pod[] {
+function terminatingPodsIn(o: Observation): Pod[] {
   const isPods =
     'stream' in o ? o.stream === 'pods' || o.stream === 'pod' : o.kind === 'answered' || o.kind === 'looked';
   return isPods
@@ -142,7 +157,8 @@ function createRouting() {
         [targetRef?.uid ?? '', `${ready},${serving},${terminating}`] as const,
     );
     const now = new Map(isDeleted ? [] : states);
-    known.set(key, now);
+    if (isDeleted) known.delete(key);
+    else known.set(key, now);
     // With one ready endpoint left, its own pod sees no other ready endpoint, and the other pods see one.
     if (isDeleted || readyIn(before) <= 1 !== readyIn(now) <= 1 || readyIn(now) <= 1) return 'all';
     return new Set([...before.keys(), ...now.keys()].filter((uid) => before.get(uid) !== now.get(uid)));

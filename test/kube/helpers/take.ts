@@ -1,10 +1,14 @@
 import type { RawObservation } from '../../../src/model/observation.ts';
 
 /** Returns the first raw observations except those about the clock or the connection, and ends the source. */
-export async function take(source: AsyncGenerator<RawObservation>, count: number): Promise<RawObservation[]> {
+export async function take(
+  source: AsyncGenerator<RawObservation>,
+  count: number,
+  except: readonly RawObservation['kind'][] = ['dated', 'resumed'],
+): Promise<RawObservation[]> {
   const seen: RawObservation[] = [];
   for await (const rawObservation of source) {
-    if (rawObservation.kind !== 'dated' && rawObservation.kind !== 'resumed') seen.push(rawObservation);
+    if (!except.includes(rawObservation.kind)) seen.push(rawObservation);
     if (seen.length === count) break;
   }
   return seen;

@@ -14,18 +14,9 @@ export interface Reasoned {
   readonly because: string;
 }
 
-export type SingleReason = 'data volume' | 'store image' | 'recreate' | 'leader election off' | 'device' | 'host ports';
+export type SingleReason = keyof typeof known.single;
 
-const singleText: Readonly<Record<SingleReason, string>> = {
-  'data volume': 'its volume keeps data, which a second pod may not share',
-  'store image': 'a second pod of a store is no copy of the first, unless it is set up to replicate',
-  recreate: 'its strategy (Recreate, or one replica with maxSurge 0) says that two pods must not run at the same time',
-  'leader election off': 'leader election is off, or it must run alone, so two pods would do the same work twice',
-  device: 'each pod takes a device',
-  'host ports': 'each pod takes its ports of a node',
-};
-
-export const reasonsIn = (single: readonly SingleReason[]): string => list(single.map((why) => singleText[why]));
+export const reasonsIn = (single: readonly SingleReason[]): string => list(single.map((why) => known.single[why]));
 
 /** Why a new pod cannot run beside the old one. `unknown`: on some nodes, or with some volumes. */
 export interface InPlaceReason {
@@ -146,16 +137,13 @@ function rolloutOf(object: KubernetesObject) {
 
 /** Volumes that outlive the pod, and are written. `modes`: access modes; none of a claim that is not in the input. */
 function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours) {
-  // `hostPath`: each node has its own, so that nothing waits for it.
-  const sharedKinds = ['nfs', 'cephfs', 'azureFile', 'glusterfs', 'hostPath'];
-  // `csi`: without a claim, it is made for each pod.
-  const passing = ['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'image', 'ephemeral', 'csi'];
+  // Nothing waits for a `hostPath`, of which each node has its own; a `csi` without a claim is made for each pod.
   const lasting = asArray(podSpec['volumes'], 256)
     .map(asObject)
-    .filter((volume) => !passing.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
+    .filter((volume) => !known.passingVolumes.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
-      const ofKind = sharedKinds.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
+      const ofKind = known.sharedVolumes.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
       const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
       return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })

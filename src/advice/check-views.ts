@@ -173,7 +173,7 @@ function checkJunit({ checks, errors, verdict: { exitCode, gates } }: CheckRepor
     ...gates.map((gate) => gateCase(gate, 'gate', exitCode)),
     ...errors.map(({ file, line, message }) => testCase('input', `${file}:${line}`, 0, [failure([message])])),
   ];
-  return junitOf({ name: 'podexit check', ms: 0, timestamp: NaN, properties: [], cases });
+  return junitOf('podexit check', 0, NaN, {}, cases);
 }
 
 function objectCase(checked: CheckedObject, checkFails: boolean): XmlElement {

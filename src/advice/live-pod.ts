@@ -5,15 +5,7 @@ import { narrowPod, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
-import {
-  readyBehind,
-  readyIn,
-  serviceNameOf,
-  serviceOf,
-  type BudgetSpec,
-  type Neighbours,
-  type ServiceSpec,
-} from './neighbours.ts';
+import { readyByService, serviceOf, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
 import { situationOf, type Situation } from './situation.ts';
 
 export function situationOfLivePod(
@@ -50,12 +42,12 @@ export const situationIn = (object: KubernetesObject, neighbours: Neighbours, gr
 /** Services with the pod among their ready endpoints, also without a selector; those that select it if slices may not be read. */
 function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }: Neighbours, uid: string) {
   if (!slices) return selecting;
-  const own = slices.filter((slice) => readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid));
-  return [...new Set(own.map(serviceNameOf))].map((name) => {
+  const own = [...readyByService(slices)].filter(([, ready]) => ready.has(uid));
+  return own.map(([name, ready]) => {
     const known = services.find((one) => one.name === name) ?? serviceOf({ metadata: { name } });
     // If the Service does not select the pod, its slices are managed elsewhere and its ports say nothing about the pod.
     const service = selecting.find((one) => one.name === name) ?? { ...known, targetPorts: [] };
-    return { ...service, otherReady: [...readyBehind(name, slices)].filter((other) => other !== uid).length };
+    return { ...service, otherReady: ready.size - 1 };
   });
 }
 

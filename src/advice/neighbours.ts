@@ -101,21 +101,16 @@ const selectorOf = shape({
   matchExpressions: listOf(shape({ key: asText, operator: asText, values: asStrings }), 10_000),
 });
 
-/** The endpoints that are ready; an absent condition means ready (discovery/v1). */
-export const readyIn = ({ endpoints }: EndpointSlice) =>
-  endpoints.filter(({ conditions }) => conditions?.ready !== false);
-
-export const serviceNameOf = ({ metadata }: EndpointSlice): string =>
-  metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name;
-
-/** Its ready endpoints, by the uid of their pod if they have one: a pod may be in several slices. */
-export const readyBehind = (service: string, slices: readonly EndpointSlice[]): ReadonlySet<unknown> =>
-  new Set(
-    slices
-      .filter((slice) => serviceNameOf(slice) === service)
-      .flatMap(readyIn)
-      .map((endpoint) => endpoint.targetRef?.uid ?? endpoint),
-  );
+/** The ready endpoints of each Service (also without a condition; discovery/v1), by the uid of their pod if they have one. */
+export function readyByService(slices: readonly EndpointSlice[]): ReadonlyMap<string, ReadonlySet<unknown>> {
+  const found = new Map<string, ReadonlySet<unknown>>();
+  for (const { metadata, endpoints } of slices) {
+    const service = metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name;
+    const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false);
+    found.set(service, new Set([...(found.get(service) ?? []), ...ready.map((one) => one.targetRef?.uid ?? one)]));
+  }
+  return found;
+}
 
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);

@@ -2,7 +2,7 @@
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
-import { reasonsIn, surges } from './capacity.ts';
+import { reasonsIn, surges, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
@@ -251,11 +251,11 @@ function whyNoHook(plan: Plan): string | undefined {
   const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
   const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
   const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
-  // It must outlast the sleep and the work after it.
   const on = situation.containers.map((one) => one.name);
-  const needed = graceFor(situation, { seconds: longest, on })?.seconds ?? Infinity;
-  if (answer === 'yes' && (proxy === undefined || delaySeconds >= needed)) return undefined;
-  const how = delaySeconds > 0 ? `has a delay of ${delaySeconds}s, and needs one of ${needed}s` : `stops ${stops}`;
+  const { seconds = 0, work = Infinity, limit } = graceFor(situation, { seconds: longest, on }) ?? {};
+  if (answer === 'yes' && (proxy === undefined || (delaySeconds >= work && delaySeconds < seconds))) return undefined;
+  const needs = `needs one of ${Math.ceil(work)}s beside a sleep of ${longest}s, with a grace period of ${seconds}s`;
+  const how = delaySeconds > 0 && !limit ? `has a delay of ${delaySeconds}s, and ${needs}` : `stops ${stops}`;
   if (answer === 'yes')
     return `no preStop sleep of the application alone: the injected ${proxy} ${how}, unless it is a native sidecar`;
   if (answer === 'no')
@@ -338,11 +338,12 @@ function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string |
 
 function secondText(situation: Situation): string {
   const { kind } = situation.subject;
-  const { single, autoscaler } = situation.capacity;
+  const { single, autoscaler, most } = situation.capacity;
   const help = otherHelpIn(situation) ?? 'a second replica';
   if (kind === 'Pod') return 'run the pod as a Deployment of at least two replicas';
   if (kind === 'DaemonSet') return 'its clients have only the pod of this node; let them reach those of other nodes';
   if (single.length > 0) return `only ${help} would help, and that needs a person: ${reasonsIn(single)}`;
+  if (most === 1) return `only ${help} would help, and that needs a person: ${autoscaler} allows only one`;
   if (kind === 'Deployment' && autoscaler !== undefined) return `let ${autoscaler} keep at least 2 replicas`;
   return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
 }
@@ -355,29 +356,32 @@ function strategy(plan: Plan): Remedy[] {
   if (solves.length === 0 || (measured && !isDeployment)) return [];
   const words = strategyText(plan.situation);
   if (words !== undefined) return inWords(solves, words);
-  if (capacity.single.includes('host ports'))
-    return [rolling(subject.kind, solves, 1, "the old pod must release the node's ports first")];
+  const held = capacity.single.find(isHeld);
+  if (held) return [rolling(subject.kind, solves, 1, `the old pod must release its ${held} first`)];
   return isDeployment
     ? [rolling(subject.kind, solves, 0, 'a new pod is ready before an old one goes')]
     : [rolling(subject.kind, solves, 1, 'the other pods serve meanwhile')];
 }
 
+/** What the next pod needs, and may have to wait for. */
+const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host ports';
+
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
   const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
   const isDeployment = subject.kind === 'Deployment';
-  const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
+  const held = single.find(isHeld);
+  const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
+  const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
   if (measured) return `${first}, if two pods may run at the same time`;
   if (rollout?.isRecreate)
-    return 'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1';
+    return `strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1${free && `,${free}`}`;
   if (inPlace.some(({ why }) => why === 'volume'))
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
-  if (single.includes('host ports'))
-    return isDeployment && (replicas ?? 2) <= 1
-      ? 'leave a node free for the next pod: with one replica, maxSurge 0 would make each rollout an outage'
-      : undefined;
-  const reasons = single.filter((why) => why !== 'device');
-  return isDeployment && reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : undefined;
+  // Of several, one may stop first.
+  if (!isDeployment || (held && (replicas ?? 2) > 1)) return undefined;
+  const reasons = single.filter((why) => !isHeld(why));
+  return reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : held && first;
 }
 
 /** The two amounts alone: a partition, for example, stays. */
@@ -399,7 +403,9 @@ function byContainer({ situation, problems }: Plan): Remedy[] {
   return problems.flatMap((problem): Remedy[] => {
     const container = situation.containers.find(({ name }) => name === problem.container);
     if (!container) return [];
-    if (problem.code === 'stays-ready') return readiness(situation, container, problem);
+    // No manifest shows on which port, and when, it listens. Members that are ready only together would never start again.
+    const probe = `give ${container.name} a readiness probe of what its clients need, which it can pass without other pods`;
+    if (problem.code === 'stays-ready') return inWords([problem], probe);
     return problem.code === 'classic-sidecar' ? inWords([problem], sidecarText(situation, container)) : [];
   });
 }
@@ -412,17 +418,4 @@ function sidecarText({ injected }: Situation, { name, hook }: ContainerSpec): st
     : '';
   const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
   return `${first}make ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it${sleep}`;
-}
-
-/** No manifest shows on which port, and when, it listens to the network: a probe of another would never let it be ready. */
-function readiness({ subject, capacity }: Situation, { name, ports }: ContainerSpec, problem: Problem): Remedy[] {
-  const text = `give ${name} a readiness probe`;
-  // Members that are ready only with the others would never start again once all of them were down.
-  if (subject.kind === 'StatefulSet' && capacity.replicas !== 1)
-    return inWords([problem], `${text}, if each pod can be ready alone: a StatefulSet starts the next one only then`);
-  if (surges(capacity) === 'unknown' && capacity.inPlace.some(({ why }) => why === 'volume'))
-    return inWords([problem], `${text} together with strategy Recreate, as its volume may keep the next pod waiting`);
-  const isDatagram = ports.length > 0 && ports.every(({ protocol }) => protocol === 'UDP');
-  const how = isDatagram ? '' : ', on a port that it opens to the network';
-  return inWords([problem], `${text} of what its clients need${how}`);
 }

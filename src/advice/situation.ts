@@ -20,7 +20,7 @@ import { isWindows, limitsOf } from './limits.ts';
 import { childOf } from './fix/edit.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
-import { neighboursIn, readyBehind, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
+import { neighboursIn, readyByService, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
 import { defaultGraceSeconds } from './sizes.ts';
 
 export interface Situation extends ReturnType<typeof situationOf> {
@@ -165,7 +165,7 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */
 function withSharing(service: ServiceSpec, replicas: number | undefined, { slices }: Neighbours): ServiceSpec {
   if (!slices || replicas === undefined) return service;
-  return { ...service, isShared: readyBehind(service.name, slices).size > replicas };
+  return { ...service, isShared: (readyByService(slices).get(service.name)?.size ?? 0) > replicas };
 }
 
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */

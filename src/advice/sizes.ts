@@ -21,13 +21,14 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
     const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
     const parts = [...(hook > 0 ? [`${hook}s preStop`] : []), `${drain}s ${drainWords}`];
     const rounded = seconds > (hook + drain) * 1.25 ? ', rounded up' : '';
-    return { seconds, sum: `${parts.join(' + ')} + 25%${rounded}` };
+    return { seconds, work: hook + drain, sum: `${parts.join(' + ')} + 25%${rounded}` };
   });
-  const [most] = sizes.sort((a, b) => b.seconds - a.seconds);
+  const [most] = sizes.sort((a, b) => b.work - a.work);
   if (!most) return undefined;
   const limit = limits.find(({ seconds }) => seconds < most.seconds);
   return {
     seconds: limit?.seconds ?? most.seconds,
+    work: most.work,
     /** The printed sum, which gives the printed number: `10s preStop + 10s grace today + 25%`. */
     sum: limit ? `${most.sum} is ${most.seconds}s, and ${limitText(limit)}` : most.sum,
     /** A limit that ends the pod earlier than the sum asks for: the earliest. */

@@ -6,12 +6,11 @@ import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError, oneOf, severalOf } from './usage.ts';
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
-import { addManifestFlags, manifestsIn, parseTarget } from './target.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import type { FixOptions } from '../advice/fix/fix.ts';
 
-const examples = `
-Examples:
+const examples = `Examples:
   kubectl podexit check deployment/checkout            a workload's template
   kubectl podexit check -f deploy/ --fail-on any       manifests, for a pipeline
   helm template . | kubectl podexit check -f -         what a chart makes
@@ -26,11 +25,8 @@ Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cann
 
 export const addCheck: AddCommand = (program, ports, setExitCode) => {
   const check = addManifestFlags(
-    program
-      .command('check [target...]')
+    newCommand(program, 'check [target...]', 'predict shutdown problems, delete nothing', examples)
       .usage('TARGET | -f FILE | -k FOLDER | --all [flags]')
-      .description('predict shutdown problems, delete nothing')
-      .addHelpText('before', examples.trimStart())
       .optionsGroup('What to check:'),
   )
     .option('--all', 'every workload of the namespace')
@@ -99,11 +95,7 @@ function sourceOf(words: readonly string[], flags: Flags): CheckSource {
   if (input) return { kind: 'files', input };
   if (all) return { kind: 'all' };
   if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
-    throw usageError(
-      'target',
-      'nothing to check was named',
-      'Name it: POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all',
-    );
+    throw nothingTo('check', 'POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all');
   return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
 }
 
@@ -125,11 +117,8 @@ export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as co
 
 export const addFix: AddCommand = (program, ports, setExitCode) => {
   const fix = addManifestFlags(
-    program
-      .command('fix [target...]')
+    newCommand(program, 'fix [target...]', 'print the patch for what check finds, apply nothing', fixExamples)
       .usage('TARGET | REPORT | -f FILE | -k FOLDER [flags]')
-      .description('print the patch for what check finds, apply nothing')
-      .addHelpText('before', fixExamples)
       .optionsGroup('What to fix:'),
   )
     .optionsGroup('Output:')
@@ -166,12 +155,7 @@ function fixSource(words: readonly string[], flags: Flags): FixOptions['source']
       'Use -o strategic, -o json-patch, or -o kustomize, whose component you add to the kustomization.',
     );
   if (input) return { kind: 'files', input };
-  if (words.length === 0)
-    throw usageError(
-      'target',
-      'nothing to fix was named',
-      'Name it: POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json',
-    );
+  if (words.length === 0) throw nothingTo('fix', 'POD, deployment/NAME, -f FILE, -k FOLDER or REPORT.json');
   const [first = ''] = words;
   // A report or a recording: no Kubernetes name ends like this in practice.
   if (words.length === 1 && /\.(nd)?json$/.test(first)) return { kind: 'report', file: first };

@@ -28,9 +28,8 @@ function bestHint({ code, hint }: PodexitError, program: Command, commands: read
   const [word] = program.args;
   // A mistyped command looks like the name of a pod.
   if (word === undefined || !['usage.target', 'pod.not-found'].includes(code)) return hint;
-  const asked = silentCommand();
-  for (const name of commands) asked.command(name);
-  const meant = /\(Did you mean (?:one of )?([a-z]+)/.exec(complaintAbout(word, asked) ?? '')?.[1];
+  const complaint = complaintAbout(word, (asked) => commands.forEach((name) => asked.command(name)));
+  const meant = /\(Did you mean (?:one of )?([a-z]+)/.exec(complaint ?? '')?.[1];
   return meant === undefined ? hint : `Did you mean the command "${meant}"? ${hint}`;
 }
 
@@ -39,47 +38,33 @@ function flagError({ code, message }: CommanderError, program: Command, whole: C
   if (code !== 'commander.unknownOption') return usageError('flags', plain(message));
   const word = /unknown option '([^]*)'/.exec(message)?.[1] ?? '';
   const name = word.startsWith('--') ? word.replace(/=[^]*$/, '') : word.slice(0, 2);
-  const asked = silentCommand();
-  const command = whole.commands.find((one) => one.name() === namedCommand(program)?.name());
-  for (const option of (command ?? whole).options) asked.addOption(option);
-  const complaint = complaintAbout(name, asked);
-  const hint = Object.hasOwn(flagHints, name) ? flagHints[name] : undefined;
+  const { options } = whole.commands.find((one) => one.name() === namedCommand(program)?.name()) ?? whole;
+  const complaint = complaintAbout(name, (asked) => options.forEach((option) => asked.addOption(option)));
+  const [, hint] = flagHints.find(([flags]) => flags.split(', ').includes(name)) ?? [];
   return usageError('flags', complaint ? plain(complaint) : `option '${name}' takes no value but true or false`, hint);
 }
 
-const oneNamespace = 'Name one namespace with -n. Exits of all of them: kubectl podexit watch -A';
-const aboutLogs = 'podexit follows the logs of the pod by itself; to read them: kubectl logs POD';
-
 /** What to do instead, for flags that other commands of kubectl and stern have. */
-const flagHints: Readonly<Record<string, string>> = {
-  '-A': oneNamespace,
-  '--all-namespaces': oneNamespace,
-  '--all': 'Name the pods, their workload as TYPE/NAME, or -l SELECTOR.',
-  '-f': 'What is in a file is predicted by: kubectl podexit check -f FILE',
-  '--filename': 'What is in a file is predicted by: kubectl podexit check -f FILE',
-  '--tail': aboutLogs,
-  '--since': aboutLogs,
-  '--previous': aboutLogs,
-  '--for': 'To wait for a deletion: kubectl podexit POD --attach',
-};
+const flagHints: readonly (readonly [flags: string, hint: string])[] = [
+  ['-A, --all-namespaces', 'Name one namespace with -n. Exits of all of them: kubectl podexit watch -A'],
+  ['--all', 'Name the pods, their workload as TYPE/NAME, or -l SELECTOR.'],
+  ['-f, --filename', 'What is in a file is predicted by: kubectl podexit check -f FILE'],
+  ['--tail, --since, --previous', 'podexit follows the logs of the pod by itself; to read them: kubectl logs POD'],
+  ['--for', 'To wait for a deletion: kubectl podexit POD --attach'],
+];
 
 const namedCommand = ({ args: [first], commands }: Command): Command | undefined =>
   commands.find((command) => command.name() === first);
 
-const silentCommand = (): Command =>
-  new Command()
-    .exitOverride()
-    .helpOption(false)
-    .configureOutput({ writeErr: () => {} });
-
-/** Commander's own words about this word, with what was probably meant; undefined if `asked` accepts it. */
-function complaintAbout(word: string, asked: Command): string | undefined {
+/** Commander's own words about this word, with what was probably meant; undefined if it accepts what `add` adds. */
+function complaintAbout(word: string, add: (asked: Command) => void): string | undefined {
+  const asked = new Command().exitOverride().helpOption(false);
+  add(asked.configureOutput({ writeErr: () => {} }));
   try {
     asked.parse([word], { from: 'user' });
     return undefined;
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.message;
+    return (error as CommanderError).message;
   }
 }
 
@@ -96,13 +81,11 @@ export function withoutVerb(argv: readonly string[]): readonly string[] {
 
 /** The error about the command line, or the one that names the command which does what its verb means. */
 export function withVerbHint(error: unknown, [verb = '', ...words]: readonly string[]): unknown {
-  const isAboutWords = error instanceof PodexitError && misreadAs.has(error.code);
-  if (!isAboutWords || !Object.hasOwn(hints, verb)) return error;
+  // What a verb is taken for: a pod's name, or something with an unknown flag.
+  const misreadAs = ['usage.target', 'usage.flags', 'usage.command', 'pod.not-found'];
+  if (!(error instanceof PodexitError && misreadAs.includes(error.code)) || !Object.hasOwn(hints, verb)) return error;
   return notDone(verb, hints[verb]?.(words) ?? '');
 }
-
-/** What a verb is taken for: a pod's name, or something with an unknown flag. */
-const misreadAs: ReadonlySet<string> = new Set(['usage.target', 'usage.flags', 'usage.command', 'pod.not-found']);
 
 /** `delete POD…` and `delete pod POD…` are what podexit does anyway. */
 function deleted(words: readonly string[]): readonly string[] {
@@ -133,8 +116,6 @@ function rolledOut([verb = '', ...words]: readonly string[]): readonly string[] 
   throw notDone(`rollout ${verb}`, `Write: kubectl rollout ${shown([verb, ...words])}`);
 }
 
-const asKubectl = (verb: string) => (words: readonly string[]) => `Write: kubectl ${shown([verb, ...words])}`;
-
 /** What does what a verb means. Only words that podexit has no command for. */
 const hints: Readonly<Record<string, (words: readonly string[]) => string>> = {
   drain: (words) => `Write: kubectl podexit node/${operands(words)} -- kubectl drain ${shown(words)}`,
@@ -146,7 +127,7 @@ const hints: Readonly<Record<string, (words: readonly string[]) => string>> = {
   ...Object.fromEntries(
     ['get', 'describe', 'logs', 'events', 'exec', 'debug', 'edit', 'patch', 'create', 'cp', 'config']
       .concat(['cordon', 'uncordon', 'run', 'label', 'annotate', 'replace', 'api-resources', 'cluster-info'])
-      .map((verb) => [verb, asKubectl(verb)]),
+      .map((verb) => [verb, (words: readonly string[]) => `Write: kubectl ${shown([verb, ...words])}`]),
   ),
 };
 

@@ -12,10 +12,13 @@ export type TracePods = (command: Command, words: readonly string[], flags: Flag
 export type AddCommand = (
   program: Command,
   ports: Ports,
-  setExitCode: SetExitCode,
+  setExitCode: (code: number) => void,
   runs: { main: Main; trace: TracePods },
 ) => void;
-type SetExitCode = (code: number) => void;
+
+/** Starts a command of the program: its name and arguments, what it does, and examples of it. */
+export const newCommand = (program: Command, words: string, about: string, examples: string): Command =>
+  program.command(words).description(about).addHelpText('before', examples);
 
 /** The flags of all commands, as commander parses them. A command reads only the flags that it has. */
 export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'version'>, GateFlags {

@@ -6,16 +6,15 @@ import { flagOf, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Flags } from './command.ts';
 import { parseAnyTarget } from './target.ts';
 
-export function addTargetFlags(command: Command): Command {
-  return command
+export const addTargetFlags = (command: Command): Command =>
+  command
     .optionsGroup('Which pod:')
     .option('-l, --selector <labels>', 'pods with these labels, as in kubectl get -l')
     .option('--field-selector <fields>', 'pods with these fields, as in kubectl get --field-selector')
     .option('--pick <which>', 'if several pods match: oldest, newest, random or not-ready');
-}
 
-export function addDeleteFlags(command: Command): Command {
-  return command
+export const addDeleteFlags = (command: Command): Command =>
+  command
     .optionsGroup('Deletion, as in kubectl delete:')
     .option('--grace-period <seconds>', 'seconds the pod gets to exit; negative: its own; 0 becomes 1 without --force')
     .option('--now', 'the same as --grace-period=1')
@@ -28,7 +27,6 @@ export function addDeleteFlags(command: Command): Command {
     .option('-i, --interactive', 'ask before deleting, also without a terminal; declining exits 0 without a report')
     .option('--wait <true|false>', 'false: delete and exit at once, without a trace')
     .addOption(command.createOption('--cascade <how>', 'not supported for pods').hideHelp());
-}
 
 const leaveOne = 'Leave out one of the two.';
 
@@ -99,16 +97,15 @@ const deletionFlagIn = ({ evict, dryRun = 'none', wait = 'true', interactive }: 
 export const pickOf = ({ pick }: Flags): TraceOptions['pick'] =>
   pick === undefined ? undefined : valueOf(pick, '--pick');
 
-const gates = ['maxDuration', 'maxGraceUsed', 'minDrainLead', 'failOn'] as const;
-/** The flags that ask for what only a trace gives. */
-const ofTrace = ['record', 'report', 'waitReplacement', 'probe', ...gates] as const;
-
 function onceOf(flags: Flags): TraceOptions['once'] {
   const { dryRun = 'none', wait = 'true', output } = flags;
   const how = valueOf(dryRun, '--dry-run');
   const waits = valueOf(wait, '--wait') === 'true';
   if (how === 'none' && waits) return undefined;
   const flag = how === 'none' ? '--wait=false' : `--dry-run=${how}`;
+  // What only a trace gives.
+  const gates = ['maxDuration', 'maxGraceUsed', 'minDrainLead', 'failOn'] as const;
+  const ofTrace = ['record', 'report', 'waitReplacement', 'probe', ...gates] as const;
   const named = ofTrace.find((name) => flags[name] !== undefined);
   const asked = named ? flagOf(named) : output !== undefined && output !== 'name' && `-o ${output}`;
   if (asked)
@@ -135,8 +132,6 @@ export function decideGrace({ gracePeriod, now, force }: Flags): Pick<TraceOptio
   if (now && force) throw together('--force and --now', 'Use --force for a grace period of 0 s, or --now for 1 s.');
   if (force && asked !== undefined && asked > 0)
     throw together('--force and --grace-period greater than 0', 'Leave out --force for a graceful deletion.');
-  if (now) return { graceSeconds: 1, insist: true };
-  if (force) return { graceSeconds: 0, insist: true };
-  if (asked === undefined) return { graceSeconds: null, insist: false };
-  return { graceSeconds: asked === 0 ? 1 : asked, insist: true };
+  const graceSeconds = force ? 0 : now || asked === 0 ? 1 : (asked ?? null);
+  return { graceSeconds, insist: graceSeconds !== null };
 }

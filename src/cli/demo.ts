@@ -46,10 +46,7 @@ export async function runDemo(
   const problem = chosen(scenario ?? 'graceful-exit');
   const shipped = flags.fixed ? fixedVersionOf(problem) : problem;
   const about = flags.fixed ? `Fixed: ${shipped.about}` : shipped.about;
-  if (flags.serve)
-    return onCluster(shipped, flags, ({ server, words, probe }) =>
-      serve(server, { words: [...words, ...probe], about, file: flags.writeKubeconfig }, ports),
-    );
+  if (flags.serve) return onCluster(shipped, flags, (cluster) => serve(cluster, about, flags.writeKubeconfig, ports));
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const files = { before: join(folder, 'before.json'), after: join(folder, 'after.json') };
   try {
@@ -57,14 +54,20 @@ export async function runDemo(
     const isCompared = flags.fixed && flags.output === undefined && !flags.dryRun;
     const silent = (output: Output): Output => ({ ...output, isTty: false, write: () => {} });
     const quiet = { ...ports, stdout: silent(ports.stdout), stderr: silent(ports.stderr) };
-    const playSilently = (one: DemoCluster) => trace(main, one, [`--report=${files.before}`], folder, quiet);
+    /** The user's own flags come last, so that they win over those of the scenario. */
+    const trace = ({ server, words, yes, probe }: DemoCluster, own: readonly string[], to: Ports): Promise<number> => {
+      const file = join(folder, `kubeconfig-${new URL(server.url).port}`);
+      writeKubeconfig(file, server.kubeconfig());
+      return main([...words, ...probe, ...own, ...yes, '--kubeconfig', file], to);
+    };
+    const playSilently = (one: DemoCluster) => trace(one, [`--report=${files.before}`], quiet);
     // Without its report nothing is compared, and the user's own run is shown all the same.
     const before = isCompared ? onCluster(problem, {}, playSilently).catch(() => undefined) : undefined;
     const code = await onCluster(shipped, flags, (cluster) => {
       const shown = [...cluster.words, ...cluster.probe, ...given];
       if (!ports.stdout.isTty || flags.output === undefined)
         ports.stderr.write(`${sentenceOn(ports.stderr, about)}\n$ kubectl podexit ${shellQuoted(shown)}\n\n`);
-      return trace(main, cluster, isCompared ? [...given, `--report=${files.after}`] : given, folder, ports);
+      return trace(cluster, isCompared ? [...given, `--report=${files.after}`] : given, ports);
     });
     await before;
     if (isCompared && existsSync(files.before) && existsSync(files.after)) {
@@ -108,11 +111,7 @@ interface DemoCluster {
   readonly probe: readonly string[];
 }
 
-async function onCluster(
-  shipped: ShippedScenario,
-  flags: Flags,
-  use: (cluster: DemoCluster) => Promise<number>,
-): Promise<number> {
+async function onCluster(shipped: ShippedScenario, flags: Flags, use: (cluster: DemoCluster) => Promise<number>) {
   const scenario = loadScenario(shipped);
   const server = await startServer(scenario, flags);
   const own = shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(scenario, server.pod))];
@@ -148,19 +147,6 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
   return grace === undefined ? [] : grace === 0 ? ['--force'] : [`--grace-period=${grace}`];
 }
 
-/** The user's own flags come last, so that they win over those of the scenario. The kubeconfig is written to `folder`. */
-function trace(
-  main: Main,
-  { server, words, yes, probe }: DemoCluster,
-  given: readonly string[],
-  folder: string,
-  ports: Ports,
-): Promise<number> {
-  const file = join(folder, `kubeconfig-${new URL(server.url).port}`);
-  writeKubeconfig(file, server.kubeconfig());
-  return main([...words, ...probe, ...given, ...yes, '--kubeconfig', file], ports);
-}
-
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
 function afterwards(shipped: ShippedScenario, { fixed }: Flags, { env }: Ports): string {
   const next = scenariosToTry(shipped, fixed).map((words) => `  ${demoCommand(env)} ${words}\n`);
@@ -181,8 +167,9 @@ function demoCommand(env: Ports['env']): string {
 }
 
 async function serve(
-  server: Loopback,
-  { words, about, file }: { words: readonly string[]; about: string; file: string | undefined },
+  { server, words, probe }: DemoCluster,
+  about: string,
+  file: string | undefined,
   { stdout, stderr, onSignal }: Ports,
 ): Promise<number> {
   if (file === undefined) stdout.write(server.kubeconfig());
@@ -190,7 +177,7 @@ async function serve(
   const end = `It plays as it was recorded, whatever grace period is requested, without controllers: nothing else rolls out or is created. It starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.`;
   stderr.write(`${sentenceOn(stderr, about)}
 serving at ${server.url} with ${file ?? 'the kubeconfig above'}; try:
-  kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}
+  kubectl podexit ${shellQuoted([...words, ...probe, '--kubeconfig', file ?? 'FILE'])}
 ${sentenceOn(stderr, end)}
 `);
   await new Promise<void>((resolve) => {

@@ -58,7 +58,7 @@ export function moreFlags(command: Command): string {
 }
 
 /** `options [COMMAND]`: every flag, in groups. */
-export const addOptions: AddCommand = (program, { stdout }, setExitCode) => {
+export const addOptions: AddCommand = (program, { stdout }) => {
   program
     .command('options [command]')
     .description('list all flags, or all flags of a command')
@@ -66,13 +66,12 @@ export const addOptions: AddCommand = (program, { stdout }, setExitCode) => {
       const names = program.commands.map((command) => command.name());
       const word = name === undefined ? undefined : oneOf(name, names, 'options');
       stdout.write(allFlags(program.commands.find((command) => command.name() === word) ?? program, stdout.columns()));
-      setExitCode(0);
     });
 };
 
-function allFlags(command: Command, columns: number | undefined): string {
+function allFlags(command: Command, columns: number): string {
   const help = new Help();
-  help.prepareContext({ helpWidth: columns ?? 80, outputHasColors: false });
+  help.prepareContext({ helpWidth: columns, outputHasColors: false });
   const visible = help.visibleOptions(command);
   const groups = help.groupItems([...command.options], visible, (option) => option.helpGroupHeading ?? 'Options:');
   const width = Math.max(...visible.map((option) => help.optionTerm(option).length));

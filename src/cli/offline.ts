@@ -3,7 +3,7 @@ import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, severalOf, usageError } from './usage.ts';
 import { addDocumentFlags, documentOptions, addOutputFlags, outputOptions } from './options.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { statSync } from 'node:fs';
 import { addPipelineFlags } from './pipeline-flags.ts';
 import { splitAtDashes } from './words.ts';
@@ -25,11 +25,8 @@ It needs at least 10 exits of a workload, and warns about a mixture of versions.
 `;
 
 export const addCompare: AddCommand = (program, ports, setExitCode) => {
-  const command = program
-    .command('compare <before> <after>')
-    .description('compare two exits or rollouts')
-    .addHelpText('before', compareExamples)
-    .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
+  const command = newCommand(program, 'compare <before> <after>', 'compare two exits or rollouts', compareExamples);
+  command.option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
   addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
@@ -43,11 +40,9 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
 export const recommendFailures: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
 
 export const addRecommend: AddCommand = (program, ports, setExitCode) => {
-  const command = program
-    .command('recommend [report...]')
-    .description('find the grace period that a workload needs')
-    .addHelpText('before', recommendExamples)
-    .option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
+  const about = 'find the grace period that a workload needs';
+  const command = newCommand(program, 'recommend [report...]', about, recommendExamples);
+  command.option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
   addDocumentFlags(command, 'recommend').action(async (names: string[], flags: Flags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
@@ -67,10 +62,8 @@ const replayExamples = `Examples:
 `;
 
 export const addReplay: AddCommand = (program, ports, setExitCode) => {
-  const replay = program
-    .command('replay <file> [pod]')
-    .description('show a recorded run again, or one pod of it')
-    .addHelpText('before', replayExamples);
+  const about = 'show a recorded run again, or one pod of it';
+  const replay = newCommand(program, 'replay <file> [pod]', about, replayExamples);
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
   addPipelineFlags(addOutputFlags(replay, logs))
     .option('--as-live', 'print the lines in the order in which they became known')
@@ -97,11 +90,9 @@ const signalsExamples = `Examples:
 `;
 
 export const addSignals: AddCommand = (program, ports, setExitCode) => {
-  const command = program
-    .command('signals [what...]')
-    .usage('[PROGRAM | IMAGE | -- COMMAND ARGS…] [flags]')
-    .description('what a program does with a stop signal')
-    .addHelpText('before', signalsExamples);
+  const about = 'what a program does with a stop signal';
+  const command = newCommand(program, 'signals [what...]', about, signalsExamples);
+  command.usage('[PROGRAM | IMAGE | -- COMMAND ARGS…] [flags]');
   addDocumentFlags(command, 'signals').action(async (words: string[], flags: Flags) => {
     const { signals } = await import('../advice/signals-command.ts');
     const isCommand = splitAtDashes(program, words)[1].length > 0;
@@ -109,20 +100,15 @@ export const addSignals: AddCommand = (program, ports, setExitCode) => {
   });
 };
 
-export const addExplain: AddCommand = (program, ports, setExitCode) => {
-  program
-    .command('explain [word]')
-    .description('explain a word of a report, and what to do')
-    .addHelpText(
-      'before',
-      `Examples:
+const explainExamples = `Examples:
   kubectl podexit explain drain-race      a finding
   kubectl podexit explain findings        all of a kind: outcomes, marks, phases, findings
   kubectl podexit explain                 the kinds
-`,
-    )
-    .action(async (word: string | undefined) => {
-      (await import('../output/text/explain.ts')).explainTopic(word, ports);
-      setExitCode(0);
-    });
+`;
+
+export const addExplain: AddCommand = (program, ports) => {
+  const about = 'explain a word of a report, and what to do';
+  newCommand(program, 'explain [word]', about, explainExamples).action(async (word: string | undefined) =>
+    (await import('../output/text/explain.ts')).explainTopic(word, ports),
+  );
 };

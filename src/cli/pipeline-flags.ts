@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import type { Publish } from '../output/publish.ts';
 import { collect } from './connection-flags.ts';
 import type { Flags, GateFlags } from './command.ts';
-import { parseDuration, usageError, valueOf } from './usage.ts';
+import { badValue, flagOf, parseDuration, usageError, valueOf } from './usage.ts';
 import { gateCodes, type GateSpec, type Policy } from '../verdict/policy.ts';
 import { readFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 
-export function addPipelineFlags(command: Command): Command {
-  return command
+export const addPipelineFlags = (command: Command): Command =>
+  command
     .optionsGroup('Pipelines:')
     .option('--max-duration <duration>', 'gate: at most this long from the request until the pod is gone')
     .option('--max-grace-used <percent>', 'gate: no container used more of its grace period than this: 80%')
@@ -29,12 +29,8 @@ export function addPipelineFlags(command: Command): Command {
       '--otlp <when>',
       'send an OpenTelemetry trace: always, never, or auto (if OTEL_EXPORTER_OTLP_ENDPOINT is set)',
     );
-}
 
-export const publishFrom = ({ github, otlp = 'never' }: Flags): Publish => ({
-  github,
-  otlp: valueOf(otlp, '--otlp'),
-});
+export const publishFrom = ({ github, otlp = 'never' }: Flags): Publish => ({ github, otlp: valueOf(otlp, '--otlp') });
 
 /** A flag wins over the config file. `confirm`: the file lets podexit ask before a deletion. Throws for invalid values. */
 export async function policyFrom({ config, ...flags }: Flags): Promise<{ policy: Policy; confirm: boolean }> {
@@ -42,19 +38,18 @@ export async function policyFrom({ config, ...flags }: Flags): Promise<{ policy:
   /** `where`: the flag or the key, for error texts. */
   const gate = <K extends keyof GateFlags>(
     key: K,
-    name: string,
     parse: (word: NonNullable<GateFlags[K]>, where: string) => GateSpec | GateSpec[],
   ): GateSpec[] => {
     const word = flags[key] ?? words[key];
-    const where = flags[key] === undefined ? `${name} in ${file}` : `--${name}`;
+    const where = flags[key] === undefined ? `${flagOf(key).slice(2)} in ${file}` : flagOf(key);
     return word === undefined ? [] : [parse(word, where)].flat();
   };
   const gates = [
-    ...gate('maxDuration', 'max-duration', inMs('max-duration')),
-    ...gate('maxGraceUsed', 'max-grace-used', maxGraceUsed),
-    ...gate('minDrainLead', 'min-drain-lead', inMs('min-drain-lead')),
-    ...gate('maxLost', 'max-lost', maxLost),
-    ...gate('failOn', 'fail-on', failOn),
+    ...gate('maxDuration', inMs('max-duration')),
+    ...gate('maxGraceUsed', maxGraceUsed),
+    ...gate('minDrainLead', inMs('min-drain-lead')),
+    ...gate('maxLost', maxLost),
+    ...gate('failOn', failOn),
   ];
   return { policy: { gates, warnOnly: flags.warnOnly ?? words.warnOnly ?? false }, confirm: words.confirm ?? true };
 }
@@ -67,11 +62,7 @@ const inMs =
 function maxLost(text: string, where: string): GateSpec {
   const [, number, sign] = /^(\d{1,9}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim()) ?? [];
   if (number === undefined || (sign === '' && number.includes('.')))
-    throw usageError(
-      'max-lost',
-      `${where}: "${text.slice(0, 80)}" is not a number of requests`,
-      'Write it like 0, 3 or 0.1%.',
-    );
+    throw badValue('max-lost', where, text, 'is not a number of requests', 'Write it like 0, 3 or 0.1%.');
   return sign === '%' ? { kind: 'max-lost', share: Number(number) / 100 } : { kind: 'max-lost', count: Number(number) };
 }
 
@@ -80,7 +71,7 @@ function maxGraceUsed(text: string, where: string): GateSpec {
   const share = Number(match?.[1]);
   // 0.8 could mean 0.8% or 80%, and a wrong guess of 0.8% would fail every exit.
   if (!match || (match[2] === '' && share > 0 && share < 1))
-    throw usageError('percentage', `${where}: "${text.slice(0, 80)}" is not a percentage`, 'Write it like 80%.');
+    throw badValue('percentage', where, text, 'is not a percentage', 'Write it like 80%.');
   return { kind: 'max-grace-used', share: share / 100 };
 }
 

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Command } from 'commander';
 import type { ProbeSettings } from '../probe/target.ts';
+import type { Ports } from '../run/ports.ts';
 import { collect } from './connection-flags.ts';
 import type { Flags } from './command.ts';
-import { flagOf, parseDuration, usageError } from './usage.ts';
+import { badValue, flagOf, parseDuration, usageError } from './usage.ts';
 
-export function addProbeFlags(command: Command): Command {
-  return command
+export const addProbeFlags = (command: Command): Command =>
+  command
     .optionsGroup('Requests:')
     .option(
       '--probe <target>',
@@ -32,13 +33,9 @@ export function addProbeFlags(command: Command): Command {
       '--max-lost <n>',
       'gate: at most this many requests, or this share of them, failed: 3, 0.1%; default with --probe: 0; 100% switches it off',
     );
-}
 
 /** Throws PodexitError `usage.probe` for invalid flags. `env` may contain PODEXIT_PROBE_HEADERS. */
-export async function probesFrom(
-  flags: Flags,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<ProbeSettings[]> {
+export async function probesFrom(flags: Flags, env: Ports['env']): Promise<ProbeSettings[]> {
   const { probe: targets = [] } = flags;
   if (targets.length === 0) return refuseAlone(flags);
   const { parseProbeTarget, viaOf } = await import('../probe/target.ts');
@@ -69,7 +66,7 @@ function refuseAlone(flags: Flags): [] {
 function rateOf(text: string): number {
   const rate = /^\d{1,3}(?:\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
   if (rate >= 0.1 && rate <= 500) return rate;
-  throw wrong(`--probe-rate: "${text.slice(0, 80)}" is not a number from 0.1 to 500`, 'It counts requests a second.');
+  throw badValue('probe', '--probe-rate', text, 'is not a number from 0.1 to 500', 'It counts requests a second.');
 }
 
 function timeoutOf(text: string): number {
@@ -81,14 +78,14 @@ function timeoutOf(text: string): number {
 function methodOf(text: string): string {
   const method = text.toUpperCase();
   if (/^[A-Z]{1,20}$/.test(method) && method !== 'CONNECT') return method;
-  throw wrong(`--probe-method: "${text.slice(0, 80)}" is not an HTTP method`, 'Write it like GET or POST.');
+  throw badValue('probe', '--probe-method', text, 'is not an HTTP method', 'Write it like GET or POST.');
 }
 
 function statusesOf(text: string): ProbeSettings['expect'] {
   return text.split(',').map((part) => {
     const [, from, to = from] = /^\s*([1-5]\d\d)(?:-([1-5]\d\d))?\s*$/.exec(part) ?? [];
     if (from !== undefined && Number(from) <= Number(to)) return { from: Number(from), to: Number(to) };
-    throw wrong(`--probe-expect: "${part.slice(0, 80)}" is not a status`, 'Write it like 200-399 or 200,204.');
+    throw badValue('probe', '--probe-expect', part, 'is not a status', 'Write it like 200-399 or 200,204.');
   });
 }
 

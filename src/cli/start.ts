@@ -6,31 +6,27 @@ import type { Output } from '../output/ports.ts';
 import type { Ports } from '../run/ports.ts';
 import { main } from './main.ts';
 
-const ports = processPorts();
+const ports: Ports = {
+  stdout: outputTo(1, () => process.stdout),
+  stderr: outputTo(2, () => process.stderr),
+  // Read from the descriptor: creating a stream takes longer, and most runs never read stdin.
+  stdinIsTty: isatty(0),
+  ask,
+  env: process.env,
+  clock: systemClock,
+  platform: process.platform,
+  version,
+  random: Math.random,
+  onSignal: (listener) => {
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    const handlers = signals.map((signal) => [signal, () => listener(signal)] as const);
+    handlers.forEach(([signal, handler]) => process.on(signal, handler));
+    return () => handlers.forEach(([signal, handler]) => process.off(signal, handler));
+  },
+  leave: (code) => process.exit(code),
+};
 void ports.stdout.closed.then(() => void (process.exitCode = 141));
 void main(process.argv.slice(2), ports).then((code) => void (process.exitCode ??= code));
-
-function processPorts(): Ports {
-  return {
-    stdout: outputTo(1, () => process.stdout),
-    stderr: outputTo(2, () => process.stderr),
-    // Read from the descriptor: creating a stream takes longer, and most runs never read stdin.
-    stdinIsTty: isatty(0),
-    ask,
-    env: process.env,
-    clock: systemClock,
-    platform: process.platform,
-    version,
-    random: Math.random,
-    onSignal: (listener) => {
-      const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-      const handlers = signals.map((signal) => [signal, () => listener(signal)] as const);
-      handlers.forEach(([signal, handler]) => process.on(signal, handler));
-      return () => handlers.forEach(([signal, handler]) => process.off(signal, handler));
-    },
-    leave: (code) => process.exit(code),
-  };
-}
 
 async function ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');

@@ -38,8 +38,7 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
   if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2))
     return parseTarget(words, flags, ['node']);
   if (isTypeFirst && typeOf(first) !== 'pods') throw notOne(words);
-  const pods = (isTypeFirst ? others : words).map((text) => podNamed(text, words));
-  const names = [...new Set(pods)];
+  const names = [...new Set((isTypeFirst ? others : words).map((text) => podNamed(text, words)))];
   return names.length === 1 ? { kind: 'pod', name: names[0] ?? '' } : { kind: 'pods', names };
 }
 
@@ -89,13 +88,10 @@ export function parseTarget(
 export function typeOf(text: string): WorkloadResource | 'pods' | undefined {
   const [name = '', ...behind] = text.toLowerCase().split('.');
   const found = (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
-  return found !== undefined && allowedSuffixes(found).includes(behind.join('.')) ? found : undefined;
-}
-
-/** What may follow the name: the group, or version and group (the core group is empty), or nothing. */
-function allowedSuffixes(resource: keyof typeof types): string[] {
-  const [version = '', group = ''] = (resource === 'pods' ? 'v1' : workloadKinds[resource].group).split('/').reverse();
-  return ['', group, `${version}.${group}`];
+  if (found === undefined) return undefined;
+  // What may follow the name: the group, or version and group (the core group is empty), or nothing.
+  const [version = '', group = ''] = (found === 'pods' ? 'v1' : workloadKinds[found].group).split('/').reverse();
+  return ['', group, `${version}.${group}`].includes(behind.join('.')) ? found : undefined;
 }
 
 export const typeNames = Object.values(types).map(([singular = '']) => singular);
@@ -122,14 +118,12 @@ const noName = (type: string): Error =>
   );
 
 function notOne(words: readonly string[]): Error {
-  const named = words.filter((text) => text !== '');
+  const named = words.filter((text) => text !== '').map(shown);
+  const wrong = `only pods can be named together, not ${named.join(' ')}`;
+  const alone = named.length === 0 ? 'no pod was named' : `"${named.join('')}" is neither a pod nor TYPE/NAME`;
   return usageError(
     'target',
-    named.length === 1
-      ? `"${shown(named.join(''))}" is neither a pod nor TYPE/NAME`
-      : named.length === 0
-        ? 'no pod was named'
-        : `only pods can be named together, not ${named.map(shown).join(' ')}`,
+    named.length > 1 ? wrong : alone,
     'Name it: POD, several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR',
   );
 }
@@ -155,6 +149,10 @@ export const addManifestFlags = (command: Command): Command =>
     )
     .option('-R, --recursive', 'with -f FOLDER: the folders in it too')
     .option('-k, --kustomize <folder>', 'what kubectl kustomize builds from this folder');
+
+/** A command line without a target. `verb`: what would be done with it; `targets`: what can be named. */
+export const nothingTo = (verb: string, targets: string): Error =>
+  usageError('target', `nothing to ${verb} was named`, `Name it: ${targets}`);
 
 /** `files`: named without -f. Undefined: no manifest is named. Throws usageError `manifests`. */
 export function manifestsIn(flags: Flags, files: readonly string[]): ManifestInput | undefined {

@@ -4,7 +4,7 @@ import { addTraceFlags } from './options.ts';
 import { parseAnyTarget } from './target.ts';
 import { splitAtDashes, givenFlags } from './words.ts';
 import { usageError } from './usage.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addDeleteFlags } from './delete-flags.ts';
 
 const rolloutExamples = `Examples:
@@ -18,11 +18,9 @@ It ends when the rollout is complete and the old pods are gone, or when it stall
 `;
 
 export const addRollout: AddCommand = (program, _ports, _setExitCode, { trace }) => {
-  const rollout = program
-    .command('rollout [target...]')
+  const about = 'follow the next rollout to its end, or start it';
+  const rollout = newCommand(program, 'rollout [target...]', about, rolloutExamples)
     .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
-    .description('follow the next rollout to its end, or start it')
-    .addHelpText('before', rolloutExamples)
     .option('--restart', 'start it: kubectl rollout restart')
     .option('--image <container=image>', 'start it: kubectl set image');
   addConnectionFlags(addTraceFlags(rollout)).action(async (words: string[], flags: Flags) => {
@@ -45,10 +43,8 @@ const demoExamples = `Examples:
 
 /** The cluster of `demo` (demo.ts) is loaded only to run a scenario. */
 export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
-  const demo = program
-    .command('demo [scenario]')
-    .description('try it without a cluster, on recorded deletions')
-    .addHelpText('before', demoExamples)
+  const about = 'try it without a cluster, on recorded deletions';
+  const demo = newCommand(program, 'demo [scenario]', about, demoExamples)
     .option('--list', 'list the scenarios')
     .option('--fixed', 'play the scenario in which the problem is fixed')
     .option('--serve', 'only run the API server, for any client; it starts over after the end')

@@ -1,10 +1,10 @@
 /** `try`: proves a patch on throwaway copies. */
 import type { TryOptions } from '../try/try.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
-import { addManifestFlags, manifestsIn, parseTarget } from './target.ts';
+import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
 import { parseDuration, severalOf, usageError, valueOf } from './usage.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
 
@@ -24,11 +24,8 @@ export const tryFailures = ['worse', 'lost'] as const;
 
 export const addTry: AddCommand = (program, ports, setExitCode) => {
   const command = addManifestFlags(
-    program
-      .command('try [target...]')
+    newCommand(program, 'try [target...]', 'prove a patch on throwaway copies, count lost requests', examples)
       .usage('TARGET | -f FILE [flags]')
-      .description('prove a patch on throwaway copies, count lost requests')
-      .addHelpText('before', examples)
       .optionsGroup('What to try:')
       .option('--patch <file>', 'a strategic merge or JSON patch; default: what fix proposes')
       .option('--image <image>', 'a new image: IMAGE, or CONTAINER=IMAGE if there are several containers'),
@@ -58,8 +55,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
   const named = words.filter((word) => !files.includes(word));
   const manifests = manifestsIn(flags, files);
   const { cleanup = false, path = '/' } = flags;
-  if (named.length === 0 && !manifests && !cleanup)
-    throw usageError('target', 'nothing to try was named', 'Name it: deployment/NAME or -f FILE');
+  if (named.length === 0 && !manifests && !cleanup) throw nothingTo('try', 'deployment/NAME or -f FILE');
   if (!path.startsWith('/')) throw usageError('path', `--path: "${path.slice(0, 80)}" does not begin with /`);
   if (flags.dryRun !== undefined && valueOf(flags.dryRun, '--dry-run') === 'server')
     throw usageError(

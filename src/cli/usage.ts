@@ -9,6 +9,10 @@ export const seeHelp = 'See: kubectl podexit --help';
 export const usageError = (what: string, message: string, hint = seeHelp): PodexitError =>
   new PodexitError(`usage.${what}`, message, hint);
 
+/** `reason`: what is wrong with a flag's value. */
+export const badValue = (what: string, flag: string, value: string, reason: string, hint: string): PodexitError =>
+  usageError(what, `${flag}: "${value.slice(0, 80)}" ${reason}`, hint);
+
 /** `--max-duration` for `maxDuration`. */
 export const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
@@ -46,9 +50,6 @@ export function wholeNumber(text: string | undefined, flag: string, unit = ''): 
 
 const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** 24 days. A timer of Node waits at most 2^31 - 1 ms, and fires at once for more. */
-const maxDurationMs = 576 * 3_600_000;
-
 /** A Go duration (`90s`, `1h30m`, `0`) in ms, rounded up for Node's timers. Throws `usage.duration`, also above 24 days. */
 export function parseDuration(text: string, flag: string): number {
   if (/^[+-]?0$/.test(text)) return 0;
@@ -56,7 +57,8 @@ export function parseDuration(text: string, flag: string): number {
   const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text || !Number.isFinite(total))
     throw usageError('duration', `${flag}: "${text}" is not a duration`, 'Write it as Go does: 90s, 2m, 1h30m, 500ms.');
-  if (total > maxDurationMs)
+  // A timer of Node waits at most 2^31 - 1 ms, and fires at once for more.
+  if (total > 576 * 3_600_000)
     throw usageError('duration', `${flag}: "${text}" is too long`, 'At most 576h (24 days); 0 means no limit.');
   return Math.ceil(total);
 }

@@ -4,11 +4,11 @@ import type { MetricsAddress } from '../watch/metrics.ts';
 import type { Shard, WatchFormat } from '../watch/group.ts';
 import type { RecordingFolder } from '../watch/recordings.ts';
 import { addConnectionFlags, connectionOf } from './connection-flags.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addLook, lookFrom, verbosityOf } from './options.ts';
 import { publishFrom } from './pipeline-flags.ts';
 import { parseAnyTarget } from './target.ts';
-import { oneOf, usageError } from './usage.ts';
+import { badValue, oneOf, usageError } from './usage.ts';
 import { shownCommand } from './words.ts';
 
 const examples = `Examples:
@@ -21,11 +21,8 @@ It runs until it is stopped: Ctrl-C and SIGTERM print a summary and end it with 
 `;
 
 export const addWatch: AddCommand = (program, ports, setExitCode) => {
-  const watch = program
-    .command('watch [target...]')
+  const watch = newCommand(program, 'watch [target...]', 'follow every exit, all day', examples)
     .usage('[TYPE/NAME | -l SELECTOR] [-n NAMESPACE | -A] [flags]')
-    .description('follow every exit, all day')
-    .addHelpText('before', examples)
     .optionsGroup('Pods:')
     .option('-A, --all-namespaces', 'the pods of all namespaces')
     .option('-l, --selector <labels>', 'only pods with these labels')
@@ -86,25 +83,16 @@ function addressOf(text: string | undefined): MetricsAddress | undefined {
   const [, bracketed, plain, port] = /^(?:(?:\[([^\]]+)\]|([^:]*)):)?(\d{1,5})$/.exec(text) ?? [];
   if (port !== undefined && Number(port) <= 65_535)
     return { host: bracketed ?? (plain || undefined), port: Number(port) };
-  throw usageError(
-    'metrics',
-    `--metrics: "${text.slice(0, 80)}" is not [HOST:]PORT`,
-    'Write it like 9464 or 127.0.0.1:9464.',
-  );
+  throw badValue('metrics', '--metrics', text, 'is not [HOST:]PORT', 'Write it like 9464 or 127.0.0.1:9464.');
 }
-
-const unitBytes: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 
 /** Throws usageError `record`. */
 function recordingsOf({ recordDir: folder, recordMax = '1Gi' }: Flags): RecordingFolder | undefined {
-  const [, count, unit] = /^([1-9]\d{0,5})(Ki|Mi|Gi)$/.exec(recordMax) ?? [];
-  if (unit === undefined)
-    throw usageError(
-      'record',
-      `--record-max: "${recordMax.slice(0, 80)}" is not a size`,
-      'Write it like 100Mi or 1Gi.',
-    );
-  return folder === undefined ? undefined : { folder, maxBytes: Number(count) * (unitBytes[unit] ?? 1) };
+  const [, count, unit = ''] = /^([1-9]\d{0,5})(Ki|Mi|Gi)$/.exec(recordMax) ?? [];
+  if (count === undefined)
+    throw badValue('record', '--record-max', recordMax, 'is not a size', 'Write it like 100Mi or 1Gi.');
+  const unitBytes = 1024 ** (1 + ['Ki', 'Mi', 'Gi'].indexOf(unit));
+  return folder === undefined ? undefined : { folder, maxBytes: Number(count) * unitBytes };
 }
 
 /** Throws usageError `shard`. */
@@ -112,5 +100,5 @@ function shardOf(text: string | undefined): Shard | undefined {
   if (text === undefined) return undefined;
   const [, index, count] = (/^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? []).map(Number);
   if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count };
-  throw usageError('shard', `--shard: "${text.slice(0, 80)}" is not a part like 2/5`, 'The parts are 1/5 to 5/5.');
+  throw badValue('shard', '--shard', text, 'is not a part like 2/5', 'The parts are 1/5 to 5/5.');
 }

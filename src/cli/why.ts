@@ -5,7 +5,7 @@ import { whileWaiting } from '../run/ports.ts';
 import { severalOf } from './usage.ts';
 import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand, Flags } from './command.ts';
+import { newCommand, type AddCommand, type Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit why -n shop                             the pods that ended recently, worst first
@@ -18,10 +18,7 @@ const examples = `Examples:
 export const failOutcomes: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
 
 export const addWhy: AddCommand = (program, ports, setExitCode) => {
-  const why = program
-    .command('why [target...]')
-    .description('explain an exit that is over')
-    .addHelpText('before', examples)
+  const why = newCommand(program, 'why [target...]', 'explain an exit that is over', examples)
     .optionsGroup('Sources:')
     .option('--from <folder>', 'recordings of exits; may be repeated', collect)
     .option(

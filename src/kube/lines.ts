@@ -21,33 +21,21 @@ export type NextLine = (
 
 /** Splits a body at LF, holding no more than one line (and one chunk) in memory. */
 export function takeLines(body: AsyncIterable<unknown>, env: Env, maxBytes: number): NextLine {
-  const chunks = linesOfChunks(body, env, maxBytes);
+  const chunks = body[Symbol.asyncIterator]();
+  const split = createSplitter(maxBytes);
   let buffered: LineEvent[] = [];
   let reading: Promise<void> | undefined;
-  const readChunk = async (): Promise<void> => {
-    const { value } = await chunks.next();
-    buffered = value ?? [{ kind: 'end', clean: true }];
+  /** Reads on until a line has ended, or all. */
+  const read = async (): Promise<void> => {
+    while (buffered.length === 0) {
+      const chunk = await chunks.next().catch(() => undefined);
+      buffered =
+        !chunk || chunk.done ? [{ kind: 'end', clean: chunk !== undefined }] : split(chunk.value as Buffer, env.now());
+    }
     reading = undefined;
   };
   const take = (): LineEvent | undefined => buffered.shift();
-  return (ms, signal) => take() ?? within(env, (reading ??= readChunk()), ms, signal).then(take);
-}
-
-/** Never throws. Yields no empty arrays. */
-async function* linesOfChunks(
-  body: AsyncIterable<unknown>,
-  env: Env,
-  maxBytes: number,
-): AsyncGenerator<LineEvent[], void> {
-  const split = createSplitter(maxBytes);
-  try {
-    for await (const chunk of body) {
-      const lines = split(chunk as Buffer, env.now());
-      if (lines.length > 0) yield lines;
-    }
-  } catch {
-    yield [{ kind: 'end', clean: false }];
-  }
+  return (ms, signal) => take() ?? within(env, (reading ??= read()), ms, signal).then(take);
 }
 
 const lineFeed = 0x0a;

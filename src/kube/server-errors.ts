@@ -10,7 +10,12 @@ export function stopError(
   outcome: AttemptEnd,
 ): PodexitError {
   if (because === 'foreign') return notKubernetes(cluster);
-  if (because === 'oversized') return oversized(cluster);
+  if (because === 'oversized')
+    return new PodexitError(
+      'server.oversized-object',
+      `the pods cannot be read: ${cluster.server} sent more than ${maxWatchLineBytes / 2 ** 20} MiB for one pod; etcd stores at most 1.5 MiB per object`,
+      'Check the proxy or gateway in front of the API server; compare with: kubectl get pod -o json | wc -c',
+    );
   if (because === 'unauthorized') return unauthorized(cluster);
   return notReached(cluster, outcome.kind === 'unanswered' ? outcome.failure : undefined);
 }
@@ -37,14 +42,6 @@ export function unauthorized(cluster: Pick<Cluster, 'server' | 'contextName'>): 
 
 /** The longest line of a watch that is read: many times the largest object that etcd stores (1.5 MiB). */
 export const maxWatchLineBytes = 32 * 1024 * 1024;
-
-function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
-  return new PodexitError(
-    'server.oversized-object',
-    `the pods cannot be read: ${server} sent more than ${maxWatchLineBytes / 2 ** 20} MiB for one pod; etcd stores at most 1.5 MiB per object`,
-    'Check the proxy or gateway in front of the API server; compare with: kubectl get pod -o json | wc -c',
-  );
-}
 
 export function notKubernetes({ server }: Pick<Cluster, 'server'>): PodexitError {
   return new PodexitError(

@@ -9,10 +9,9 @@ import { answerIfAny } from './server-errors.ts';
 import { continueOf, isNewer, isProxyPage, newestVersion, readRefusal, versionOf } from './status.ts';
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
-/** What a stream has delivered, for comparison with the server's state. */
-type Delivered = Pick<Position, 'newest' | 'received' | 'keys'>;
-
-type Asking = Pick<StreamContext, 'cluster' | 'target' | 'signal' | 'deliver'> & { position: Delivered };
+type Asking = Pick<StreamContext, 'cluster' | 'target' | 'signal' | 'deliver'> & {
+  position: Partial<Pick<Position, 'newest' | 'received'>> & Pick<Position, 'keys'>;
+};
 
 interface Comparison {
   /**
@@ -52,7 +51,7 @@ async function askMemory({ cluster, target, position, signal, deliver }: Asking)
 }
 
 /** The object itself if it is named, else the beginning of the list. */
-function question(target: WatchTarget, { keys }: Delivered, resourceVersion?: string) {
+function question(target: WatchTarget, { keys }: Asking['position'], resourceVersion?: string) {
   if (target.name !== undefined) {
     const path = `${target.path}/${encodeURIComponent(target.name)}`;
     return { path, query: { resourceVersion }, accept: acceptMetadata('PartialObjectMetadata') };
@@ -67,7 +66,7 @@ function question(target: WatchTarget, { keys }: Delivered, resourceVersion?: st
 function compare(
   { status, body }: ApiResponse,
   target: WatchTarget,
-  { newest, received, keys }: Delivered,
+  { newest, received, keys }: Asking['position'],
   complete: boolean,
 ): Pick<Comparison, 'has' | 'latest'> {
   const isNamed = target.name !== undefined;

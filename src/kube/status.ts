@@ -15,7 +15,9 @@ export interface Refusal {
 export function readRefusal(status: number, body: unknown, headers: IncomingHttpHeaders = {}): Refusal {
   const received = asObject(body);
   const details = asObject(received['details']);
-  const seconds = asNumber(details['retryAfterSeconds']) ?? retryAfterSeconds(headers['retry-after']);
+  // Only seconds: the API server never sends a date there.
+  const [header] = /^\d{1,15}$/.exec(headers['retry-after'] ?? '') ?? [];
+  const seconds = asNumber(details['retryAfterSeconds']) ?? Number(header ?? 0);
   return {
     status,
     isPage: isProxyPage({ status, body }),
@@ -25,13 +27,8 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
       message: wholeText(asObject(cause)['message']),
     })),
     // 0 does not mean endless immediate retries: our own backoff applies. More than 30 s comes from a broken proxy.
-    retryAfterMs: seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), 30) * 1000,
+    retryAfterMs: seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), 30) * 1000,
   };
-}
-
-/** Only seconds: the API server never sends a date there. */
-function retryAfterSeconds(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 }
 
 /** A refusal that is no `Status` comes from a proxy, and says nothing about the object. */

@@ -4,29 +4,36 @@ import type { Cursor, AttemptEnd } from './decide.ts';
 import { isNewer, newestVersion, type Refusal } from './status.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
-export interface Position extends Omit<Cursor, 'reached'> {
-  synced: boolean;
+/** A state of a collection that another stream of the same resource has shown, and when (client ms). */
+export type Since = Readonly<{ resourceVersion: string; at: number }>;
+
+export type Position = ReturnType<typeof initialPosition>;
+
+/** Where a stream is, and how its last attempts ended. `at`: client clock, ms. */
+export const initialPosition = (at: number, resourceVersion?: string) => ({
+  ...({ resourceVersion, failures: 0, behind: 0, relists: 0, dead: 0, foreign: 0 } as Omit<Cursor, 'reached'>),
+  synced: false,
   /** Consecutive streaming lists that did not bring the whole state. */
-  streamingFailures: number;
+  streamingFailures: 0,
   /** Client clock, ms: until then nothing can be missing. */
-  completeUntil: number;
+  completeUntil: at,
   /** The same without trust in bookmarks. */
-  provenUntil: number;
+  provenUntil: at,
   /** The latest version of a received list or change; bookmarks only say where to resume. */
-  received?: string;
+  received: resourceVersion,
   /** The latest version of a received object: the server has no later one, unless the stream does not deliver it. */
-  newest?: string;
+  newest: resourceVersion,
   /** Client clock, ms: since then every answer of the server has lacked something that was received. */
-  serverBehindSince?: number;
+  serverBehindSince: undefined as number | undefined,
   /** Client clock, ms: when the first and the last line of the current burst came. */
-  burst?: { since: number; until: number };
+  burst: undefined as { since: number; until: number } | undefined,
   /** The last watch ended with a 401, and the credentials were renewed. */
-  renewed: boolean;
+  renewed: false,
   /** The keys (`keyOf`) of the existing objects; at most one for a named object. */
-  keys: Set<string>;
+  keys: new Set<string>(),
   /** When the run doubted the stream, it had delivered everything. */
-  whole: boolean;
-}
+  whole: false,
+});
 
 /** Reports a list, and the gap before it, unless the list is older than what was already received. */
 export function reportList(
@@ -53,16 +60,15 @@ export function reportList(
     behind: 0,
     dead: 0,
     streamingFailures: 0,
+    lost: undefined,
+    serverBehindSince: undefined,
   });
-  delete position.lost;
-  delete position.serverBehindSince;
   return undefined;
 }
 
 /** The stream has delivered something, or provably has nothing to deliver. */
 export function resetFailures(position: Position): void {
-  Object.assign(position, { failures: 0, relists: 0, dead: 0, renewed: false });
-  delete position.serverBehindSince;
+  Object.assign(position, { failures: 0, relists: 0, dead: 0, renewed: false, serverBehindSince: undefined });
 }
 
 /**
@@ -71,10 +77,7 @@ export function resetFailures(position: Position): void {
  */
 export function rewind(position: Position): void {
   const { newest, provenUntil } = position;
-  delete position.resourceVersion;
-  delete position.received;
-  if (newest !== undefined) Object.assign(position, { resourceVersion: newest, received: newest });
-  position.completeUntil = provenUntil;
+  Object.assign(position, { resourceVersion: newest, received: newest, completeUntil: provenUntil });
 }
 
 /**

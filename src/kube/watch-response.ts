@@ -17,7 +17,10 @@ export async function followWatch(
   { initial }: { initial: boolean },
 ): Promise<AttemptEnd> {
   const { cluster, position } = context;
-  const outcome = await readResponse(context, response, initial);
+  const next = takeLines(response.body, cluster.env, maxWatchLineBytes);
+  const read = async (): Promise<AttemptEnd> =>
+    (initial ? await readInitialState(context, next, response.sentAt) : undefined) ?? readChanges(context, next);
+  const outcome = await read().finally(() => response.body.destroy());
   if (outcome.kind === 'refused') {
     doubtBookmark(position, outcome.refusal);
     if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) {
@@ -29,20 +32,6 @@ export async function followWatch(
   const lastedLong = cluster.env.now() - response.at >= 6000 && !['dead', 'ahead'].includes(outcome.kind);
   if (lastedLong && !initial) Object.assign(position, { failures: 0, relists: 0 });
   return outcome;
-}
-
-async function readResponse(context: StreamContext, response: StreamedResponse, initial: boolean): Promise<AttemptEnd> {
-  const next = takeLines(response.body, context.cluster.env, maxWatchLineBytes);
-  try {
-    if (initial) {
-      const outcome = await readInitialState(context, next, response.sentAt);
-      if (outcome !== undefined) return outcome;
-    }
-    context.health.flows();
-    return await readChanges(context, next);
-  } finally {
-    response.body.destroy();
-  }
 }
 
 /** Reads the whole state, up to the end mark of a streaming list, and reports it as one list. */
@@ -94,6 +83,7 @@ export function noStreamingLists(cluster: Cluster): AttemptEnd {
 async function readChanges(context: StreamContext, next: NextLine): Promise<AttemptEnd> {
   const { cluster, target, position, signal, health } = context;
   const silence = createSilence(cluster.env, health, target.stream === 'pod');
+  health.flows();
   for (;;) {
     health.sure(position.completeUntil);
     // If the object is gone, anything that still comes is about another object.

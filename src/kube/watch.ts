@@ -9,11 +9,16 @@ import { readRefusal } from './status.ts';
 import { delay } from './env.ts';
 import { selectors, type WatchTarget } from './resource-path.ts';
 import { isExecFailure, stopError, waitingReason } from './server-errors.ts';
-import { doubtBookmark, reportList, type Health, type Position, type StreamContext } from './watch-position.ts';
+import {
+  doubtBookmark,
+  initialPosition,
+  reportList,
+  type Health,
+  type Position,
+  type Since,
+  type StreamContext,
+} from './watch-position.ts';
 import { followWatch, noStreamingLists } from './watch-response.ts';
-
-/** A state of a collection that another stream of the same resource has shown, and when (client ms). */
-export type Since = Readonly<{ resourceVersion: string; at: number }>;
 
 interface WatchOptions {
   signal: AbortSignal;
@@ -45,7 +50,7 @@ export async function watchObjects(
   { signal, deliver, health = unwatched(), since, once = false }: WatchOptions,
 ): Promise<void> {
   const { env, memory } = cluster;
-  const position = initialPosition(env.now(), since);
+  const position = initialPosition(since?.at ?? env.now(), since?.resourceVersion);
   const context: StreamContext = { cluster, target, position, signal, deliver, health };
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: RetryStep = { next: since ? 'resume' : 'relist', wait: [0, 0] };
@@ -77,24 +82,6 @@ export async function watchObjects(
     step = next;
   }
 }
-
-const initialPosition = (now: number, { resourceVersion, at }: Partial<Since> = {}): Position => ({
-  resourceVersion,
-  received: resourceVersion,
-  newest: resourceVersion,
-  failures: 0,
-  behind: 0,
-  relists: 0,
-  dead: 0,
-  foreign: 0,
-  renewed: false,
-  synced: false,
-  streamingFailures: 0,
-  completeUntil: at ?? now,
-  provenUntil: at ?? now,
-  keys: new Set(),
-  whole: false,
-});
 
 function countOutcome(position: Position, outcome: AttemptEnd): void {
   position.failures++;

@@ -28,7 +28,20 @@ export const rolloutViews: Views<RolloutResult> = {
     return [...ended, '', ...rolloutCardLines(numbers, { pen, columns })];
   },
   sentence: async ({ numbers }) => (await import('./text/wide.ts')).rolloutSentence(numbers),
-  document: rolloutReportOf,
+  document: ({ numbers, reports }) => {
+    const { probes, ...summary } = summaryOf(numbers);
+    const exits = reports.map(exitReportOf);
+    return {
+      apiVersion: 'podexit/v1',
+      kind: 'RolloutReport',
+      workload: workloadOf(summary.target),
+      summary,
+      exits,
+      probes,
+      // The same for all pods, except their images.
+      run: exits[0]?.run && { ...exits[0].run, image: undefined },
+    };
+  },
   rows: ({ reports }) => reports.map(exitReportOf),
   others: {
     name: async ({ reports }) => reports.map((await import('./text/wide.ts')).renderName).join(''),
@@ -46,21 +59,6 @@ export const rolloutViews: Views<RolloutResult> = {
 export interface RolloutResult {
   readonly numbers: RolloutNumbers;
   readonly reports: readonly Report[];
-}
-
-function rolloutReportOf({ numbers, reports }: RolloutResult): object {
-  const { probes, ...summary } = summaryOf(numbers);
-  const exits = reports.map(exitReportOf);
-  return {
-    apiVersion: 'podexit/v1',
-    kind: 'RolloutReport',
-    workload: workloadOf(summary.target),
-    summary,
-    exits,
-    probes,
-    // The same for all pods, except their images.
-    run: exits[0]?.run && { ...exits[0].run, image: undefined },
-  };
 }
 
 /** Splits `deployment/checkout` into kind and name. Several pods become a list of names; a selector is its name. */

@@ -36,7 +36,6 @@ type NamedKind = keyof typeof rows;
 const templates = ['jsonpath', 'jsonpath-as-json', 'custom-columns'] as const;
 
 export type Format = { kind: NamedKind } | { kind: (typeof templates)[number]; template: string };
-export type FormatKind = Format['kind'];
 
 export interface ReportFile {
   file: string;

@@ -54,7 +54,10 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
       : [subject, `kubelet started termination: preStop ${hook} runs`];
   },
   'stopping-again': ({ subject }) => [subject, 'kubelet started termination again: a new grace period', 'warning'],
-  'prestop-ended': ({ subject, container }) => [subject, ...hookEnd(container?.preStop)],
+  'prestop-ended': ({ subject, container: { preStop: hook } = {} }) => {
+    const [text, ink] = hookEnds[hook?.outcome ?? 'unknown'];
+    return [subject, `preStop ${hook?.kind ?? 'hook'} ${text}`, ink];
+  },
   'stop-signal': ({ subject, container }) => [subject, `${stopSignalName(container) ?? 'stop signal'} sent`],
   'ready-lost': ({ subject }) => [subject, 'not ready (its readiness probe failed)', 'dim'],
   'first-failure': () => ['requests', 'first request failed', 'bad'],
@@ -103,11 +106,6 @@ const hookEnds: Record<PreStopExit['outcome'], readonly [text: string, ink?: Ink
   'cut-off': ['still running at the end of the grace period', 'bad'],
   unknown: ['ended (result unknown)'],
 };
-
-function hookEnd(hook: PreStopExit | undefined): readonly [text: string, ink?: Ink] {
-  const [text, ink] = hookEnds[hook?.outcome ?? 'unknown'];
-  return [`preStop ${hook?.kind ?? 'hook'} ${text}`, ink];
-}
 
 /** `exited 0`, `exited 143 (SIGTERM)`, `OOMKilled`, `exited 137`, `probably exited`, `still running`. */
 export function exitText(container: Pick<ContainerTimeline, 'exit' | 'outcome' | 'stopSignal'>): string {

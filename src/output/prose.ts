@@ -35,11 +35,8 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { widt
     line.push({ ink, text });
     left -= textWidth(text);
   };
-  const words = tokens(
-    pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) })),
-    room - indent,
-  );
-  for (const { ink, text } of words) {
+  const letters = pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
+  for (const { ink, text } of tokens(letters, room - indent)) {
     if (isBlank({ text })) {
       if (textWidth(text) > left) startLine();
       else if (lines.length === 1 || !line.every(isBlank)) add(ink, text);
@@ -48,20 +45,13 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { widt
     let rest = text;
     while (rest !== '') {
       const columns = textWidth(rest);
-      const isEmpty = line.every(isBlank);
-      if (columns <= left) {
-        add(ink, rest);
-        rest = '';
-      } else if (!isEmpty && columns <= room - indent) {
-        startLine();
-      } else {
-        const head = cutToWidth(rest, left);
-        // If not even one wide character fits after the indent, it exceeds the line.
-        const taken = head === '' && isEmpty ? (graphemesOf(rest)[0] ?? rest) : head;
-        add(ink, taken);
-        rest = rest.slice(taken.length);
-        if (rest !== '') startLine();
-      }
+      if (columns > left && columns <= room - indent && !line.every(isBlank)) startLine();
+      const head = cutToWidth(rest, left);
+      // If not even one wide character fits after the indent, it exceeds the line.
+      const taken = head === '' && line.every(isBlank) ? (graphemesOf(rest)[0] ?? rest) : head;
+      add(ink, taken);
+      rest = rest.slice(taken.length);
+      if (rest !== '') startLine();
     }
   }
   return lines.map((one, index) => (index === 0 || one.every(isBlank) ? '' : ' '.repeat(indent)) + painted(pen, one));
@@ -114,7 +104,6 @@ export const textWidth = (text: string): number => (oneColumnEach.test(text) ? t
 export const piecesWidth = (pieces: readonly Piece[]): number =>
   pieces.reduce((sum, { text }) => sum + textWidth(text), 0);
 
-/** Pads to `width` columns with trailing blanks. */
 export const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - textWidth(text)));
 
 /** The widest cell of each column, in columns of a terminal. */

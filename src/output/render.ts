@@ -1,5 +1,5 @@
 /** A command's result in each format that it can be printed in. Only the asked renderer is loaded. */
-import type { Format, FormatKind } from './formats.ts';
+import type { Format } from './formats.ts';
 import { plainPen, type Pen } from './palette.ts';
 
 export interface Views<R> {
@@ -11,17 +11,11 @@ export interface Views<R> {
   document?(result: R): object;
   /** The rows of `-o custom-columns`; absent: the document is the only one. */
   rows?(result: R): object[];
-  others?: Partial<Record<FormatKind, (result: R) => string | Promise<string>>>;
+  others?: Partial<Record<Format['kind'], (result: R) => string | Promise<string>>>;
 }
 
 /** The result in a format. `pen` and `columns` are for text. */
-export async function render<R>(
-  format: Format,
-  views: Views<R>,
-  result: R,
-  pen: Pen = plainPen,
-  columns = Infinity,
-): Promise<string> {
+export async function render<R>(format: Format, views: Views<R>, result: R, pen = plainPen, columns = Infinity) {
   const own = views.others?.[format.kind];
   if (own) return own(result);
   const document = (): object => views.document?.(result) ?? (result as object);
@@ -35,11 +29,10 @@ export async function render<R>(
       return (await import('./machine/jsonpath.ts')).renderJsonPath(document(), format.template);
     case 'jsonpath-as-json':
       return (await import('./machine/jsonpath.ts')).renderJsonPathAsJson(document(), format.template);
-    case 'custom-columns':
-      return (await import('./machine/jsonpath.ts')).renderColumns(
-        views.rows?.(result) ?? [document()],
-        format.template,
-      );
+    case 'custom-columns': {
+      const rows = views.rows?.(result) ?? [document()];
+      return (await import('./machine/jsonpath.ts')).renderColumns(rows, format.template);
+    }
     case 'sentence':
       return `${(await import('./safe-text.ts')).forChat(await views.sentence(result))}\n`;
     default:

@@ -53,7 +53,7 @@ async function writeErrorOf(file: string): Promise<string | undefined> {
 /** Throws `usage.same-file` if a report is the recording, by any path. `recording`: the file and its flag. */
 export function assertDistinct(recording: { file: string; what: string }, reports: readonly ReportFile[]): void {
   const identity = identityOf(recording.file);
-  const same = identity === undefined ? undefined : reports.find(({ file }) => identityOf(file) === identity);
+  const same = identity && reports.find(({ file }) => identityOf(file) === identity);
   if (!same) return;
   throw new PodexitError(
     'usage.same-file',
@@ -101,9 +101,10 @@ export async function writeReports<R>(
 }
 
 /** The file of one pod, by its unique name: `exits/web-0.html` for `exits/POD.html`. */
-export function fileOfPod({ file, format }: ReportFile, pod: string): ReportFile {
-  return { file: `${file.slice(0, -basename(file).length)}${basename(file).replace('POD', () => pod)}`, format };
-}
+export const fileOfPod = ({ file, format }: ReportFile, pod: string): ReportFile => ({
+  file: `${file.slice(0, -basename(file).length)}${basename(file).replace('POD', () => pod)}`,
+  format,
+});
 
 /** Waits for a slow reader, as every command in a pipe does, but not for a reader that never opens the pipe. */
 async function writeWhole(file: string, text: string, { clock }: OutputPorts): Promise<void> {

@@ -10,9 +10,8 @@
 const defaultLimit = 500;
 
 /** Controls, format and bidi characters, line separators, everything drawn with no width, noncharacters, surrogates. */
-function unseen(): RegExp {
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
-}
+const unseen = (): RegExp =>
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 
 /** Tests first for plain ASCII, which most text is: V8 takes two milliseconds to look up the sets of `unseen`. */
 const withoutUnseen = (text: string, write: (character: string) => string): string =>
@@ -34,9 +33,8 @@ export function forTerminal(text: string, limit = defaultLimit): string {
 const workflowCommand = /(?<=^|\s)::(?=[a-z][^\n]*::)|##(?=\w*\[)/gi;
 
 /** Text or a quoted attribute value, in HTML or XML 1.0. The references are numeric because both know those. */
-export function forMarkup(text: string, limit = defaultLimit): string {
-  return forTerminal(text, limit).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
-}
+export const forMarkup = (text: string, limit = defaultLimit): string =>
+  forTerminal(text, limit).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /**
  * Prose in GitHub-flavoured Markdown, also inside a table's cell. An empty comment separates `@`, `#` and `GH-` from what
@@ -67,33 +65,26 @@ export const forChat = (text: string): string =>
   forTerminal(text, 2000).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** The message of a GitHub workflow command: one line, always. */
-export function forCommand(text: string, limit = 4 * defaultLimit): string {
-  return forTerminal(text, limit).replaceAll('%', '%25');
-}
+export const forCommand = (text: string, limit = 4 * defaultLimit): string =>
+  forTerminal(text, limit).replaceAll('%', '%25');
 
 /** A property's value in a GitHub workflow command. */
-export function forCommandProperty(text: string): string {
-  return forCommand(text, defaultLimit).replaceAll(':', '%3A').replaceAll(',', '%2C');
-}
+export const forCommandProperty = (text: string): string =>
+  forCommand(text, defaultLimit).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
 /** A JSON document, made safe to print: active and invisible characters become `\uXXXX`, which means the same. */
-export function forJson(json: string): string {
-  return escaped(json, units).replace(/##(?=\w*\[)/g, `${unit(0x23)}#`);
-}
+export const forJson = (json: string): string => escaped(json, units).replace(/##(?=\w*\[)/g, `${units('#')}#`);
 
 /** The same for YAML, in which two escapes of 16 bits do not form one character. */
-export function forYaml(yaml: string): string {
-  return escaped(yaml, (character) => (character.length > 1 ? longUnit(character) : units(character)));
-}
+export const forYaml = (yaml: string): string =>
+  escaped(yaml, (character) => (character.length > 1 ? `\\U${hexOf(character, 8)}` : units(character)));
 
 /** Escapes a whole document, except its line feeds. */
 const escaped = (document: string, write: (character: string) => string): string =>
   withoutUnseen(document, (character) => (character === '\n' ? character : write(character)));
 
 /** Whether a string contains anything that `forTerminal` would make visible. */
-export function hasUnseen(text: string): boolean {
-  return text.search(unseen()) >= 0;
-}
+export const hasUnseen = (text: string): boolean => text.search(unseen()) >= 0;
 
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -102,24 +93,17 @@ function cut(text: string, limit: number): string {
 }
 
 function visible(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
+  if (/\p{Cs}/u.test(character)) return '\ufffd';
   const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-  const hex = code.toString(16);
-  if (code > 0xffff) return `\\u{${hex}}`;
-  return shortEscapes[character] ?? (code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`);
+  if (character.length > 1) return `\\u{${hexOf(character)}}`;
+  return shortEscapes[character] ?? (character > '\xff' ? units(character) : `\\x${hexOf(character, 2)}`);
 }
 
-function units(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => unit(character.charCodeAt(index))).join('');
-}
+/** `\u2028` for each of its one or two UTF-16 units. */
+const units = (character: string): string => character.replace(/[^]/g, (unit) => `\\u${hexOf(unit, 4)}`);
 
-const unit = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
-const longUnit = (character: string): string => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
+const hexOf = (character: string, digits = 1): string =>
+  (character.codePointAt(0) ?? 0).toString(16).padStart(digits, '0');
 
 /** Several lines of our own that may quote strings from the cluster. */
-export const safeLines = (text: string): string =>
-  text
-    .split('\n')
-    .map((line) => forTerminal(line, 2000))
-    .join('\n');
+export const safeLines = (text: string): string => text.replace(/[^\n]+/g, (line) => forTerminal(line, 2000));

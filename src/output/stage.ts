@@ -4,10 +4,6 @@ import type { OutputPorts } from './ports.ts';
 import type { Report } from '../verdict/report.ts';
 import type { LookOptions, Stage, View } from './view.ts';
 
-export async function openStage(format: Format, look: LookOptions, ports: OutputPorts): Promise<Stage> {
-  return withErrorBoundary(await openView(format, look, ports), ports);
-}
-
 async function openView(format: Format, look: LookOptions, ports: OutputPorts): Promise<View> {
   if (isDocument(format)) {
     const end = async (report: Report): Promise<void> => {
@@ -23,7 +19,8 @@ async function openView(format: Format, look: LookOptions, ports: OutputPorts): 
 }
 
 /** An error in a renderer costs its output, not the trace. */
-function withErrorBoundary(view: View, { stderr }: OutputPorts): Stage {
+export async function openStage(format: Format, look: LookOptions, ports: OutputPorts): Promise<Stage> {
+  const view = await openView(format, look, ports);
   let broken = false;
   const guard = (work: () => void): void => {
     if (broken) return;
@@ -32,7 +29,9 @@ function withErrorBoundary(view: View, { stderr }: OutputPorts): Stage {
     } catch (error) {
       broken = true;
       view.close?.();
-      stderr.write(`podexit: the output failed and is now disabled: ${(error as Error).stack ?? String(error)}\n`);
+      ports.stderr.write(
+        `podexit: the output failed and is now disabled: ${(error as Error).stack ?? String(error)}\n`,
+      );
     }
   };
   return {

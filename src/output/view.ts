@@ -5,12 +5,6 @@ import type { Report } from '../verdict/report.ts';
 import type { StyleFlags } from './palette.ts';
 import type { Timestamps } from './time-text.ts';
 
-/** Receives each step, for renderers that show a run as it goes on. Read only. */
-export interface Audience {
-  /** `key` identifies the trace (traces.ts); meaningless in a run about one pod. */
-  step(trace: Trace, observation: Observation, key?: string): void;
-}
-
 export interface LookOptions extends StyleFlags {
   timestamps: Timestamps;
   /** Print the lines at the end, sorted: of a replay, in which nothing is waited for. */
@@ -24,7 +18,9 @@ export interface LookOptions extends StyleFlags {
 }
 
 /** What stdout shows in one format. */
-export interface View extends Audience {
+export interface View {
+  /** Shows a run as it goes on. Read only. `key` identifies the trace (traces.ts); meaningless in a run about one pod. */
+  step(trace: Trace, observation: Observation, key?: string): void;
   /** Shows the final report. */
   end(report: Report): void | Promise<void>;
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */

@@ -2,7 +2,7 @@
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
-import type { Audience } from '../output/view.ts';
+import type { View } from '../output/view.ts';
 import { firstTrace, type Traces } from './traces/traces.ts';
 
 /** A recording, or a live run that delivers what it observes and resolves at its end. */
@@ -15,7 +15,7 @@ export interface RunOptions {
   traces: Traces;
   /** Receives all observations of a turn, even if showing them failed. */
   record?: (observations: readonly Observation[]) => void;
-  audience?: Partial<Audience> & {
+  audience?: Partial<Pick<View, 'step'>> & {
     /** Receives, before the steps, all that arrived together, also what concerns no trace. */
     take?(observations: readonly Observation[]): void;
     /** The trace has ended, and its last step was shown. */
@@ -58,7 +58,7 @@ export async function run(options: RunOptions): Promise<Trace> {
   return firstTrace(traces) ?? emptyTrace;
 }
 
-export type Step = Parameters<Audience['step']>;
+export type Step = Parameters<View['step']>;
 
 /**
  * Collects what arrives in one turn of the event loop. A deletion makes several streams report within a few

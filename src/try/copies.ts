@@ -12,13 +12,7 @@ const copyLabel = 'podexit/copy';
 export const copyNames = ['today', 'patched'] as const;
 export type CopyName = (typeof copyNames)[number];
 
-export interface Copy {
-  readonly name: CopyName;
-  readonly labels: Record<string, string>;
-  readonly replicas: number;
-  readonly deployment: KubernetesObject;
-  readonly service: KubernetesObject;
-}
+export type Copy = ReturnType<typeof copyOf>;
 
 export interface CopyOptions {
   /** Six letters and digits, new for each try. */
@@ -51,7 +45,7 @@ export const ownerManifest = (
   }) as KubernetesObject;
 
 /** `workload`: today's or the patched one. `ownerUid`: of the ConfigMap. */
-export function copyOf(workload: KubernetesObject, name: CopyName, options: CopyOptions, ownerUid: string): Copy {
+export function copyOf(workload: KubernetesObject, name: CopyName, options: CopyOptions, ownerUid: string) {
   const { id, namespace, replicas, targetPort } = options;
   const labels = copyLabels(id, name);
   const metadata = {

@@ -89,18 +89,9 @@ const refused = (subject: string, because: string): PodexitError =>
 
 /** The workload and, for a manifest, the Services and budgets of its files. */
 async function readSubject(cluster: Cluster, around: Neighbours, options: PlanOptions, ports: Ports) {
-  const { target, manifests } = options;
-  if (manifests) return fromManifests(cluster, around, { manifests, target }, ports);
-  if (target) return { workload: await objectWithTemplate(cluster, target), neighbours: around };
-  throw new PodexitError('try.target', 'nothing to try was named', 'Name it: deployment/NAME or -f FILE');
-}
-
-async function fromManifests(
-  cluster: Cluster,
-  around: Neighbours,
-  { manifests: input, target }: { manifests: ManifestInput; target: Target | undefined },
-  ports: Ports,
-) {
+  const { target, manifests: input } = options;
+  if (!input && target) return { workload: await objectWithTemplate(cluster, target), neighbours: around };
+  if (!input) throw new PodexitError('try.target', 'nothing to try was named', 'Name it: deployment/NAME or -f FILE');
   const { manifests, broken } = await readManifests(input, ports);
   const [first] = broken;
   if (first) throw new PodexitError('try.manifest', `${first.file}:${first.line}: ${first.message}`, 'Mend the file.');

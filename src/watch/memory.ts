@@ -2,7 +2,7 @@
  * What a watch remembers for pods that terminate later: the last states of each object, found by the pod that they
  * concern. Bounded by what exists in the cluster and by time, however long the watch runs. Pure: its clock is the log's.
  */
-import type { ObservedObject, Pod } from '../model/kube.ts';
+import type { ObservedObject } from '../model/kube.ts';
 import type { Observation, ObservationOf } from '../model/observation.ts';
 import type { Event } from '../model/observe/event.ts';
 import { foldDated } from '../model/reduce/clocks.ts';
@@ -63,25 +63,6 @@ function createRings() {
   };
 }
 
-/** The last state of each pod that does not terminate. */
-function createPods() {
-  const pods = new Map<string, PackedPod>();
-  const packer = createPacker();
-  return {
-    put(o: PodSeen, pod: Pod): void {
-      const { uid, namespace = '' } = pod.metadata;
-      pods.set(uid, packer.pack(o, controllerOf(pod)?.uid ?? namespace));
-    },
-    forget: (uid: string): void => void pods.delete(uid),
-    recalled(uid: string): readonly Observation[] {
-      const packed = pods.get(uid);
-      return packed ? [packer.unpack(packed)] : [];
-    },
-    uids: () => pods.keys(),
-    size: (): number => pods.size,
-  };
-}
-
 /** The `Date` headers that bound the API server's clock. Hundreds come in a minute, and a few say all that they tell. */
 function createDates() {
   let dates: readonly ObservationOf<'dated'>[] = [];
@@ -101,15 +82,20 @@ function createDates() {
 export type Memory = ReturnType<typeof createMemory>;
 
 export function createMemory() {
-  const pods = createPods();
+  /** The last state of each pod that does not terminate, by its uid. */
+  const pods = new Map<string, PackedPod>();
+  const packer = createPacker();
+  const forget = (uid: string): void => void pods.delete(uid);
+  const stateOf = (uid: string): readonly Observation[] =>
+    [pods.get(uid)].flatMap((packed) => (packed ? packer.unpack(packed) : []));
   const dates = createDates();
   const rings = createRings();
   const putObject = (o: ObservationOf<'changed'> | ObservationOf<'listed'>, object: ObservedObject): void => {
     const isRemoved = o.kind === 'changed' && o.change === 'DELETED';
-    const { namespace = '', name } = object.metadata;
+    const { namespace = '', name, uid } = object.metadata;
     // Its trace has its Events; those of the next pod of this name are still to come.
-    if (object.kind === 'Pod' && isRemoved) rings.forget(aboutKey(namespace, 'Pod', name));
-    if (object.kind === 'Pod') return isRemoved ? undefined : pods.put(o, object);
+    if (object.kind === 'Pod' && isRemoved) return rings.forget(aboutKey(namespace, 'Pod', name));
+    if (object.kind === 'Pod') return void pods.set(uid, packer.pack(o, controllerOf(object)?.uid ?? namespace));
     const key = rememberedKey(object);
     if (object.kind === 'Event') {
       if (isRemoved || isOld(object, o.at - rememberedMs) || isAmong(rings.recalled(key), object)) return;
@@ -124,7 +110,7 @@ export function createMemory() {
   return {
     take(o: Observation): void {
       rings.sweep(o.at);
-      goneIn(o, pods.uids()).forEach(pods.forget);
+      goneIn(o, pods.keys()).forEach(forget);
       if (o.kind === 'changed') return putObject(o, o.object);
       if (o.kind === 'listed') {
         // The Lease of a node is listed each time that a pod terminates there.
@@ -135,11 +121,11 @@ export function createMemory() {
         rings.put('streams', o, 64, Infinity); // gaps, resumed streams and the like, of all streams
     },
     date: dates.take,
-    forget: pods.forget,
+    forget,
     /** What concerns the pod, in the order of observation; `subject` learns its owners. */
     about(subject: Subject): Observation[] {
       const { uid, name, namespace = '' } = subject;
-      const own = pods.recalled(uid);
+      const own = stateOf(uid);
       for (const object of own.flatMap(objectsOf)) learn(subject, object);
       const found = [...own, ...rings.lists(), ...dates.all()];
       // Learning from an owner adds its own owner to the map, which this loop then visits too.
@@ -150,16 +136,13 @@ export function createMemory() {
         found.push(...states, ...rings.recalled(aboutKey(namespace, kind, ownerName)));
       }
       const node = subject.node ?? '';
-      const keys = [
-        ...['streams', `Node/${node}`, `Lease/${node}`, aboutKey('', 'Node', node)],
-        ...[aboutKey(namespace, 'Pod', name), aboutKey(namespace, 'HorizontalPodAutoscaler', '')],
-        ...rings.beside(namespace),
-      ];
-      return joined([...found, ...keys.flatMap(rings.recalled)]);
+      const ofNode = ['streams', `Node/${node}`, `Lease/${node}`, aboutKey('', 'Node', node)];
+      const beside = [aboutKey(namespace, 'Pod', name), aboutKey(namespace, 'HorizontalPodAutoscaler', '')];
+      return joined([...found, ...[...ofNode, ...beside, ...rings.beside(namespace)].flatMap(rings.recalled)]);
     },
-    stateOf: pods.recalled,
+    stateOf,
     statesOf: rings.recalled,
-    sizes: () => ({ pods: pods.size(), objects: rings.size() }),
+    sizes: () => ({ pods: pods.size, objects: rings.size() }),
   };
 }
 

@@ -10,7 +10,7 @@ import { exitLines, exitDocument, jsonDocument, jsonLine, type WatchListener, ty
 import type { WatchFormat } from './group.ts';
 import { summaryText, type ExitNumbers, type WorkloadCounts } from './exit-counts.ts';
 import type { Timestamps } from '../output/time-text.ts';
-import { createPainting, type TerminalOptions } from '../output/text/screen.ts';
+import { createPainting } from '../output/text/screen.ts';
 import { durationText } from '../output/text/status.ts';
 import { plural } from '../verdict/words.ts';
 import type { ServiceReady } from './services.ts';
@@ -58,14 +58,24 @@ function linesView(look: LookOptions, ports: OutputPorts, write: (text: string) 
 }
 
 function tableView(look: LookOptions, ports: OutputPorts, state: () => WatchState): WatchView {
-  const table = createWatchTable(viewOptions(look, ports), state);
-  const { say, close } = repainting(ports, table);
+  const options = viewOptions(look, ports);
+  const { clock, timestamps } = options;
+  const pen = penFor(options.style);
+  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
+    watchFrame(state(), clock.now(), { pen, columns, rows, timestamps }),
+  );
+  const { say, close } = repainting(ports, painting);
   return {
-    exit: table.changed,
+    exit: () => add([]),
     say,
     close,
+    /** Replaces the table by its last state and the summary. */
     end(...numbers) {
-      table.end(summaryText(...numbers));
+      leave([
+        ...state().last.flatMap((exit) => exitLines(pen, exit, timestamps, options.columns())),
+        '',
+        pen.paint('strong', pen.letters(forTerminal(summaryText(...numbers), 2000))),
+      ]);
       close();
     },
   };
@@ -86,27 +96,6 @@ export interface WatchState {
 
 /** Exits, workloads and Services that the table can show; a low window shows fewer. */
 export const mostRows = { last: 10, worst: 5, services: 5 } as const;
-
-function createWatchTable(options: TerminalOptions, state: () => WatchState) {
-  const { clock, timestamps } = options;
-  const pen = penFor(options.style);
-  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
-    watchFrame(state(), clock.now(), { pen, columns, rows, timestamps }),
-  );
-  return {
-    ...painting,
-    /** Requests a repaint. */
-    changed: (): void => add([]),
-    /** Replaces the table by its last state and the summary. */
-    end: (summary: string): void =>
-      leave([
-        ...state().last.flatMap((exit) => exitLines(pen, exit, timestamps, options.columns())),
-        '',
-        pen.paint('strong', pen.letters(forTerminal(summary, 2000))),
-      ]),
-    close: (): void => leave([]),
-  };
-}
 
 function watchFrame(
   state: WatchState,

@@ -10,7 +10,6 @@ import { runLive } from '../run/group/run-live.ts';
 import type { Group, GroupListener } from '../run/group/group.ts';
 import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { inSession, type Session } from '../run/session.ts';
-import { missedText } from '../run/streams/pod-observer.ts';
 import { isTerminatingPod, type Watched } from '../run/streams/watched.ts';
 import { createTraceReports } from '../run/ending/trace-end.ts';
 import { narrowPod } from '../model/kube.ts';
@@ -167,10 +166,10 @@ async function follow(
   const listener: GroupListener = {
     alive: watch.alive,
     // A pod that was removed at once has a trace: its removal shows how.
-    missed(pod, why) {
+    missed(pod, text) {
       if (isTerminatingPod(pod)) return;
       tell.unseen(traces.placeOf(narrowPod(pod)));
-      warn(missedText(pod, why));
+      warn(text);
     },
   };
   try {

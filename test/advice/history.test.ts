@@ -26,6 +26,11 @@ interface Made {
 
 const range = (seconds: number) => ({ min: seconds, max: seconds });
 
+const instant = (seconds: number) => {
+  const at = new Date(Date.UTC(2026, 10, 30) + seconds * 1000).toISOString();
+  return { earliest: at, latest: at };
+};
+
 function exit({
   drain,
   hook = 0,
@@ -44,6 +49,10 @@ function exit({
     pod: { namespace, name: `${workload}-x`, uid: 'u', owner: { kind, name: workload } },
     grace: { effectiveSeconds: grace },
     totalSeconds: hook + drain + 1,
+    marks: [
+      { name: 'stopping', at: instant(0) },
+      { name: 'exited', at: instant(hook + drain) },
+    ],
     containers: [
       {
         name: 'app',

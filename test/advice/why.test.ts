@@ -144,13 +144,14 @@ it('a successor that is created before the kubelet stops the pod shows a forced 
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'forced' });
   }));
 
-it('a drain is reported as likely, not as known', () =>
+it('a drain is not taken for known: the cordon of the node is a moment among others', () =>
   serving('drain-with-pdb', {}, async (one) => {
     await playOut(one, 'drain-with-pdb');
     const { stdout } = await runMain(['why', one.server.pod, '-o', 'json', ...one.flags]);
     expect(JSON.parse(stdout)).toMatchObject({
       trigger: 'unknown',
-      by: 'a client that no Event names, perhaps kubectl drain: its node was cordoned',
+      by: 'a client that no Event names, or a controller whose Event was dropped',
+      moments: expect.arrayContaining([expect.objectContaining({ name: 'cordoned' })]) as unknown,
     });
   }));
 

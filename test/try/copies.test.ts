@@ -22,7 +22,7 @@ interface Made {
 const copies = (workload: KubernetesObject) =>
   copyNames.map((name) => {
     const { deployment, service } = copyOf(workload, name, options, 'owner-uid');
-    return { deployment: deployment as unknown as Made, service: service as unknown as Made };
+    return { deployment, service: service as unknown as Made };
   });
 
 const workloadWith = (labels: Record<string, string>, podSpec: object = {}): KubernetesObject =>

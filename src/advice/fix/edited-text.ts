@@ -1,12 +1,25 @@
 /** Applies edits to the text of a manifest: what no edit changes stays byte for byte, and each change gets a comment that says why. */
 import { isDeepStrictEqual } from 'node:util';
-import { parseAllDocuments, parseDocument } from 'yaml';
-import { valueIn, yaml11 } from '../manifests.ts';
+import {
+  Document,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  parseAllDocuments,
+  parseDocument,
+  Scalar,
+  visit,
+} from 'yaml';
+import type { Node, YAMLMap, YAMLSeq } from 'yaml';
+import { isObject } from '../../model/observe/read.ts';
+import { valueIn, yaml11, yamlWritten } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
-import { editedValue, type Edit } from './edit.ts';
-import { isJson, withComment, withField, type YamlSource } from './text-changes.ts';
+import { childOf, editedValue, type Edit } from './edit.ts';
 
-/** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without changing what else it says. */
+/** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without a change of what else it says, or the loss of a comment. */
 export function editedText(
   text: string,
   objects: readonly { document: number; at: Path; edits: readonly Edit[] }[],
@@ -28,20 +41,135 @@ function documentTexts(text: string): string[] {
 
 function editedDocument(text: string, edits: readonly Edit[]): string | undefined {
   const [, mark = '', body = '', end = ''] = /^(\ufeff?)(.*?)(\n?)$/s.exec(text) ?? [];
-  const valueOf = (own: string): unknown => valueIn(sourceOf(own).document);
+  const valueOf = (own: string): unknown => valueIn(documentOf(own));
   const withEdit = (own: string, edit: Edit): string => {
-    const edited = withField(sourceOf(own), edit.path, editedValue(valueOf(own), [edit]));
+    const edited = withValue(own, rootOf(documentOf(own)), edit.path, editedValue(valueOf(own), [edit]));
     return isJson(text) ? edited : commentedText(edited, edit);
   };
   const wanted = editedValue(valueOf(`${body}\n`), edits);
   const edited = edits.reduce(withEdit, `${body}\n`);
-  return isDeepStrictEqual(valueOf(edited), wanted) ? mark + edited.slice(0, -1) + end : undefined;
+  const isKept = commentsIn(body).every((comment) => edited.includes(comment));
+  return isKept && isDeepStrictEqual(valueOf(edited), wanted) ? mark + edited.slice(0, -1) + end : undefined;
 }
 
-const sourceOf = (text: string): YamlSource => {
-  return { text, document: parseDocument(text, { ...yaml11, logLevel: 'error' }) };
+const documentOf = (text: string): Document.Parsed => parseDocument(text, { ...yaml11, logLevel: 'error' });
+
+/** With a comment above the line of the deepest existing part of the path, or of the braces that it is in. */
+export function commentedText(text: string, { path, why }: Pick<Edit, 'path' | 'why'>): string {
+  const document = documentOf(text);
+  const entries = path.map((_, at) =>
+    path.slice(0, at + 1).reduce<Entry | undefined>((one, step) => one && entryIn(one.node, step), rootOf(document)),
+  );
+  const entry = entries.findLast((one) => one && !one.inFlow);
+  const start = lineStart(text, (entry ?? rootOf(document)).start);
+  const comment = commentLine(why);
+  const isThere = text.slice(lineStart(text, start - 1), start).includes(comment);
+  // Above the line of three dashes, it would be a comment of the document before.
+  if ((!entry && isBlock(document.contents)) || text.startsWith('---', start) || isThere) return text;
+  return spliced(text, start, start, linesText([comment], text.slice(start).search(/[^ ]|$/), text));
+}
+
+export const commentLine = (text: string): string => `# ${text.replace(/\s+/g, ' ')}`;
+
+const isJson = (text: string): boolean => /^\s*[{[]\s*["{[]/.test(text);
+
+/** A field or an item. `start`: the offset of its key, or of the item. */
+type Entry = Readonly<{ start: number; node: Node | null; inFlow: boolean }>;
+
+const rootOf = ({ contents }: Document.Parsed): Entry => {
+  return { start: contents?.range[0] ?? 0, node: contents, inFlow: false };
 };
 
-/** With a comment above what is deepest on the path. */
-export const commentedText = (text: string, { path, why }: Pick<Edit, 'path' | 'why'>): string =>
-  withComment(sourceOf(text), path, why);
+function entryIn(node: Node | null, step: string | number): Entry | undefined {
+  const inFlow = isCollection(node) && node.flow === true;
+  if (isSeq<Node>(node)) {
+    const item = node.items.find((one, at) => at === step || (isMap(one) && one.get('name') === step));
+    return item && { start: startOf(item), node: item, inFlow };
+  }
+  const pair = isMap<Node, Node | null>(node)
+    ? node.items.find(({ key }) => isScalar(key) && key.value === step)
+    : undefined;
+  return pair && { start: startOf(pair.key), node: pair.value, inFlow };
+}
+
+const startOf = (node: Node): number => node.range?.[0] ?? 0;
+
+function withValue(text: string, { node, start }: Entry, [step, ...rest]: Path, wanted: unknown): string {
+  if (step === undefined || !isCollection(node) || node.items.length === 0) return withNode(text, node, start, wanted);
+  const child = entryIn(node, step);
+  const value = childOf(wanted, step);
+  if (child) return withValue(text, child, rest, value);
+  const [first] = node.items;
+  if (isBlock(node) && isPair<Node>(first)) {
+    const [column, end] = [columnOf(text, startOf(first.key)), endOf(text, node, startOf(first.key))];
+    return spliced(text, end, end, linesText(blockLines({ [step]: value }), column, text));
+  }
+  const end = contentEnd(text, node.items.at(-1));
+  return spliced(text, end, end, `, ${flowText(step, text)}: ${flowText(value, text)}`);
+}
+
+/** With another value: lines of a block stay lines, below the comments that were among them. */
+function withNode(text: string, node: Node | null, key: number, wanted: unknown): string {
+  const [first] = isBlock(node) ? node.items : [];
+  if (isPair<Node>(first) && isObject(wanted)) {
+    const [start, end] = [lineStart(text, startOf(first.key)), endOf(text, node, key)];
+    const lines = [...commentsIn(text.slice(start, end)), ...blockLines(wanted)];
+    return spliced(text, start, end, linesText(lines, startOf(first.key) - start, text));
+  }
+  const end = contentEnd(text, node);
+  const start = Math.min(end, node ? startOf(node) : end);
+  const own = `${start === end ? ' ' : ''}${flowText(wanted, text)}${text[end - 1] === '\n' ? eolOf(text) : ''}`;
+  return spliced(text, start, end, own);
+}
+
+const spliced = (text: string, start: number, end: number, own: string): string =>
+  text.slice(0, start) + own + text.slice(end);
+
+const blockLines = (map: object): string[] =>
+  new Document(map, yamlWritten).toString({ lineWidth: 0 }).trimEnd().split('\n');
+
+const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
+
+const linesText = (lines: readonly string[], column: number, text: string): string =>
+  lines.map((line) => ' '.repeat(column) + line + eolOf(text)).join('');
+
+const isBlock = (node: Node | null): node is YAMLMap | YAMLSeq => isCollection(node) && !node.flow;
+
+/** The offset after the last character of a value, or of a key without one, before any comment. */
+function contentEnd(text: string, value: unknown): number {
+  const node = (isPair(value) ? (value.value ?? value.key) : value) as Node | null;
+  if (isBlock(node)) return contentEnd(text, node.items.at(-1));
+  const [start, end] = node?.range ?? [0, 0];
+  // Its place is after the blanks.
+  if (start === end) return text.slice(0, start).trimEnd().length;
+  const isBlockText = isScalar(node) && (node.type === Scalar.BLOCK_LITERAL || node.type === Scalar.BLOCK_FOLDED);
+  const isKept = isBlockText && /^\S*\+/.test(text.slice(start, end));
+  return isBlockText && !isKept ? start + text.slice(start, end).trimEnd().length : end;
+}
+
+const lineStart = (text: string, offset: number): number => text.lastIndexOf('\n', offset - 1) + 1;
+
+const columnOf = (text: string, offset: number): number => offset - lineStart(text, offset);
+
+/** The start of the line after a value in lines, and after the comments below it that are indented deeper than its key. */
+function endOf(text: string, node: Node | null, key: number): number {
+  const deeperComments = new RegExp(`(?:(?:[ \\t]*\\r?\\n)* {${columnOf(text, key) + 1},}#.*\\n)*`, 'y');
+  const end = contentEnd(text, node);
+  deeperComments.lastIndex = lineStart(text, end) === end ? end : text.indexOf('\n', end) + 1;
+  deeperComments.test(text);
+  return deeperComments.lastIndex;
+}
+
+function commentsIn(lines: string): string[] {
+  const lexemes = [...new Lexer().lex(lines)];
+  // The lexer writes this character before a scalar, which can begin with # too.
+  return lexemes.filter((one, at) => one.startsWith('#') && lexemes[at - 1] !== '\x1f').map((one) => one.trimEnd());
+}
+
+/** A value in one line. */
+function flowText(value: unknown, text: string): string {
+  if (isJson(text)) return JSON.stringify(value);
+  const document = new Document(value, yamlWritten);
+  visit(document, { Collection: (_key, node) => void (node.flow = true) });
+  return document.toString({ lineWidth: 0 }).trimEnd();
+}

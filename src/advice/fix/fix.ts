@@ -20,10 +20,9 @@ import { manifestOf, readNamespace, readPodToDelete, readWithKind } from '../rea
 import { situationIn } from '../live-pod.ts';
 import { situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
-import { editedText } from './edited-text.ts';
+import { commentLine, editedText } from './edited-text.ts';
 import { editsOf, type Consent, type Remedy } from '../remedies.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
-import { commentLine } from './text-changes.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 

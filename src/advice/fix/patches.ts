@@ -6,8 +6,7 @@ import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 import type { Path } from '../container-spec.ts';
 import { yamlWritten } from '../manifests.ts';
 import { childOf, editedValue, strategicPatch, type Edit } from './edit.ts';
-import { commentedText } from './edited-text.ts';
-import { commentLine } from './text-changes.ts';
+import { commentedText, commentLine } from './edited-text.ts';
 
 export function yamlOf(value: unknown): string {
   const document = new Document(value, { ...yamlWritten, aliasDuplicateObjects: false });

@@ -30,7 +30,7 @@ function recommendationOf(group: readonly ExitSample[]) {
   const versions = distinct(group.map(({ version }) => version)).sort();
   const namespaces = distinct(group.map(({ namespace }) => namespace)).sort();
   const graces = distinct(group.map(({ graceSeconds }) => graceSeconds)).sort((a, b) => a - b);
-  const used = upperEnds((sample) => (sample.killed ? undefined : usedOf(sample)));
+  const used = upperEnds((sample) => (sample.killed ? undefined : sample.used));
   const unmeasured = group.length - used.length - killed.length;
   const warnings: [boolean, string][] = [
     [versions.length > 1, `a mixture of ${versions.length} versions: an older one may need another grace period`],
@@ -54,12 +54,6 @@ function recommendationOf(group: readonly ExitSample[]) {
     warnings: warnings.flatMap(([applies, text]) => (applies ? [text] : [])),
   };
 }
-
-const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
-  used ??
-  (hook || drain
-    ? { min: (hook?.min ?? 0) + (drain?.min ?? 0), max: (hook?.max ?? 0) + (drain?.max ?? 0) }
-    : undefined);
 
 /** `used`: seconds of the grace period that the exits without a kill used. */
 function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], used: readonly number[]) {

@@ -48,6 +48,23 @@ function companions(spec: Situation): Problem[] {
   });
 }
 
+/** A proxy sleeps for the delay that it is given, and serves no longer. */
+function injectedDelay(spec: Situation): Problem[] {
+  const { graceSeconds, podPath: path } = spec;
+  const { name, delaySeconds, delayKey, isOnPath } = spec.injected ?? {};
+  if (delaySeconds === undefined || graceSeconds === 0) return [];
+  if (delaySeconds >= graceSeconds) {
+    const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
+    return [warning('timeout-exceeds-grace', message, { advice: 'Shorten it, or raise the grace period.', path })];
+  }
+  const late = containersThatServe(spec).find((one) => (hookSecondsOf(one) ?? 0) > delaySeconds);
+  if (!isOnPath || !late) return [];
+  const message = `the injected ${name} has a delay of ${delaySeconds}s: unless it is a native sidecar, it stops while the preStop hook of ${late.name} lets it serve for ${hookSecondsOf(late)}s`;
+  return [
+    note('companion-stops-first', message, { advice: 'Let its delay outlast the hook and work after it.', path }),
+  ];
+}
+
 function unprobed(spec: Situation): Problem[] {
   return containersThatServe(spec)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
@@ -132,8 +149,10 @@ function budgets(spec: Situation): Problem[] {
   const { most = 0 } = spec.capacity;
   const code = 'budget-blocks-eviction';
   const otherwise = ': kubectl drain waits forever otherwise.';
-  if (spec.budgets.length > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
-    const message = `the eviction API refuses a pod that several budgets cover (${spec.budgets.map(({ name }) => name).join(', ')})`;
+  // Copies in a folder are one object.
+  const byName = new Map(spec.budgets.map((one) => [one.name, one]));
+  if (byName.size > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
+    const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;
     return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
   return spec.budgets.flatMap((budget) => {
@@ -147,11 +166,12 @@ function budgets(spec: Situation): Problem[] {
 const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable === 0 || maxUnavailable === '0%';
 
 /** Another replica helps only if the budget does not keep all of them, and if nothing speaks against it. */
-function remedyFor(budget: BudgetSpec, { capacity: { single, autoscaler } }: Situation): string {
+function remedyFor(budget: BudgetSpec, { capacity: { single, autoscaler, replicas, most = 0 } }: Situation): string {
   if (allowsNone(budget)) return 'Set maxUnavailable to 1 or more';
   if (budget.minAvailable === '100%') return 'Lower minAvailable';
   if (single.length > 0) return 'Relax minAvailable or maxUnavailable, and accept the gap';
-  if (autoscaler !== undefined) return `Raise the minimum of ${autoscaler}, or relax the budget`;
+  const bound = most <= (replicas ?? 0) ? ' and the maximum' : '';
+  if (autoscaler !== undefined) return `Raise the minimum${bound} of ${autoscaler}, or relax the budget`;
   return 'Add a replica, if pods can share its work, or relax minAvailable or maxUnavailable';
 }
 
@@ -187,6 +207,6 @@ const unlessItMust =
     spec.capacity.rollout?.isRecreate && spec.capacity.inPlace.some(({ why }) => why === 'volume') ? [] : rule(spec);
 
 export const serviceRules = [
-  ...[unlessItMust(drainRace), companions, unprobed, publishedNotReady, missingPort],
+  ...[unlessItMust(drainRace), companions, injectedDelay, unprobed, publishedNotReady, missingPort],
   ...[unlessItMust(lastEndpoint), outageByRollout, blockedRollout, budgets, hostPorts],
 ];

@@ -43,7 +43,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   const isCancelled = cause?.trigger === 'taint' && moments.some((moment) => moment.name === 'taint-cancelled');
   return {
     uid,
-    ...(cause && !isCancelled ? cause : triggerOf(traces, next, moments)),
+    ...(cause && !isCancelled ? cause : triggerOf(traces, next)),
     owners,
     grace: stop && graceOf(stop, traces, read, next),
     moments,
@@ -110,45 +110,36 @@ function successorOf({ name, uid, stop, facts, pods }: Traces) {
     : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
   if (!created || !isPlausibleTime(created.earliest)) return undefined;
   return {
-    pod,
     /** ms since the epoch. The pod was removed by then, because another one has its name. */
     goneBy: created.latest,
     moment: { name: 'replacement-created', what: `the next ${name} was created`, ...created } satisfies WhyMoment,
   };
 }
 
-/** From the template or the replacement, because the pod is gone. A --grace-period of the deletion is unknown. */
+/** From the template, because the pod is gone. A --grace-period of the deletion is unknown. */
 function graceOf(
   stop: EventFacts,
   { owners: [owner], workloads }: Traces,
   read: readonly ReadableEvent[],
   next: Successor | undefined,
 ): PastGrace | undefined {
-  const { spec } = asObject(objectOf(owner, workloads));
-  const specs: [unknown, string][] = [
-    [asObject(asObject(spec)['template'])['spec'], `template of ${owner?.kind} ${owner?.name}`],
-    [next?.pod?.spec, `spec of its replacement ${next?.pod?.metadata?.name}`],
-  ];
-  const [found] = specs.flatMap(([podSpec, source]) => {
-    const seconds = asSeconds(asObject(podSpec)['terminationGracePeriodSeconds']);
-    return seconds === undefined ? [] : [{ seconds, source }];
-  });
-  if (!found) return undefined;
-  const end = stop.at + found.seconds * 1000;
+  const { spec } = asObject(asObject(asObject(objectOf(owner, workloads))['spec'])['template']);
+  const seconds = asSeconds(asObject(spec)['terminationGracePeriodSeconds']);
+  if (!owner || seconds === undefined) return undefined;
+  const end = stop.at + seconds * 1000;
   const lastSeen = Math.max(...read.flatMap(({ provesPresence, moment }) => (provesPresence ? moment.earliest : [])));
   const isGone = next !== undefined && next.goneBy < end - uncertaintyMs;
   const atItsEnd = isGone ? 'gone' : lastSeen > end + uncertaintyMs ? 'still-there' : 'unknown';
-  return { ...found, end: { earliest: end - uncertaintyMs, latest: end + uncertaintyMs }, atItsEnd };
+  const source = `template of ${owner.kind} ${owner.name}`;
+  return { seconds, source, end: { earliest: end - uncertaintyMs, latest: end + uncertaintyMs }, atItsEnd };
 }
 
 /** If no Event about the pod says it. `by`: who deleted it, as far as is known; completes "deleted by …". */
-function triggerOf(
-  traces: Traces,
-  next: Successor | undefined,
-  moments: readonly WhyMoment[],
-): { trigger: TriggerKind; by: string } {
+function triggerOf(traces: Traces, next: Successor | undefined): { trigger: TriggerKind; by: string } {
   const { deleted, facts, owners } = traces;
-  if (!deleted) return { trigger: 'unknown', by: clientText(traces, moments) };
+  // A controller writes one for each pod that it deletes; client-go drops those after 25 in a burst.
+  if (!deleted)
+    return { trigger: 'unknown', by: 'a client that no Event names, or a controller whose Event was dropped' };
   const by = `${deleted.kind} ${deleted.name}`;
   if (deleted.kind === 'Job') return { trigger: 'job', by };
   // A scale-down would not recreate the name, and a controller writes an Event when it replaces a failed pod.
@@ -171,20 +162,6 @@ function triggerOf(
   if (isRollout && isScaledDown) return { trigger: 'rollout', by: `a rollout of Deployment ${deployment}` };
   if (isScaledDown) return { trigger: 'scale-down', by: `${by}: Deployment ${deployment} was scaled down` };
   return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
-}
-
-/** Controllers write an Event for each pod that they delete; client-go drops those after 25 in a burst. */
-function clientText({ owners, facts, workloads }: Traces, moments: readonly WhyMoment[]): string {
-  const lost = owners.find((owner) => !owner.isInferred && !objectOf(owner, workloads));
-  if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;
-  const [owner] = owners;
-  const others = facts.filter(
-    (fact) => fact.reason === 'SuccessfulDelete' && fact.kind === owner?.kind && fact.name === owner.name,
-  );
-  if (owner && others.length >= 20)
-    return `${owner.kind} ${owner.name}, perhaps: it deleted at least ${others.length} others, and Events beyond 25 are dropped`;
-  const cordon = moments.findLast(({ name }) => name === 'cordoned' || name === 'uncordoned');
-  return `a client that no Event names${cordon?.name === 'cordoned' ? ', perhaps kubectl drain: its node was cordoned' : ''}`;
 }
 
 /** Pods that were stopped, according to Events, and are gone or failed; bad ends first, then the latest. */

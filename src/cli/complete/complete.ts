@@ -15,9 +15,6 @@ import { failOutcomes } from '../why.ts';
 import { commandFirst, withoutValue, wordsForCommander } from '../words.ts';
 import { shells } from './scripts.ts';
 
-/** ms. A completion should take a second at most, and starting two processes takes a part of it. */
-const timeoutMs = 800;
-
 /** cobra's ShellCompDirective: the shell completes files by itself, or it does not. */
 const directives = { files: ':0', nothing: ':4' } as const;
 
@@ -26,12 +23,14 @@ export async function complete(argv: readonly string[], program: Command, ports:
   const current = argv.at(-1) ?? '';
   const words = commandFirst(argv.slice(0, -1), program);
   const stop = new AbortController();
-  const cancel = ports.clock.setTimeout(() => stop.abort(), timeoutMs);
+  // A completion should take a second at most, and starting two processes takes a part of it.
+  const cancel = ports.clock.setTimeout(() => stop.abort(), 800);
   const timeout = new Promise<Candidate[]>((resolve) => stop.signal.addEventListener('abort', () => resolve([])));
-  const flags = flagsIn(words, program);
+  const command = program.commands.find((candidate) => candidate.name() === words[0]) ?? program;
+  const flags = flagsIn(words, { command, program });
   const names: AskNames = (what, before = '') =>
     Promise.race([namesOf(what, before, flags, ports, stop.signal).catch(() => []), timeout]);
-  const offer = await offerAt(words, current, program, names).catch((): Offer => []);
+  const offer = await offerAt(words, current, { command, program, names }).catch((): Offer => []);
   const timedOut = stop.signal.aborted;
   cancel();
   stop.abort();
@@ -63,8 +62,7 @@ async function topics(): Promise<Candidate[]> {
 }
 
 /** The flags that were typed so far, even after a command; an incomplete flag does not count. */
-function flagsIn(words: readonly string[], program: Command): Flags {
-  const command = program.commands.find((candidate) => candidate.name() === words[0]) ?? program;
+function flagsIn(words: readonly string[], { command, program }: Omit<Place, 'names'>): Flags {
   try {
     command.parseOptions(wordsForCommander(words, program));
   } catch {
@@ -90,9 +88,8 @@ type AskNames = (what: Named, before?: string) => Promise<Candidate[]>;
 type Place = Readonly<{ command: Command; program: Command; names: AskNames }>;
 
 /** `words`: those before the word under the cursor, which is `current`. */
-async function offerAt(words: readonly string[], current: string, program: Command, names: AskNames): Promise<Offer> {
-  const command = program.commands.find((candidate) => candidate.name() === words[0]) ?? program;
-  const place = { command, program, names };
+async function offerAt(words: readonly string[], current: string, place: Place): Promise<Offer> {
+  const { command } = place;
   const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
   if (flag !== undefined)
     return offerForFlag(place, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
@@ -136,18 +133,13 @@ const named: Readonly<Record<string, Named>> = {
 function offerForFlag({ command, names }: Place, option: Option | undefined, before: string, typed: string) {
   const name = option?.long ?? '';
   const known = values[`${command.name()} ${name}`] ?? values[name];
-  if (known && name === '--fail-on') return codesAfter(known, before, typed);
-  if (known) return asCandidates(known, before);
+  // Codes are separated by commas; those already typed are not offered again.
+  const done = name === '--fail-on' ? typed.split(',').slice(0, -1) : [];
+  const left = known?.filter((code) => !done.includes(code));
+  if (left) return asCandidates(left, before + done.map((code) => `${code},`).join(''));
   const what = Object.hasOwn(named, name) ? named[name] : undefined;
   if (what) return names(what, before);
   return /<(file|folder)>/.test(option?.flags ?? '') ? 'files' : [];
-}
-
-/** Codes are separated by commas; those already typed are not offered again. */
-function codesAfter(all: readonly string[], before: string, typed: string): Candidate[] {
-  const named = typed.split(',').slice(0, -1);
-  const codes = all.filter((code) => !named.includes(code));
-  return asCandidates(codes, before + named.map((code) => `${code},`).join(''));
 }
 
 /** The words that are neither flags nor their values, without the command's own name. */

@@ -1,6 +1,6 @@
 /** The completion scripts: each passes the words to `kubectl-podexit __complete` and shows the answer. */
 import { oneOf } from '../usage.ts';
-import type { AddCommand } from '../command.ts';
+import { newCommand, type AddCommand } from '../command.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
@@ -88,19 +88,14 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-podexit', 'kubectl-pode
 
 export const completionScripts: Record<(typeof shells)[number], string> = { bash, zsh, fish, powershell };
 
-export const addCompletion: AddCommand = (program, { stdout }, setExitCode) => {
-  program
-    .command('completion <shell>')
-    .description(`print the script for ${shells.join(', ')}`)
-    .addHelpText(
-      'before',
-      `Examples:
+const examples = `Examples:
   source <(kubectl-podexit completion bash)
   kubectl-podexit completion fish | source
-`,
-    )
-    .action((shell: string) => {
-      stdout.write(completionScripts[oneOf(shell, shells, 'completion')]);
-      setExitCode(0);
-    });
+`;
+
+export const addCompletion: AddCommand = (program, { stdout }) => {
+  const about = `print the script for ${shells.join(', ')}`;
+  newCommand(program, 'completion <shell>', about, examples).action((shell: string) =>
+    stdout.write(completionScripts[oneOf(shell, shells, 'completion')]),
+  );
 };

@@ -128,9 +128,7 @@ function spawnPlugin(exec: ExecEntry, { variables, platform }: Env, options: Spa
 }
 
 /** Only the command's name: arguments may hold secrets. */
-function nameOf({ command }: ExecEntry): string {
-  return `"${basename(command)}"`;
-}
+const nameOf = ({ command }: ExecEntry): string => `"${basename(command)}"`;
 
 function readCredential(exec: ExecEntry, output: string) {
   const answer = asObject(parseJson(output));
@@ -183,10 +181,7 @@ function authorityData({ certificateAuthorityData, certificateAuthority }: Clust
   return certificateAuthority === undefined ? undefined : readFileSync(certificateAuthority).toString('base64');
 }
 
-interface WindowsEnv {
-  readonly variables: Variables;
-  exists(file: string): boolean;
-}
+type WindowsEnv = Readonly<{ variables: Variables; exists: (file: string) => boolean }>;
 
 /**
  * Starts a credential plugin on Windows. Like kubectl, it looks the command up in PATH, with the extensions of PATHEXT.

@@ -10,7 +10,7 @@ import type { Exchange, Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
 import type { Transport } from './transport.ts';
 
-interface ClientOptions {
+interface ClientOptions extends Pick<Cluster, 'memory' | 'env' | 'closed' | 'clean'> {
   /** The API server's address. Its path, if any, is put before the path of every request. */
   base: URL;
   transport: Transport;
@@ -18,20 +18,8 @@ interface ClientOptions {
   userAgent: string;
   /** --request-timeout; 0 or absent: none. Streams are limited until their headers, writes until they are connected. */
   requestTimeoutMs?: number;
-  memory: ClusterMemory;
-  counts: RequestCounts;
-  env: Env;
-  /** Aborted when the cluster is closed: nothing is sent any more. */
-  closed: AbortSignal;
-  clean(text: string): string;
-}
-
-/** Requests to the API server; each is in exactly one of these. */
-interface RequestCounts {
-  /** Paths with their selectors: a watch that resumes, as each does after some minutes, is not counted again. */
-  watches: Set<string>;
-  logs: number;
-  others: number;
+  /** Each request is in exactly one. Watches by path and selectors: one that resumes is not counted again. */
+  counts: { watches: Set<string>; logs: number; others: number };
 }
 
 /** Every request of a run goes through here: one transport, one identity, one place for redirects and renewals. */
@@ -111,7 +99,7 @@ async function send(
   });
 }
 
-function count(counts: RequestCounts, { pathname, searchParams }: URL): void {
+function count(counts: ClientOptions['counts'], { pathname, searchParams }: URL): void {
   if (searchParams.has('watch'))
     counts.watches.add(`${pathname} ${searchParams.get('fieldSelector')} ${searchParams.get('labelSelector')}`);
   else counts[/\/pods\/[^/]+\/log$/.test(pathname) ? 'logs' : 'others'] += 1;

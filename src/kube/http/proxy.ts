@@ -17,7 +17,7 @@ export function chooseProxy(
   if (address === undefined) return undefined;
   const from = proxyUrl === undefined ? `${nameFor(base)} in the environment` : 'proxy-url in the kubeconfig';
   const url = readProxy(address, from);
-  const [username, password] = [url.username, url.password].map(decodeURIComponent);
+  const [username, password] = decoded(url, from);
   // Each form in which it may be echoed: as written, decoded, and as the proxy gets it.
   if (password) [url.password, password, `${username}:${password}`].forEach(redactor.hide);
   return url;
@@ -31,23 +31,20 @@ function readProxy(address: string, from: string): URL {
     const shown = url === undefined ? '' : ` ${shownProxy(url)}`;
     throw wrongProxy(`the proxy address${shown} (${from}) is not an http, https or socks5 URL`, `Correct ${from}.`);
   }
-  if (!isDecodable(url.username) || !isDecodable(url.password))
-    throw wrongProxy(
-      `the user or the password in the proxy address ${shownProxy(url)} (${from}) has a "%" that begins no %XX of UTF-8`,
-      `Correct ${from}: a "%" that is meant itself is written %25.`,
-    );
   // With socks5, Go lets the proxy resolve host names; Node's libraries call that socks5h.
   if (url.protocol === 'socks5:') return new URL(text.replace(/^socks5:/, 'socks5h:'));
   return url;
 }
 
 /** Go also refuses a URL with a wrong escape (net/url, "invalid URL escape"); Node's URL accepts it. */
-function isDecodable(text: string): boolean {
+function decoded(url: URL, from: string): string[] {
   try {
-    decodeURIComponent(text);
-    return true;
+    return [url.username, url.password].map(decodeURIComponent);
   } catch {
-    return false;
+    throw wrongProxy(
+      `the user or the password in the proxy address ${shownProxy(url)} (${from}) has a "%" that begins no %XX of UTF-8`,
+      `Correct ${from}: a "%" that is meant itself is written %25.`,
+    );
   }
 }
 

@@ -108,26 +108,18 @@ export const stateBar = (
 /** A tick for each half second with failures, as high as their share. Failed requests to the pod itself are not lost traffic. */
 export function probeLane({ target, via, sent, failed, slices }: ProbeResult, zero: number): Lane {
   const offset = (moment: number): string => `${((moment - zero) / 1000).toFixed(1)}s`;
-  const bar = (look: Look, from: number, to: number, title: string, height = 1): Bar => ({
-    look,
-    label: '',
-    height,
-    start: exactly(from),
-    end: exactly(to),
-    title,
-    lines: [`from ${offset(from)} to ${offset(to)}`],
-    evidence: [],
-  });
+  const bars = (look: Look, from: number, to: number, title: string, height = 1): Bar[] => {
+    const lines = [`from ${offset(from)} to ${offset(to)}`];
+    return stateBar(look, exactly(from), exactly(to), title).map((bar) => ({ ...bar, label: '', height, lines }));
+  };
   const [first, last] = [slices[0], slices.at(-1)];
   const detail = `${sent} requests, ${failed} failed`;
-  const failures = slices
-    .filter((slice) => slice.failed > 0)
-    .map((slice) => {
-      const look = via === 'pod-proxy' ? 'own' : 'failed';
-      const share = slice.failed / Math.max(1, slice.sent);
-      return bar(look, slice.from, slice.to, `${slice.failed} of ${slice.sent} failed`, share);
-    });
-  const whole = first && last ? [bar('answered', first.from, last.to, detail)] : [];
+  const look = via === 'pod-proxy' ? 'own' : 'failed';
+  const failures = slices.flatMap((slice) => {
+    const share = slice.failed / Math.max(1, slice.sent);
+    return share > 0 ? bars(look, slice.from, slice.to, `${slice.failed} of ${slice.sent} failed`, share) : [];
+  });
+  const whole = first && last ? bars('answered', first.from, last.to, detail) : [];
   return { name: target, detail, bars: [...whole, ...failures], points: [] };
 }
 

@@ -44,9 +44,7 @@ export interface XmlElement {
 }
 
 /** An XML 1.0 document in UTF-8. Whatever the strings hold, it is well-formed. */
-export function writeXml(root: XmlElement): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, '')}`;
-}
+export const writeXml = (root: XmlElement): string => `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, '')}`;
 
 function element({ name, attributes = {}, children = [], lines }: XmlElement, indent: string): string {
   const present = Object.entries(attributes).filter(([, value]) => value !== undefined);

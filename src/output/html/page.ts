@@ -116,13 +116,11 @@ function headOf(title: string): Html {
     </head>`;
 }
 
-function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html {
-  return markup`
-    <header>
-      <p class="eyebrow">${eyebrow}</p>
-      <h1><span class="${ink === 'warning' ? 'doubt' : ink}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
-    </header>`;
-}
+const headerOf = (eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html => markup`
+  <header>
+    <p class="eyebrow">${eyebrow}</p>
+    <h1><span class="${ink === 'warning' ? 'doubt' : ink}">${rowsOnly.pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+  </header>`;
 
 type Facts = readonly (readonly [string, string | undefined])[];
 
@@ -154,12 +152,10 @@ function imageText(reports: readonly Report[]): string | undefined {
   return [...new Set(images)].join(', ') || undefined;
 }
 
-function factsList(facts: Facts): Html {
-  const rows = facts.map(
-    ([name, value]) => value !== undefined && markup`<div><dt>${name}</dt><dd>${value}</dd></div>`,
-  );
-  return markup`<dl class="facts">${rows}</dl>`;
-}
+const factsList = (facts: Facts): Html => markup`
+  <dl class="facts">
+    ${facts.map(([name, value]) => value !== undefined && markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
 
 /** The card's rows as in a wide and in a narrow terminal, of which the page shows one; the fix is below, with buttons. */
 const cardBoxes = <T>(linesOf: (of: T, options: CardOptions) => readonly string[], of: T): Html[] =>

@@ -4,17 +4,8 @@ import { forTerminal } from '../safe-text.ts';
 import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
 import { markup, type Child, type Html } from './markup.ts';
 
-/** A lane. `label` is what a screen reader calls the picture; `height` is in pixels. */
-export interface LaneRow {
-  readonly name: string;
-  readonly detail: string;
-  readonly label: string;
-  readonly height: number;
-  readonly drawn: readonly Child[];
-}
-
 export interface Picture {
-  readonly rows: readonly LaneRow[];
+  readonly rows: readonly ReturnType<typeof row>[];
   /** The hover text of everything drawn; `data-item` is the index. */
   readonly items: readonly Item[];
   /** The kinds of bars in it. */
@@ -24,7 +15,9 @@ export interface Picture {
 export function drawTimeline(timeline: Timeline): Picture {
   const scale = scaleOf(timeline);
   const guides = guidesOf(timeline, scale);
-  const axis = ruler(timeline, scale, guides);
+  const seconds = [guides, ...ticks(scale), ...graceBand(timeline, scale)];
+  const since = `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`;
+  const axis = row('seconds', since, 'time axis', 56, seconds);
   return pictureOf(lanesOf(timeline), scale, axis, 46, 35.5, guides, gapRows(timeline, scale, guides));
 }
 
@@ -32,11 +25,11 @@ export function drawTimeline(timeline: Timeline): Picture {
 export function pictureOf(
   lanes: readonly Lane[],
   scale: Scale,
-  axis: LaneRow,
+  axis: Picture['rows'][number],
   height: number,
   pointY: number,
   guides?: Html,
-  gaps: readonly LaneRow[] = [],
+  gaps: Picture['rows'] = [],
 ): Picture {
   const items: Item[] = [];
   const remember = (item: Item): number => items.push(item) - 1;
@@ -51,13 +44,9 @@ export function pictureOf(
   return { rows: [axis, ...drawn, ...gaps], items, looks: present };
 }
 
-export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): LaneRow => ({
-  name,
-  detail,
-  label,
-  height,
-  drawn,
-});
+/** A lane. `label` is what a screen reader calls the picture; `height` is in pixels. */
+export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]) =>
+  ({ name, detail, label, height, drawn }) as const;
 
 /** Pixels. */
 export const pictureWidth = 960;
@@ -74,19 +63,23 @@ export function pictureSvg(picture: Picture): Html {
 }
 
 /** The lanes, and the legend below them. */
-export function drawnLanes(picture: Picture, top: number): Drawn {
+export function drawnLanes(picture: Picture, top: number) {
   const lanes = stack(picture.rows, top);
   const legend = legendOf(picture, lanes.bottom + 24);
-  return { drawn: [definitions, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
+  // Of the gaps.
+  const hatching = markup`
+    <svg width="0" height="0" class="defs" aria-hidden="true">
+      <defs>
+        <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">
+          <path class="hatch" d="M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6"></path>
+        </pattern>
+      </defs>
+    </svg>`;
+  return { drawn: [hatching, ...lanes.drawn, ...legend.drawn], bottom: legend.bottom };
 }
 
-export interface Drawn {
-  readonly drawn: readonly Html[];
-  readonly bottom: number;
-}
-
-/** Lanes one below the other, as positions in percent of their own SVGs. */
-function stack(rows: readonly LaneRow[], top: number): Drawn {
+/** Lanes one below the other, and where they end, as positions in percent of their own SVGs. */
+function stack(rows: Picture['rows'], top: number) {
   let bottom = top;
   const drawn = rows.map(({ name, detail, label, height, drawn: inside }) => {
     const middle = bottom + height / 2;
@@ -105,8 +98,12 @@ function stack(rows: readonly LaneRow[], top: number): Drawn {
   return { drawn, bottom };
 }
 
-/** Signs and colours, in as many lines as they need. Text is measured by its letters. */
-function legendOf({ looks: present }: Picture, top: number): Drawn {
+/**
+ * Signs and colours, in as many lines as they need: explained also on paper, where nothing can be hovered. Text is
+ * measured by its letters.
+ */
+function legendOf({ looks: present }: Picture, top: number) {
+  const signs = ['◆ observed', '◇ inferred, with the interval it lies in', '✗ SIGKILL', '┊ end of the grace period'];
   const entries = [
     ...signs.map((text) => ({ look: undefined, text })),
     ...looks.filter((look) => present.has(look)).map((look) => ({ look, text: lookTexts[look] })),
@@ -181,12 +178,7 @@ function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
     <g class="item" data-item="${index}" role="img" tabindex="0" aria-label="${label}"><title>${label}</title>${drawn}</g>`;
 }
 
-/** The row of seconds, with the grace period as the kubelet counts it. */
-function ruler(timeline: Timeline, scale: Scale, guides: Html): LaneRow {
-  const drawn = [guides, ...ticks(scale), ...graceBand(timeline, scale)];
-  return row('seconds', `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`, 'time axis', 56, drawn);
-}
-
+/** The grace period as the kubelet counts it. */
 function graceBand(timeline: Timeline, scale: Scale): Html[] {
   const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
   const end = graceEndOf(timeline);
@@ -198,9 +190,7 @@ function graceBand(timeline: Timeline, scale: Scale): Html[] {
 }
 
 function graceEndOf({ containers }: Timeline): number | undefined {
-  const ends = containers.flatMap(({ graceEnd }) =>
-    graceEnd && Number.isFinite(graceEnd.shown) ? [graceEnd.shown] : [],
-  );
+  const ends = containers.flatMap(({ graceEnd }) => graceEnd?.shown ?? []).filter(Number.isFinite);
   return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
@@ -216,8 +206,8 @@ function guidesOf(timeline: Timeline, scale: Scale): Html {
 }
 
 /** Hatched gaps, in which something may have been missed; one row per resource. */
-function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[] {
-  return [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
+const gapRows = ({ gaps, now }: Timeline, scale: Scale, guides: Html): Picture['rows'] =>
+  [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
     const own = gaps.filter((gap) => gap.resource === resource);
     const boxes = own.map(({ from, to = now, cause }) => {
       const box = rect('gap', scale, from, to, markup` y="8" height="20" rx="3"`);
@@ -226,25 +216,6 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): LaneRow[]
     const causes = [...new Set(own.map(({ cause }) => cause))].join(', ');
     return row(`gap: ${resource}`, causes, `gaps in ${resource}`, 36, [guides, ...boxes]);
   });
-}
-
-/** Explained also on paper, where nothing can be hovered. */
-const signs = [
-  '◆ observed',
-  '◇ inferred, with the interval it lies in',
-  '✗ SIGKILL',
-  '┊ end of the grace period',
-] as const;
-
-/** The hatching of gaps. */
-const definitions = markup`
-  <svg width="0" height="0" class="defs" aria-hidden="true">
-    <defs>
-      <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">
-        <path class="hatch" d="M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6"></path>
-      </pattern>
-    </defs>
-  </svg>`;
 
 export interface Scale {
   /** ms, client's clock. */
@@ -258,7 +229,7 @@ function scaleOf({ marks, phases, containers, zero }: Timeline): Scale {
   const moments = [...marks.map(({ at }) => at), ...phases.flatMap(({ start, end }) => [start, end])];
   const first = Math.min(zero, ...moments.map(({ earliest, shown, open }) => (open ? shown : earliest)));
   const last = Math.max(zero + 100, ...moments.map(({ latest }) => latest));
-  const graceEnds = containers.flatMap(({ graceEnd }) => (graceEnd ? [graceEnd.shown] : []));
+  const graceEnds = containers.flatMap(({ graceEnd }) => graceEnd?.shown ?? []);
   // A much longer grace period does not widen the axis.
   const end = Math.max(last, ...graceEnds.filter((graceEnd) => graceEnd - zero <= (last - zero) * 2.5));
   const pad = (end - first) * 0.03;
@@ -298,6 +269,5 @@ export function ticks(scale: Scale): Html[] {
 /** The next of 1, 2, 5 × 10ⁿ, and never finer than a millisecond. */
 function roundStep(wanted: number): number {
   const power = 10 ** Math.floor(Math.log10(wanted));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= wanted * 0.999) ?? wanted;
-  return Math.max(0.001, step);
+  return Math.max(0.001, power * ([1, 2, 5].find((factor) => factor * power >= wanted * 0.999) ?? 10));
 }

@@ -2,10 +2,11 @@
  * `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language: text around `{path}`,
  * `{"text"}`, `{range path}…{end}`; and `-o custom-columns=HEADER:PATH,…`.
  */
-import { JSONPath } from 'jsonpath-plus';
+import { JSONPath, type JSONPathOptions } from 'jsonpath-plus';
 import { PodexitError } from '../../errors.ts';
 import { columnsOf } from '../prose.ts';
-import { forJson, forTerminal } from '../safe-text.ts';
+import { forTerminal } from '../safe-text.ts';
+import { jsonText } from './json.ts';
 
 /** `source`: as it is written in the template. `path`: for the library, from the report or from the current item. */
 interface Path {
@@ -23,13 +24,15 @@ type TemplatePart = { readonly text: string } | Path;
  * for a path that matches nothing. As in kubectl, only newlines of the template are printed.
  * Throws a PodexitError (`output.jsonpath`) that names the part which cannot be evaluated.
  */
-export function renderJsonPath(report: object, template: string): string {
-  return fill(readTemplate(template), report, report);
-}
+export const renderJsonPath = (report: object, template: string): string =>
+  resultsOf(readTemplate(template), report, report)
+    .map((part) => (typeof part === 'string' ? part : part.map(print).join(' ')))
+    .join('');
 
 /** Every result of the template's paths as one JSON array, four spaces deep, with a final newline. */
 export function renderJsonPathAsJson(report: object, template: string): string {
-  return `${forJson(JSON.stringify(collect(readTemplate(template), report, report), null, 4))}\n`;
+  const results = resultsOf(readTemplate(template), report, report).filter((part) => typeof part !== 'string');
+  return `${jsonText(results.flat(), 4)}\n`;
 }
 
 /** A header, and a line for each row; like kubectl's, with `<none>` for a path that matches nothing. */
@@ -50,42 +53,32 @@ export function readColumns(template: string): { header: string; path: Path }[] 
   });
 }
 
-function fill(parts: readonly TemplatePart[], root: unknown, here: unknown): string {
-  const texts = parts.map((part) => {
+/** The text of each part, or the results of its path; a range has those of its body for each result. */
+const resultsOf = (parts: readonly TemplatePart[], root: unknown, here: unknown): (string | unknown[])[] =>
+  parts.flatMap((part) => {
     if ('text' in part) return part.text;
     const { body } = part;
     const results = evaluate(part, root, here);
-    return body ? results.map((item) => fill(body, root, item)).join('') : results.map(print).join(' ');
+    return body ? results.flatMap((item) => resultsOf(body, root, item)) : [results];
   });
-  return texts.join('');
-}
-
-function collect(parts: readonly TemplatePart[], root: unknown, here: unknown): unknown[] {
-  return parts.flatMap((part) => {
-    if ('text' in part) return [];
-    const { body } = part;
-    const results = evaluate(part, root, here);
-    return body ? results.flatMap((item) => collect(body, root, item)) : results;
-  });
-}
 
 function evaluate({ source, from, path }: Path, root: unknown, here: unknown): unknown[] {
   const json = from === 'root' ? root : here;
   if (typeof json !== 'object' || json === null) return path === '$' ? [json] : [];
+  // `safe` interprets filters: no part of a template is ever compiled to code. As in kubectl, an item without the field
+  // that a filter asks for does not match.
+  return query(source, { path, json, wrap: true, eval: 'safe', ignoreEvalErrors: true }) ?? [];
+}
+
+function query(source: string, options: JSONPathOptions): unknown[] | undefined {
   try {
-    // `safe` interprets filters: no part of a template is ever compiled to code. As in kubectl, an item without the field
-    // that a filter asks for does not match.
-    const options = { wrap: true, eval: 'safe', ignoreEvalErrors: true } as const;
-    return JSONPath<unknown[]>({ path, json, ...options }) ?? [];
+    return JSONPath<unknown[]>(options);
   } catch (error) {
-    throw badTemplate(source, error instanceof Error ? error.message : 'it cannot be evaluated');
+    throw badTemplate(source, (error as Error).message);
   }
 }
 
-function print(value: unknown): string {
-  if (typeof value === 'string') return forTerminal(value, Infinity);
-  return forJson(JSON.stringify(value));
-}
+const print = (value: unknown): string => (typeof value === 'string' ? forTerminal(value, Infinity) : jsonText(value));
 
 /** Parses a template and checks its filters, before anything is deleted. Throws `output.jsonpath`, naming the bad part. */
 export function readTemplate(template: string): readonly TemplatePart[] {
@@ -96,13 +89,12 @@ export function readTemplate(template: string): readonly TemplatePart[] {
 /** Text, an action in braces (a brace inside quotes closes nothing), or at the end an action that is never closed. */
 const textOrAction = /[^{]+|\{((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^}"'])*)\}|\{.*/gs;
 
-function badTemplate(part: string, why: string): PodexitError {
-  return new PodexitError(
+const badTemplate = (part: string, why: string): PodexitError =>
+  new PodexitError(
     'output.jsonpath',
     `The template cannot be used at ${JSON.stringify(part)}: ${why}.`,
     "Write it as kubectl has it, for example -o jsonpath='{.verdict.outcome}'.",
   );
-}
 
 /** Takes all parts from the front of `tokens`, or those of the range that `opener` begins. */
 function takeParts(tokens: RegExpExecArray[], opener?: string): TemplatePart[] {
@@ -163,12 +155,7 @@ function unquote(source: string, body: string): string {
 function assertStep(step: string, source: string): void {
   if (step.startsWith('(')) throw badTemplate(source, 'an index is a number');
   if (step === '@other()') throw badTemplate(source, 'there is no type of this name');
-  if (!step.startsWith('?(')) return;
-  try {
-    JSONPath({ path: `$[${step}]`, json: [anyItem], eval: FilterCheck });
-  } catch (error) {
-    throw badTemplate(source, error instanceof Error ? error.message : 'it cannot be evaluated');
-  }
+  if (step.startsWith('?(')) query(source, { path: `$[${step}]`, json: [anyItem], eval: FilterCheck });
 }
 
 /** Has every field, so that nested filters are checked too. */

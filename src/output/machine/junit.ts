@@ -11,13 +11,8 @@ import { writeXml, type XmlElement } from '../html/markup.ts';
 export function renderJunit(report: Report): string {
   const { timeline, verdict } = report;
   const gates = verdict.gates.map((gate) => gateCase(gate, classOf(report), verdict.exitCode, report));
-  return junitOf({
-    name: `podexit ${podText(timeline)}`,
-    ms: timeline.total?.shown ?? 0,
-    timestamp: timeline.zero,
-    properties: properties(report),
-    cases: [exitCase(report, 'exit'), ...gates],
-  });
+  const cases = [exitCase(report, 'exit'), ...gates];
+  return junitOf(`podexit ${podText(timeline)}`, timeline.total?.shown ?? 0, timeline.zero, properties(report), cases);
 }
 
 /** A run over several pods: one suite with a case for each pod. A pod that was not observed is an error. */
@@ -35,31 +30,24 @@ export function renderRolloutJunit(
   const isExplained = incomplete === undefined && ['failure', 'error'].some((kind) => count(cases, kind) > 0);
   const gaveUp = faultOf(undefined, 'error', 'incomplete', incomplete ?? sentence);
   if (exitCode !== 0 && !isExplained) cases.push(testCase(classname, 'rollout', 0, [gaveUp]));
-  return junitOf({
-    name: `podexit ${target}`,
-    ms: total ?? 0,
-    timestamp: Math.min(...reports.map(({ timeline }) => timeline.zero)),
-    properties: propertiesOf({ workload: target, pods: reports.length, 'exit-code': exitCode, summary: sentence }),
-    cases,
-  });
+  const start = Math.min(...reports.map(({ timeline }) => timeline.zero));
+  const known = { workload: target, pods: reports.length, 'exit-code': exitCode, summary: sentence };
+  return junitOf(`podexit ${target}`, total ?? 0, start, known, cases);
 }
 
-interface Suite {
-  readonly name: string;
-  readonly ms: number;
-  /** ms, client's clock; not finite if no pod was deleted. */
-  readonly timestamp: number;
-  readonly properties: readonly XmlElement[];
-  readonly cases: readonly XmlElement[];
-}
-
-export function junitOf({ name, ms, timestamp, properties: known, cases }: Suite): string {
-  const totals = {
-    tests: cases.length,
-    failures: count(cases, 'failure'),
-    errors: count(cases, 'error'),
-    time: secondsOf(ms),
-  };
+/** `timestamp`: ms, client's clock; not finite if no pod was deleted. */
+export function junitOf(
+  name: string,
+  ms: number,
+  timestamp: number,
+  properties: Readonly<Record<string, string | number | undefined>>,
+  cases: readonly XmlElement[],
+): string {
+  const known = Object.entries(properties).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ name: 'property', attributes: { name: key, value: String(value) } }],
+  );
+  const [failures, errors] = ['failure', 'error'].map((kind) => count(cases, kind));
+  const totals = { tests: cases.length, failures, errors, time: secondsOf(ms) };
   const suite = {
     name: 'testsuite',
     attributes: {
@@ -73,11 +61,11 @@ export function junitOf({ name, ms, timestamp, properties: known, cases }: Suite
   return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
 }
 
-function properties({ timeline, verdict, answer }: Report): XmlElement[] {
+function properties({ timeline, verdict, answer }: Report) {
   const { pod, grace, trigger, mode } = timeline;
   // A check only predicts an exit: nobody deletes the pod.
   const isCheck = mode === 'check';
-  const values = {
+  return {
     [isCheck ? 'forecast' : 'outcome']: verdict.outcome,
     'exit-code': verdict.exitCode,
     mode,
@@ -92,13 +80,7 @@ function properties({ timeline, verdict, answer }: Report): XmlElement[] {
     traffic: isCheck ? undefined : answer.traffic.judgement,
     cause: answer.cause?.code,
   };
-  return propertiesOf(values);
 }
-
-const propertiesOf = (values: Readonly<Record<string, string | number | undefined>>): XmlElement[] =>
-  Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],
-  );
 
 /** A single pod's gates are separate cases; among several pods, a failed gate fails the case of its pod. */
 function exitCase(report: Report, name: string): XmlElement {

@@ -11,9 +11,7 @@ import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tabl
 import { rolloutIcon, rolloutRows } from '../text/rollout-card.ts';
 import { backticksAround, forMarkdown, forMarkdownCode, forTerminal } from '../safe-text.ts';
 
-export function renderMarkdown(report: Report): string {
-  return `${markdownSections(report).join('\n\n')}\n`;
-}
+export const renderMarkdown = (report: Report): string => `${markdownSections(report).join('\n\n')}\n`;
 
 /** The page as independent sections, the answer first. */
 export function markdownSections(report: Report): string[] {

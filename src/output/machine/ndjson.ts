@@ -76,7 +76,10 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
     gaps: (at: Time, gaps: readonly Gap[]): void => writeLines(changedGaps(at, gaps)),
     /** Prints the final state of every mark, then the report. Nothing is written after it. */
     end: (report: ExitReport): void => {
-      const at = later(lastSeen(report), lastAt);
+      // The report has no "now": its marks are final as of the newest time that is known.
+      const times = [...report.observations.map((one) => one.at), ...report.marks.map((one) => one.at.latest)];
+      const [first = report.grace.deadline] = times;
+      const at = [...times, lastAt ?? first].reduce((newest, time) => (time > newest ? time : newest), first);
       const marks = report.marks.map((mark) => ({ ...mark, provisional: false }));
       writeLines([...changedMarks(at, marks, true), ...changedGaps(at, report.gaps), { type: 'report', report }]);
       isOver = true;
@@ -105,14 +108,6 @@ function isMinorChange(before: MarkState, next: MarkState): boolean {
   ];
   return isSame && narrowedBy.every((ms) => ms >= 0) && narrowedBy.reduce((sum, ms) => sum + ms) < 100;
 }
-
-/** The report has no "now": its marks are final as of the newest time that it contains. */
-function lastSeen(report: ExitReport): Time {
-  const times = [...report.observations.map(({ at }) => at), ...report.marks.map(({ at }) => at.latest)];
-  return times.reduce(later, times[0] ?? report.grace.deadline);
-}
-
-const later = (a: Time, b: Time | undefined): Time => (b !== undefined && b > a ? b : a);
 
 export type LinesOfPod = ReturnType<typeof linesOfPod>;
 

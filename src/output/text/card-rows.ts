@@ -5,7 +5,7 @@ import type { Report } from '../../verdict/report.ts';
 import { graceMs } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, shareInk } from '../mark-text.ts';
 import type { Pen } from '../palette.ts';
-import { dim, flow, padTo, piece, plain, shorten, textWidth, type Piece } from '../prose.ts';
+import { dim, flow, padTo, paintedRuns, piece, plain, shorten, textWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 
 export interface CardRow {
@@ -36,15 +36,13 @@ export function rowLines(layout: CardLayout, { label, pieces, command }: CardRow
   const hang = layout.labelColumns + 4;
   const name = padTo(shorten(pen, forTerminal(label), layout.labelColumns), layout.labelColumns);
   const head = [plain('  '), piece('dim', name), plain('  ')];
-  if (pieces.length === 0) return command === undefined ? [] : [commandLine(pen, command, [...head])];
-  return [
-    ...flow(pen, [...head, ...pieces], { width, hang }),
-    ...(command === undefined ? [] : [commandLine(pen, command, [plain(' '.repeat(hang))])]),
-  ];
+  const isBare = pieces.length === 0;
+  const lines = isBare ? [] : flow(pen, [...head, ...pieces], { width, hang });
+  const before = isBare ? head : [plain(' '.repeat(hang))];
+  return command === undefined
+    ? lines
+    : [...lines, paintedRuns(pen, [...before, piece('accent', pen.letters(command))])];
 }
-
-const commandLine = (pen: Pen, command: string, head: readonly Piece[]): string =>
-  [...head, piece('accent', pen.letters(command))].map(({ ink, text }) => pen.paint(ink, text)).join('');
 
 interface ExitRow {
   readonly label: string;

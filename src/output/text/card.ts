@@ -37,9 +37,13 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const exits = exitRows(report);
   const rows = answerRows(report, options);
   const layout = cardLayout(pen, options.columns, [...exits, ...rows]);
-  const isGood = iconOf(report).symbol === 'good';
-  const head = [...answerLine(report, layout), ...placeLine(report, layout)];
-  const last = lastLines(options, iconOf(report), closingText(report));
+  const icon = iconOf(report);
+  const isGood = icon.symbol === 'good';
+  const { word, headline } = report.answer;
+  const answer = piece(icon.ink, `${pen.symbol(icon.symbol)} ${forTerminal(word)}`);
+  const title = [answer, piece('strong', `  ${forTerminal(headline)}`)];
+  const head = [...flow(pen, title, { width: layout.width, hang: 2 }), ...placeLine(report, layout)];
+  const last = lastLines(options, icon, closingText(report));
   const blank = isGood ? [] : [''];
   // What a user asked to measure has two lines of its own.
   const linesIfGood = 8 + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
@@ -88,16 +92,6 @@ export function iconOf({ verdict: { exitCode, outcome, findings = [] } }: { read
   return { symbol: exitCode === 3 ? 'none' : 'unknown', ink: 'warning' };
 }
 
-function answerLine(report: Report, { pen, width }: CardLayout): string[] {
-  const { symbol, ink } = iconOf(report);
-  const { word, headline } = report.answer;
-  const pieces = [
-    piece(ink, `${pen.symbol(symbol)} ${forTerminal(word)}`),
-    piece('strong', `  ${forTerminal(headline)}`),
-  ];
-  return flow(pen, pieces, { width, hang: 2 });
-}
-
 /** The answer again. Without a window it is a single line, whatever its length: `| tail -1` prints all of it. */
 export const lastLines = ({ pen, columns }: CardOptions, { symbol, ink }: Icon, sentence: string): string[] =>
   flow(pen, [piece(ink, pen.symbol(symbol)), plain(` ${forTerminal(sentence, 1000)}`)], { width: columns, hang: 2 });
@@ -125,11 +119,12 @@ const rowOf = (label: string, rank: number, sentence: string, head?: Piece, comm
 function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = iconOf(report).symbol === 'good';
+  const traffic = trafficSign(pen, answer.traffic.grade, report.timeline.probes.length > 0);
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
   return [
     ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen, 5)),
-    trafficRow(report, pen),
+    rowOf('traffic', 0, answer.traffic.reason, piece(traffic.ink, `${traffic.text}: `)),
     ...requestRows(report, pen),
     ...accuracy.map((finding) => findingRow('accuracy', finding, pen, 6)),
     ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
@@ -161,12 +156,6 @@ const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
 
 const findingRow = (label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow =>
   rowOf(label, rank, message, signOf(pen, ...severitySigns[severity]));
-
-function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
-  const { grade, reason } = answer.traffic;
-  const { ink, text } = trafficSign(pen, grade, timeline.probes.length > 0);
-  return rowOf('traffic', 0, reason, piece(ink, `${text}: `));
-}
 
 const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
 

@@ -24,15 +24,14 @@ export function explainTopic(name: string | undefined, { stdout, env, platform }
 
 /** The topics with a name, a kind of topics, `figures`, or all kinds if nothing is `asked`. `width`: columns of the text. */
 function explanation(asked: string | undefined, width: number, pen: Pen): string | undefined {
-  const entry = (title: string, text: string): string =>
-    `${pen.paint('strong', title)}\n${indented(wrapWords(text, width), 4)}\n`;
+  const entry = (title: string, text: string, gap = ''): string =>
+    `${pen.paint('strong', title)}${gap}\n${indented(wrapWords(text, width), 4)}\n`;
   if (asked === undefined) {
     const namesOf = (kind: TopicKind) => topics.flatMap((topic) => (topic.kind === kind ? topic.name : []));
     const entries = topicKinds.map((kind) => entry(kinds[kind].title, namesOf(kind).join(', ')));
     return `${[...entries, entry('Figures', plainFigures)].join('\n')}${more}`;
   }
-  if (asked === 'figures')
-    return `${pen.paint('strong', 'figures')}  (how to read them)\n\n${indented(wrapWords(plainFigures, width), 4)}\n`;
+  if (asked === 'figures') return entry('figures', plainFigures, '  (how to read them)\n');
   const found = topics.filter(({ name }) => name === asked);
   if (found.length > 0) return found.map((topic) => pageOf(topic, width, pen)).join('\n');
   const kind = topicKinds.find((one) => asked === one || asked === pluralOf(one));
@@ -40,11 +39,9 @@ function explanation(asked: string | undefined, width: number, pen: Pen): string
   return [...topics.flatMap((topic) => (topic.kind === kind ? entry(topic.name, topic.text.is) : [])), more].join('');
 }
 
-/** Columns left of the text. */
-const margin = 8;
-
 /** At most 15 lines at 80 columns: what the topic is, how it is known, what to do. */
 function pageOf({ kind, name, text }: Topic, width: number, pen: Pen): string {
+  const margin = 8;
   const parts = Object.entries(labels).flatMap(([label, key]) => {
     const lines = text[key] === undefined ? [] : wrapWords(text[key], width - margin + 4);
     return lines.length === 0 ? [] : [pen.paint('strong', label) + indented(lines, margin).slice(label.length)];

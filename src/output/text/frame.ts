@@ -4,7 +4,7 @@
  * (ms, client's clock) and the window.
  */
 import type { Timeline, ContainerTimeline, EndpointTimeline, Interval } from '../../infer/timeline.ts';
-import type { CardFlags } from './card.ts';
+import type { CardOptions } from './card.ts';
 import { podText } from '../pod-facts.ts';
 import { nodeTrouble, liveStatus, countedGrace, durationText, stoppingOf, usedText } from './status.ts';
 import type { Pen, Ink, SymbolName } from '../palette.ts';
@@ -15,10 +15,8 @@ import { graceMs, markOf, signalName } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk } from '../mark-text.ts';
 import { offsetText } from '../time-text.ts';
 
-export interface FrameWindow extends Pick<CardFlags, 'flags'> {
-  readonly columns: number;
+export interface FrameWindow extends Pick<CardOptions, 'flags' | 'columns' | 'pen'> {
   readonly rows: number;
-  readonly pen: Pen;
 }
 
 export function frame(timeline: Timeline, now: number, window: FrameWindow): Piece[][] {
@@ -64,13 +62,8 @@ function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piec
   return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }
 
-interface Widths {
-  readonly name: number;
-  readonly bar: number;
-}
-
 /** Names get a fifth, words up to 46 columns, the bar the rest. In a narrow window words matter more than the bar. */
-function widthsFor(width: number, lanes: readonly LiveLane[]): Widths {
+function widthsFor(width: number, lanes: readonly LiveLane[]) {
   const longest = Math.max(8, ...lanes.map(({ name }) => textWidth(forTerminal(name))));
   const name = Math.min(longest, 20, Math.max(6, Math.floor(width / 5)));
   const rest = width - name - 4;
@@ -78,15 +71,13 @@ function widthsFor(width: number, lanes: readonly LiveLane[]): Widths {
   return { name, bar: bar < 8 ? 0 : bar };
 }
 
-function laneLine(pen: Pen, lane: LiveLane, { name, bar }: Widths): Piece[] {
-  return [
-    plain('  '),
-    piece('accent', padTo(shorten(pen, forTerminal(lane.name), name), name)),
-    plain('  '),
-    ...(bar > 0 ? [...barPieces(pen, lane, bar), plain('  ')] : []),
-    piece(lane.ink, forTerminal(lane.words)),
-  ];
-}
+const laneLine = (pen: Pen, lane: LiveLane, { name, bar }: ReturnType<typeof widthsFor>): Piece[] => [
+  plain('  '),
+  piece('accent', padTo(shorten(pen, forTerminal(lane.name), name), name)),
+  plain('  '),
+  ...(bar > 0 ? [...barPieces(pen, lane, bar), plain('  ')] : []),
+  piece(lane.ink, forTerminal(lane.words)),
+];
 
 /** Draws the stretches one after the other, and the rest of the scale dim. */
 function barPieces(pen: Pen, { stretches, isTrack }: LiveLane, cells: number): Piece[] {
@@ -102,7 +93,6 @@ function barPieces(pen: Pen, { stretches, isTrack }: LiveLane, cells: number): P
 
 /** Keeps the order, and drops the lanes that matter least now. */
 function fitLanes(lanes: readonly LiveLane[], room: number): LiveLane[] {
-  if (lanes.length <= room) return [...lanes];
   const kept = new Set([...lanes].sort((a, b) => a.rank - b.rank).slice(0, Math.max(0, room)));
   return lanes.filter((lane) => kept.has(lane));
 }
@@ -168,18 +158,16 @@ function usedOf(container: ContainerTimeline, timeline: Timeline, now: number): 
   return counted ? `${usedText(counted, now)} · ` : '';
 }
 
-/** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */
-const maxSignalDelayMs = 1000;
-
-/** ms by which the signal has certainly been sent, though nothing shows it yet; undefined if something comes before it. */
+/**
+ * ms by which the signal has certainly been sent, though nothing shows it yet; undefined if something comes before it.
+ * The kubelet sends it within a second after it starts, or after the hook (SIGNALS.md §2).
+ */
 function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
   const { name, kind, preStop } = container;
   const stopping = stoppingOf(container, timeline);
   if (!stopping || kind === 'sidecar') return undefined;
-  if (hookText(name, timeline) === undefined) return stopping.at.latest + maxSignalDelayMs;
-  return preStop?.sleepSeconds === undefined
-    ? undefined
-    : stopping.at.latest + preStop.sleepSeconds * 1000 + maxSignalDelayMs;
+  const sleep = hookText(name, timeline) === undefined ? 0 : preStop?.sleepSeconds;
+  return sleep === undefined ? undefined : stopping.at.latest + (sleep + 1) * 1000;
 }
 
 /** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
@@ -212,19 +200,17 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
 function probeLanes(timeline: Timeline): LiveLane[] {
   const { probes, zero, now: seen } = timeline;
   const length = Math.max(graceMs(timeline), seen - zero);
-  return probes.map(({ via, sent, failed, slices }, index) => {
-    return {
-      name: index === 0 ? 'requests' : `requests ${index + 1}`,
-      stretches: slices.map((slice) => ({
-        look: slice.failed > 0 ? 'lost' : 'answered',
-        ink: slice.failed === 0 ? 'good' : via === 'pod-proxy' ? 'dim' : 'bad',
-        until: Math.max(0, slice.to - zero) / length,
-      })),
-      words: `${sent} sent · ${failed} failed`,
-      ink: via !== 'pod-proxy' && failed > 0 ? 'bad' : 'plain',
-      rank: 2,
-    };
-  });
+  return probes.map(({ via, sent, failed, slices }, index) => ({
+    name: index === 0 ? 'requests' : `requests ${index + 1}`,
+    stretches: slices.map((slice) => ({
+      look: slice.failed > 0 ? 'lost' : 'answered',
+      ink: slice.failed === 0 ? 'good' : via === 'pod-proxy' ? 'dim' : 'bad',
+      until: Math.max(0, slice.to - zero) / length,
+    })),
+    words: `${sent} sent · ${failed} failed`,
+    ink: via !== 'pod-proxy' && failed > 0 ? 'bad' : 'plain',
+    rank: 2,
+  }));
 }
 
 /** The latest time; undefined until all slices have one. */

@@ -46,23 +46,15 @@ export function createChangeLines(pen: Pen, { timestamps, logs, columns }: Histo
     const events = nextToPrint(timeline, isLast);
     if (events.length > 0) zero ??= timeline.zero;
     const layout = layoutFor(timeline);
-    const lines = events.flatMap((event) => [
-      ...sectionHeading(event, timeline),
-      ...eventLines(event, timeline, layout),
-    ]);
-    return [...heading, ...lines];
-  };
-
-  const logged = (observation: Observation, timeline: Timeline | undefined): string[] => {
-    if (!logs || observation.kind !== 'line') return [];
-    return loggedLines(layoutFor(timeline), observation);
+    const lines = events.map((event) => [...sectionHeading(event, timeline), ...eventLines(event, timeline, layout)]);
+    return [...heading, ...lines.flat()];
   };
 
   return {
     /** `timeline` is undefined until the pod has been seen. */
     step: (timeline: Timeline | undefined, observation: Observation): string[] => [
       ...(timeline ? changes(timeline, false) : []),
-      ...logged(observation, timeline),
+      ...(logs && observation.kind === 'line' ? loggedLines(layoutFor(timeline), observation) : []),
     ],
     /** The lines that were still held back. */
     rest: (timeline: Timeline): string[] => changes(timeline, true),
@@ -149,14 +141,12 @@ export const lineLayout = (
   look: Pick<LineLayout, 'pen' | 'timestamps' | 'width'>,
   timeline: Timeline | undefined,
   zero: number | undefined,
-): LineLayout => ({ ...look, zero, who: whoColumns(look.width, timeline?.containers.map(({ name }) => name) ?? []) });
-
-/** The width of the names' column: at least that of `replacement`, and up to a third of a narrow line. */
-function whoColumns(width: number, containers: readonly string[]): number {
-  const limit = width === Infinity ? 63 : 24;
-  const wanted = Math.min(limit, Math.max(11, ...containers.map((name) => textWidth(forTerminal(name)))));
-  return Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4));
-}
+): LineLayout => {
+  const names = (timeline?.containers ?? []).map(({ name }) => textWidth(forTerminal(name)));
+  // At least the width of `replacement`, and up to a third of a narrow line.
+  const wanted = Math.min(look.width === Infinity ? 63 : 24, Math.max(11, ...names));
+  return { ...look, zero, who: Math.min(wanted, Math.max(7, Math.floor(look.width / 3) - 4)) };
+};
 
 /** One change: time of day, offset, who, what. In a narrow terminal it is wrapped below its words. */
 function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): string[] {
@@ -171,11 +161,10 @@ function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): 
 const updateText = ({ mark, was }: PrintEvent, { who, text }: MarkText, { zero = 0 }: LineLayout): string =>
   `${who} ${text} ${was ? `${offsetText(was, zero)} →` : 'at'} ${offsetText(mark.at, zero)}`;
 
-function retractedText(mark: Mark, { who, text }: MarkText): string {
-  return mark.name === 'exited'
+const retractedText = ({ name }: Mark, { who, text }: MarkText): string =>
+  name === 'exited'
     ? `${who} is still running (its log stream closed for another reason)`
     : `${who}: not confirmed: ${text}`;
-}
 
 function line(
   { pen, timestamps, width, who: columns, zero }: LineLayout,

@@ -45,21 +45,21 @@ export function createSortedLines({ write, columns, logs, ...options }: LinesOpt
   };
 }
 
-/** The card, and with `verbose` the details above it. */
+/** The card, and with `verbose` above it: who held it up, findings with their evidence, phases, accuracy. */
 export function endLines(pen: Pen, report: Report, columns: number, { verbose = false, flags }: CardFlags): string[] {
   const card = cardLines(report, { pen, columns, flags, verbose });
+  if (!verbose) return card;
+  // The lines above already show every moment, and findings cite the observations.
+  const tables = tablesOf(report).filter(({ title }) => !['Every moment', 'Observations'].includes(title));
   // The answer stays the last line.
-  return verbose ? [...detailLines(pen, report, columns), '', ...card] : card;
+  return [...tables.flatMap((table) => ['', ...tableLines(pen, table, report, columns)]).slice(1), '', ...card];
 }
 
-interface TextOptions extends CardFlags, Partial<Pick<LinesOptions, 'style' | 'timestamps'>> {
-  /** Columns of a line; absent: only the card is wrapped. */
-  readonly columns?: number | undefined;
-  readonly log?: readonly LoggedLine[];
-}
-
-/** The document of `--report FILE.txt`: every change in the order of its time, then the card. */
-export function renderText(report: Report, options: TextOptions = {}): string {
+/** The document of `--report FILE.txt`: every change in the order of its time, then the card. Without `columns` only the card is wrapped. */
+export function renderText(
+  report: Report,
+  options: Partial<Omit<LinesOptions, 'columns'>> & { columns?: number | undefined; log?: readonly LoggedLine[] } = {},
+): string {
   const { style = plainStyle, timestamps = 'utc', columns: width = Infinity, log = [] } = options;
   const { timeline } = report;
   const pen = penFor(style);
@@ -68,13 +68,6 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   const lines = [...changes, ...(changes.at(-1) === '' ? [] : ['']), ...endLines(pen, report, width, options)];
   return lines.map((line) => `${line}\n`).join('');
 }
-
-/** What `-v` adds to the card: who held it up, findings with their evidence, phases, accuracy. */
-const detailLines = (pen: Pen, report: Report, width: number): string[] =>
-  tablesOf(report)
-    // The lines above the card already show every moment, and findings cite the observations.
-    .filter(({ title }) => !['Every moment', 'Observations'].includes(title))
-    .flatMap((table, index) => [...(index === 0 ? [] : ['']), ...tableLines(pen, table, report, width)]);
 
 /** The last column that has text is wrapped; evidence is below the row. */
 function tableLines(pen: Pen, { title, rows }: ReportTable, report: Report, width: number): string[] {
@@ -88,10 +81,8 @@ function tableLines(pen: Pen, { title, rows }: ReportTable, report: Report, widt
       const pieces = [piece('accent', `  ${name}`), plain(more.map((text) => `  ${text}`).join(''))];
       const hang = 2 + widths.reduce((sum, columns) => sum + columns + 2, 0);
       const cited = row.flatMap((cell) => evidenceText(cell, report));
-      return [
-        ...flow(pen, pieces, { width, hang }),
-        ...cited.flatMap((text) => flow(pen, [dim(text)], { width, hang: 6 })),
-      ];
+      const evidence = cited.flatMap((text) => flow(pen, [dim(text)], { width, hang: 6 }));
+      return [...flow(pen, pieces, { width, hang }), ...evidence];
     }),
   ];
 }

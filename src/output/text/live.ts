@@ -41,7 +41,6 @@ export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions,
         return leave(lastLines({ pen, columns: options.columns() }, iconOf(report), closingText(report)));
       leave([...history.rest(report.timeline), '', ...endLines(pen, report, options.columns(), options)]);
     },
-    close: () => leave([]),
   };
 }
 

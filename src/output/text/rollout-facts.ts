@@ -21,7 +21,7 @@ export interface ServiceCounts {
   readonly name: string;
   readonly now: number;
   readonly fewest: number;
-  /** The replicas of the workload; undefined if the Service has other pods too. */
+  /** The replicas of the only workload; undefined if the Service has other pods too. */
   readonly wanted: number | undefined;
 }
 
@@ -61,8 +61,7 @@ export function createRolloutFacts() {
       known.set(uid, { ...pod, event: { step: stepOf(pod.object), reason, count } });
   };
   const takeObject = (object: ObservedObject, at: number): void => {
-    const { uid } = object.metadata;
-    if (isKnown(object)) known.set(uid, { seenAt: at, ...known.get(uid), object });
+    if (isKnown(object)) known.set(object.metadata.uid, { seenAt: at, ...known.get(object.metadata.uid), object });
   };
   const takeList = (objects: readonly ObservedObject[], stream: StreamName, at: number): void => {
     const uids = new Set(objects.map(({ metadata }) => metadata.uid));
@@ -98,7 +97,8 @@ export function createRolloutFacts() {
         fewest.set(service, Math.min(size, fewest.get(service) ?? Infinity));
     },
     facts(): RolloutFacts {
-      const wanted = replicasOf(objects().filter(isTopOwner));
+      const [owner, another] = objects().filter(isTopOwner);
+      const wanted = another ? undefined : (owner?.spec.replicas ?? owner?.status.desiredNumberScheduled);
       return {
         oldPods: old?.pods.size,
         newPods: [...known.values()].filter(hasPod).filter(isNew).map(newPodOf),
@@ -133,10 +133,6 @@ function readyByService(objects: readonly ObservedObject[]): Map<string, Set<str
   return ready;
 }
 
-/** The replicas of the only workload; undefined if there are several. */
-const replicasOf = ([owner, another]: readonly Owner[]): number | undefined =>
-  another ? undefined : (owner?.spec.replicas ?? owner?.status.desiredNumberScheduled);
-
 const isTopOwner = (object: ObservedObject): object is Owner =>
   ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'].includes(object.kind) && !controllerOf(object);
 
@@ -166,26 +162,18 @@ function stepOf(pod: Pod): Step {
     : 'not scheduled';
 }
 
-const inks: Record<Step, Ink> = {
-  'not scheduled': 'warning',
-  starting: 'plain',
-  'started, not ready': 'plain',
-  ready: 'good',
-};
-
 function newPodOf({ object: pod, seenAt, event }: Known<Pod>): NewPod {
   const step = stepOf(pod);
+  if (step === 'ready') return { name: pod.metadata.name, seenAt, step, ink: 'good', isReady: true };
   const waiting = statusesOf(pod).flatMap(({ name, state }) => {
     const reason = state?.waiting?.reason;
     // Containers that start as they should wait for these.
     const isUsual = ['ContainerCreating', 'PodInitializing', undefined].includes(reason);
     return isUsual ? [] : [`${name} ${reason}`];
   });
-  const why = step === 'ready' ? undefined : (waiting[0] ?? (event?.step === step ? eventText(event) : undefined));
-  const ink = waiting.length > 0 && step !== 'ready' ? 'bad' : inks[step];
+  const said = event?.step === step ? [event.reason + (event.count > 1 ? ` (${event.count} times)` : '')] : [];
+  const [why] = [...waiting, ...said];
+  const ink = waiting.length > 0 ? 'bad' : step === 'not scheduled' ? 'warning' : 'plain';
   const text = why === undefined ? step : `${step}: ${why}`;
-  return { name: pod.metadata.name, seenAt, step: text, ink, isReady: step === 'ready' };
+  return { name: pod.metadata.name, seenAt, step: text, ink, isReady: false };
 }
-
-const eventText = ({ reason, count }: { reason: string; count: number }): string =>
-  count > 1 ? `${reason} (${count} times)` : reason;

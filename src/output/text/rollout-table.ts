@@ -37,35 +37,31 @@ function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Pi
   const space = Math.max(0, room - head.length - services.length);
   const spaceOfNew = newPods.length === 0 ? 0 : Math.min(newPods.length + 1, Math.max(2, Math.floor(space / 2)));
   const spaceOfOld = open.length === 0 ? 0 : Math.min(open.length + 1, space - spaceOfNew);
-  // Oldest deletions first: those pods end next, or hang.
-  const old = fitRows(open, spaceOfOld, 'terminating');
-  const next = fitRows(newPods, space - spaceOfOld, 'new');
+  /** As many as fit in `most` lines together with their titles, and a line that counts the rest. */
+  const fitted = <T>(
+    titles: readonly string[],
+    pods: readonly T[],
+    of: (pod: T, now: number) => TableRow,
+    most: number,
+    what: string,
+  ) => {
+    const shown = pods.length < most ? pods : pods.slice(0, Math.max(0, most - 2));
+    const left = pods.length - shown.length;
+    const rest = left > 0 && most > 0 ? [[dim(`  … ${left} more ${what}`)]] : [];
+    const lines = shown.map((pod) => of(pod, now));
+    return [...table(titles, lines), ...rest];
+  };
   return [
     ...head,
-    ...table(
-      width < 90 ? narrowTitles : columnTitles,
-      old.shown.map((pod) => rowOf(pod, now)),
-    ),
-    ...old.rest,
-    ...table(
-      ['NEW POD', 'AGE', 'STEP'],
-      next.shown.map((pod) => newRow(pod, now)),
-    ),
-    ...next.rest,
+    // Oldest deletions first: those pods end next, or hang.
+    ...fitted(width < 90 ? narrowTitles : columnTitles, open, rowOf, spaceOfOld, 'terminating'),
+    ...fitted(['NEW POD', 'AGE', 'STEP'], newPods, newRow, space - spaceOfOld, 'new'),
     ...services,
   ];
 }
 
-/** As many as fit in `space` lines together with their titles, and a line that counts the rest. */
-function fitRows<T>(rows: readonly T[], space: number, what: string): { shown: readonly T[]; rest: Piece[][] } {
-  const most = Math.max(0, space - 1);
-  if (rows.length <= most) return { shown: rows, rest: [] };
-  const shown = rows.slice(0, Math.max(0, most - 1));
-  return { shown, rest: space < 1 ? [] : [[dim(`  … ${rows.length - shown.length} more ${what}`)]] };
-}
-
 /** Its report may still wait for the last facts. */
-const isGone = ({ report, timeline }: RolloutPod): boolean =>
+const isGone = ({ report, timeline }: RolloutState['pods'][number]): boolean =>
   report !== undefined || markOf(timeline, 'removed') !== undefined;
 
 /** `shop deployment/checkout · 0:21 · 3 of 6 pods terminated · 2 new ready` */
@@ -104,7 +100,7 @@ const serviceRow = ({ name, now, fewest, wanted }: ServiceCounts): TableRow => (
   ink: now === 0 || fewest === 0 ? 'bad' : wanted !== undefined && now < wanted ? 'warning' : 'good',
 });
 
-function rowOf({ timeline }: RolloutPod, now: number): TableRow {
+function rowOf({ timeline }: RolloutState['pods'][number], now: number): TableRow {
   const grace = graceMs(timeline);
   const running = timeline.containers.filter(isStillRunning);
   const since = timeline.marks.find(({ name }) => name === 'acknowledged' || name === 'stopping')?.at.shown;
@@ -136,19 +132,13 @@ function stepOf(timeline: Timeline, now: number): string {
   return has('acknowledged') || has('stopping') ? 'stopping' : liveStatus(timeline, now).word;
 }
 
-/** One pod of the run. `report` is present once the pod has ended, or the run has. */
-interface RolloutPod {
-  readonly timeline: Timeline;
-  readonly report?: Report;
-}
-
 /** All that the live table is drawn from, after each observation. */
 interface RolloutState extends RolloutFacts {
   /** `deployment/checkout`, `-l app=checkout`. */
   readonly target: string;
   readonly namespace: string;
-  /** Every pod whose deletion was seen, in the order in which their deletions began. */
-  readonly pods: readonly RolloutPod[];
+  /** Every pod whose deletion was seen, in the order in which their deletions began; a report once it or the run has ended. */
+  readonly pods: readonly { readonly timeline: Timeline; readonly report?: Report }[];
   /** Why pods that must leave their node are still there. */
   readonly held: ReadonlyMap<string, string>;
 }
@@ -174,6 +164,5 @@ export function createRolloutLive(options: TerminalOptions) {
     },
     /** Replaces the table by the card. */
     end: (numbers: RolloutNumbers) => leave(rolloutCardLines(numbers, { pen, columns: options.columns(), flags })),
-    close: () => leave([]), // Whatever happened, and perhaps more than once: restores the terminal.
   };
 }

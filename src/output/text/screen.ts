@@ -7,7 +7,7 @@
 import type { Pen } from '../palette.ts';
 import type { Clock } from '../ports.ts';
 import { clipPieces, flow, paintedRuns, piece, piecesWidth, plain, type Piece } from '../prose.ts';
-import { forTerminal } from '../safe-text.ts';
+import { safeLines } from '../safe-text.ts';
 import type { LinesOptions } from './lines.ts';
 
 const hideCursor = '\u001b[?25l';
@@ -55,9 +55,7 @@ function createScreen(write: (text: string) => void, columns: () => number, pen:
       return true;
     },
     /** Call this after a resize: the screen may no longer show what was painted. */
-    forget: () => {
-      isKnown = false;
-    },
+    forget: () => void (isKnown = false),
     /** Replaces the region by lines, and shows the cursor again below them. May be called more than once. */
     leave: (lines: readonly string[]) => {
       const text = region.length + lines.length > 0 ? erased() + lines.map((line) => `${line}\r\n`).join('') : '';
@@ -112,14 +110,20 @@ export function createPainting(
   /** Not more often than people can read. */
   const paintSoon = (): void => {
     const wait = paintedAt + 100 - clock.now();
-    if (wait <= 0) paint();
-    else paintAfter(wait);
+    return wait <= 0 ? paint() : paintAfter(wait);
   };
   /** Prints lines above the region, which is repainted soon. */
   const add = (lines: readonly string[]): void => {
     if (closed) return;
     above.push(...lines);
     paintSoon();
+  };
+  /** Replaces the region by lines that stay, and restores the terminal. May be called more than once. */
+  const leave = (lines: readonly string[]): void => {
+    if (closed) return;
+    closed = true;
+    cancel();
+    screen.leave([...above, ...lines]);
   };
   paint();
   return {
@@ -133,26 +137,16 @@ export function createPainting(
     suspend: () => screen.leave([]),
     /** Prints our own message, whole lines, above the region. */
     say: (text: string) => {
-      const lines = messageLines(pen, text, columns());
+      // Wrapped here: if the terminal wrapped it, an older painting would show after the last row.
+      const raw = safeLines(text.replace(/\n$/, '')).split('\n');
+      const lines = raw.flatMap((line) => flow(pen, [plain(line)], { width: columns(), hang: 2 }));
       if (closed) write(lines.map((line) => `${line}\r\n`).join(''));
       else add(lines);
     },
-    /** Replaces the region by lines that stay, and restores the terminal. May be called more than once. */
-    leave: (lines: readonly string[]) => {
-      if (closed) return;
-      closed = true;
-      cancel();
-      screen.leave([...above, ...lines]);
-    },
+    leave,
+    close: () => leave([]),
   };
 }
-
-/** Wrapped here: if the terminal wrapped it, an older painting would show after the last row. */
-const messageLines = (pen: Pen, text: string, width: number): string[] =>
-  text
-    .replace(/\n$/, '')
-    .split('\n')
-    .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
 
 function spinner(pen: Pen, now: number, columns: number): Piece[] {
   const frames = pen.style.unicode ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '-\\|/';

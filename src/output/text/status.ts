@@ -22,12 +22,8 @@ export interface Status {
 /** `now`: ms, client's clock. */
 export function liveStatus(timeline: Timeline, now: number): Status {
   if (!timeline.deleted) return waitingStatus(timeline);
-  if (markOf(timeline, 'removed'))
-    return {
-      word: 'Deleted',
-      ink: 'strong',
-      facts: [{ text: `after ${durationText(timeline.total?.shown ?? 0)}`, ink: 'plain' }],
-    };
+  const total = `after ${durationText(timeline.total?.shown ?? 0)}`;
+  if (markOf(timeline, 'removed')) return { word: 'Deleted', ink: 'strong', facts: [{ text: total, ink: 'plain' }] };
   const services = serviceFact(timeline);
   const counted = graceOfNext(timeline);
   return {
@@ -89,19 +85,13 @@ function stepFact(timeline: Timeline, now: number): Fact {
   const done = markOf(timeline, 'containers-done');
   if (done)
     return { text: `all containers terminated, cleaning up for ${durationText(now - done.at.shown)}`, ink: 'plain' };
-  const running = timeline.containers.filter(isStillRunning);
-  if (running.length === 0) return { text: 'waiting for the kubelet', ink: 'plain' };
-  return killFact(killDueIn(timeline, now));
-}
-
-function killFact(left: number | undefined): Fact {
+  if (!timeline.containers.some(isStillRunning)) return { text: 'waiting for the kubelet', ink: 'plain' };
+  const left = killDueIn(timeline, now);
   if (left === undefined) return { text: 'kubelet has not reacted', ink: 'warning' };
   const seconds = Math.ceil(left / 1000);
   if (seconds <= 0) return { text: seconds < -1 ? `SIGKILL overdue by ${-seconds}s` : 'SIGKILL due', ink: 'bad' };
-  return {
-    text: `SIGKILL in ${seconds >= 120 ? durationText(left) : `${seconds}s`}`,
-    ink: seconds <= 5 ? 'bad' : 'plain',
-  };
+  const text = `SIGKILL in ${seconds >= 120 ? durationText(left) : `${seconds}s`}`;
+  return { text, ink: seconds <= 5 ? 'bad' : 'plain' };
 }
 
 export const isStillRunning = ({ ran, exit }: ContainerTimeline): boolean => ran && !exit;
@@ -135,18 +125,13 @@ export function durationText(ms: number): string {
 
 /** What is wrong with the node and what to run, or nothing. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
 export function nodeTrouble(timeline: Timeline, now: number, flags: string): string[] {
-  const { pod } = timeline;
+  const { metadata, spec } = timeline.pod;
   // Then the node has nothing left to stop.
   if (timeline.marks.some(({ name }) => ['removed', 'containers-done', 'final-delete'].includes(name))) return [];
   const text = troubleText(timeline, now);
   if (text === undefined) return [];
-  const node = pod.spec.nodeName;
-  return [
-    text,
-    node === undefined
-      ? `kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`
-      : `kubectl describe node ${node}${flags}`,
-  ];
+  const ofPod = `pod ${metadata.name} -n ${metadata.namespace ?? ''}`;
+  return [text, `kubectl describe ${spec.nodeName === undefined ? ofPod : `node ${spec.nodeName}`}${flags}`];
 }
 
 function troubleText(timeline: Timeline, now: number): string | undefined {

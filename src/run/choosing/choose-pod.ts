@@ -13,7 +13,6 @@ import type { FoundPod, GroupListener, TracedPod } from '../group/group.ts';
 import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
 import { warnOn } from '../ports.ts';
-import { missedText } from '../streams/pod-observer.ts';
 import type { SeveralOptions } from '../group/end.ts';
 
 /**
@@ -35,7 +34,12 @@ export async function resolveTarget(
       `${what} in namespace "${namespace}" has no pods`,
       `Look at: kubectl get pods -n ${namespace}${connectionFlags}`,
     );
-  if (pick === undefined && offered.length > 1 && !canAsk(ports)) throw severalPods(offered, what, session);
+  if (pick === undefined && offered.length > 1 && !canAsk(ports))
+    throw new PodexitError(
+      'target.several',
+      `${what} in namespace "${namespace}" matches ${offered.length} pods`,
+      `${podTable(offered, ports.clock.now()).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
+    );
   const picked = pick && pickByRule(offered, pick, what, session);
   const pod = picked ?? (offered.length === 1 ? only : await askUser(offered, what, session, left));
   return { name: nameOf(pod), uid: uidOf(pod) };
@@ -75,13 +79,6 @@ function pickByRule(offered: readonly JsonObject[], pick: Pick, what: string, { 
     'Pick another one: --pick=oldest, newest or random.',
   );
 }
-
-const severalPods = (offered: readonly JsonObject[], what: string, { cluster, ports }: Session): PodexitError =>
-  new PodexitError(
-    'target.several',
-    `${what} in namespace "${cluster.namespace}" matches ${offered.length} pods`,
-    `${podTable(offered, ports.clock.now()).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
-  );
 
 async function askUser(
   offered: readonly JsonObject[],
@@ -143,23 +140,22 @@ export async function nextPod(session: Session, options: SeveralOptions): Promis
     },
     ended: () => over.abort(),
     seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
-    missed: (pod, why) => void (limit.restart(), warn(missedText(pod, why))),
+    missed: (_pod, text) => void (limit.restart(), warn(text)),
     listed: limit.listed,
   };
-  const notStarted = (): PodexitError =>
-    new PodexitError(
-      'attach.not-started',
-      `no pod of ${group.target} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
-      'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits forever.',
-      { exitCode: 3 },
-    );
   return {
     group: { ...group, isNext: true },
     listener,
     // A pod that was removed at once is terminating in the log, and is not the next pod.
     wants: ({ metadata }) => metadata.uid === uid,
     finishOn: [over.signal, deadline.signal, limit.signal],
-    notStarted,
+    notStarted: () =>
+      new PodexitError(
+        'attach.not-started',
+        `no pod of ${group.target} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
+        'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits forever.',
+        { exitCode: 3 },
+      ),
     close: limit.cancel,
   };
 }

@@ -1,5 +1,4 @@
 /** Deletions without a trace: `--dry-run` and `--wait=false`. The messages are kubectl's. */
-import type { Cluster } from '../../kube/cluster.ts';
 import { unlessAborted } from '../../kube/env.ts';
 import { PodexitError } from '../../errors.ts';
 import { forTerminal } from '../../output/safe-text.ts';
@@ -37,7 +36,13 @@ export async function deleteOnce(
     if (trace.gone)
       warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
   };
-  const late = (): PodexitError => notAcceptedInTime(name, cluster, evict);
+  const late = (): PodexitError =>
+    new PodexitError(
+      'delete.not-accepted',
+      `the server did not accept the ${evict ? 'eviction' : 'deletion'} of pod "${name}" in namespace "${cluster.namespace}" within --timeout`,
+      `Look at: kubectl get pod ${name} -n ${cluster.namespace}${cluster.connectionFlags}`,
+      { exitCode: 3 },
+    );
   const fate = (): string => {
     const progress = deletionProgress(trace, trace.requests.length > 0);
     if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
@@ -53,11 +58,3 @@ export async function deleteOnce(
   );
   return 0;
 }
-
-const notAcceptedInTime = (name: string, { namespace, connectionFlags }: Cluster, evict: boolean): PodexitError =>
-  new PodexitError(
-    'delete.not-accepted',
-    `the server did not accept the ${evict ? 'eviction' : 'deletion'} of pod "${name}" in namespace "${namespace}" within --timeout`,
-    `Look at: kubectl get pod ${name} -n ${namespace}${connectionFlags}`,
-    { exitCode: 3 },
-  );

@@ -2,39 +2,53 @@
 import { forTerminal } from '../../output/safe-text.ts';
 import type { PodexitError } from '../../errors.ts';
 import { exitCodes } from '../../verdict/exit-code.ts';
-import type { WaitingLimit } from '../ending/time-limit.ts';
+import { createWaitingLimit } from '../ending/time-limit.ts';
 import type { Session } from '../session.ts';
-import type { Obstacles } from '../progress/obstacles.ts';
+import { createObstacles, type Obstacles } from '../progress/obstacles.ts';
 import type { SeveralView } from '../../output/several.ts';
-import { ownersText, quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts';
+import { createProgress, ownersText, quietMs, type RolloutEnd } from '../progress/progress.ts';
 import type { Group } from './group.ts';
 import type { TraceOptions } from '../options.ts';
+import { warnOn } from '../ports.ts';
 
 export type SeveralOptions = Exclude<TraceOptions, { pods: 'one' }>;
 
-/** What the parts of a run over several pods share, besides their traces. */
-export interface Rollout extends Session {
-  readonly options: SeveralOptions;
-  readonly output: SeveralView;
-  readonly group: Group;
-  readonly progress: Progress;
-  readonly obstacles: Obstacles;
-  /** Applies if no --timeout was given. */
-  readonly limit: WaitingLimit;
-  /** Aborted when no further pod is taken; open traces continue to their end. */
-  readonly stop: AbortController;
-  /** Uids of pods that were seen terminating or will be deleted. */
-  readonly begun: Set<string>;
-  /** Names of pods that are gone and have no report, by uid. */
-  readonly unseen: Map<string, string>;
-  /** Pods of a node whose eviction a budget refuses, with the reason; by namespace and name. */
-  readonly held: Map<string, string>;
-  /** The command that the run follows has ended: what it rolls out did not exist before. */
-  readonly isStarted: boolean;
-  /** Why the run had to stop: its command failed, or the rollout stalled. */
-  failure: PodexitError | undefined;
-  /** Exit codes that do not come from reports: unwritable files, a signal. */
-  readonly codes: number[];
+export type Rollout = ReturnType<typeof createRollout>;
+
+/** What the parts of a run over several pods share, besides their traces. `running`: the number of open traces. */
+export function createRollout(
+  session: Session,
+  options: SeveralOptions,
+  output: SeveralView,
+  { group, isStarted, running }: { group: Group; isStarted: boolean; running: () => number },
+) {
+  const { ports } = session;
+  const isEndless = options.target.kind === 'node' && options.start === undefined;
+  const named = options.mode === 'attach' ? [] : (group.named ?? []);
+  return {
+    ...session,
+    options,
+    output,
+    group,
+    progress: createProgress(running, (sentence) => ports.stderr.write(`podexit: ${sentence}\n`)),
+    obstacles: createObstacles(warnOn(ports)),
+    /** Applies if no --timeout was given. Begins only now: it does not run while a person is asked. */
+    limit: createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : options.timeoutMs }, () => running() > 0),
+    /** Aborted when no further pod is taken; open traces continue to their end. */
+    stop: new AbortController(),
+    /** Uids of pods that were seen terminating or will be deleted. */
+    begun: new Set(named.flatMap(({ uid }) => uid ?? [])),
+    /** Names of pods that are gone and have no report, by uid. */
+    unseen: new Map<string, string>(),
+    /** Pods of a node whose eviction a budget refuses, with the reason; by namespace and name. */
+    held: new Map<string, string>(),
+    /** The command that the run follows has ended: what it rolls out did not exist before. */
+    isStarted,
+    /** Why the run had to stop: its command failed, or the rollout stalled. */
+    failure: undefined as PodexitError | undefined,
+    /** Exit codes that do not come from reports: unwritable files, a signal. */
+    codes: [] as number[],
+  };
 }
 
 /**

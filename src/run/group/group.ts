@@ -61,8 +61,8 @@ export interface GroupListener {
   ended?(this: void, uid: string): void;
   /** Every state of every pod; undefined if the pod is gone. */
   seen?(this: void, uid: string, pod: JsonObject | undefined): void;
-  /** The pod is gone, and its termination was not observed. `why` completes the sentence. */
-  missed?(this: void, pod: JsonObject, why: string): void;
+  /** The pod is gone, and its termination was not observed; `text` says so in a sentence. */
+  missed?(this: void, pod: JsonObject, text: string): void;
   listed?(this: void, pods: readonly JsonObject[]): void;
   /** One observation of an owner's stream. */
   ownerSeen?(this: void, rawObservation: RawObservation, target: Watched): void;

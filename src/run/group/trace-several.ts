@@ -4,20 +4,17 @@ import { delay } from '../../kube/env.ts';
 import { signalCodes } from '../../verdict/exit-code.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
 import { readGroup } from '../choosing/read-group.ts';
-import { createWaitingLimit } from '../ending/time-limit.ts';
 import { severalView, type SeveralView } from '../../output/several.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import { createBlockedEvictions, type BlockedEvictions, commandOf, runCommand } from '../progress/start.ts';
-import { createObstacles } from '../progress/obstacles.ts';
 import { followOwners } from '../progress/owners.ts';
-import { createProgress, type RolloutEnd } from '../progress/progress.ts';
+import type { RolloutEnd } from '../progress/progress.ts';
 import { reportError } from '../report-error.ts';
 import { exitCodeIfIgnored, failedCode, inSession, isIgnored, type Session } from '../session.ts';
 import type { Live } from '../streams/live.ts';
-import { missedText } from '../streams/pod-observer.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
-import { shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
+import { createRollout, shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
 import type { Deliver } from '../../model/observation.ts';
 import { createResults, type Results } from './output.ts';
@@ -35,7 +32,7 @@ export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<
 
 async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: SeveralView): Promise<number> {
   const { ports } = session;
-  const { timeoutMs, target, start, once, ignoreNotFound } = options;
+  const { target, start, once, ignoreNotFound } = options;
   const warn = warnOn(ports);
   const read = () => readGroup(session, target, ignoreNotFound);
   let isStarted = false;
@@ -58,30 +55,8 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
     return 0;
   }
   let openTraces = (): number => 0;
-  const isEndless = target.kind === 'node' && start === undefined;
-  // Begins only now: it does not run while a person is asked.
-  const limit = createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : timeoutMs }, () => openTraces() > 0);
-  const progress = createProgress(
-    () => openTraces(),
-    (sentence) => ports.stderr.write(`podexit: ${sentence}\n`),
-  );
-  const rollout: Rollout = {
-    ...session,
-    options,
-    output,
-    group,
-    progress,
-    obstacles: createObstacles(warn),
-    limit,
-    stop: new AbortController(),
-    begun: new Set(options.mode === 'attach' ? [] : named?.flatMap(({ uid }) => uid ?? [])),
-    unseen: new Map(),
-    held: new Map(),
-    isStarted,
-    failure: undefined,
-    codes: [],
-  };
-  return traceAndReport(rollout, (live) => (openTraces = live.openTraces)).finally(limit.cancel);
+  const rollout = createRollout(session, options, output, { group, isStarted, running: () => openTraces() });
+  return traceAndReport(rollout, (live) => (openTraces = live.openTraces)).finally(rollout.limit.cancel);
 }
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
@@ -202,10 +177,10 @@ function listenerOf(rollout: Rollout): GroupListener {
       if (isWorkload) obstacles.pod(uid, pod);
       if (!named || named.has(uid)) progress.seen(uid, pod);
     },
-    missed(pod, why) {
+    missed(pod, text) {
       if (named && !named.has(uidOf(pod))) return;
       unseen.set(uidOf(pod), nameOf(pod));
-      warn(missedText(pod, why));
+      warn(text);
       progress.begun();
       finishPod(rollout, uidOf(pod));
     },

@@ -49,7 +49,7 @@ export function createPodObserver(
       if (there.has(uid)) continue;
       leave(uid);
       if (!isTerminatingPod(pod) && !isFinishedPod(pod))
-        listener.missed?.(pod, 'it disappeared while the watch of the pods was lost');
+        listener.missed?.(pod, missedText(pod, 'it disappeared while the watch of the pods was lost'));
     }
     listener.listed?.(pods);
     // A pod that was already terminating when first seen missed its beginning on every stream.
@@ -65,7 +65,7 @@ const briefOf = ({ metadata, spec, status }: JsonObject): JsonObject => {
 
 /** A pod is gone and was not seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
 function onSuddenRemoval({ options, group, listener, timers, traceOf }: Run, pod: JsonObject): void {
-  const report = (): void => listener.missed?.(pod, 'it was removed at once');
+  const report = (): void => listener.missed?.(pod, missedText(pod, 'it was removed at once'));
   const uid = uidOf(pod);
   // Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended.
   const wasForced = isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
@@ -82,6 +82,4 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: StreamG
     if (container === undefined) deliver({ at, kind: 'gap', stream, pod, from: at, cause: 'not-synced' });
 }
 
-/** A sentence about a pod that is gone and was not traced. `why` completes it. */
-export const missedText = (pod: JsonObject, why: string): string =>
-  `${nameOf(pod)}: its termination was not observed: ${why}`;
+const missedText = (pod: JsonObject, why: string): string => `${nameOf(pod)}: its termination was not observed: ${why}`;

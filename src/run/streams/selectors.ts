@@ -22,18 +22,15 @@ export const operators: Record<string, (value: string | undefined, values: strin
   DoesNotExist: (value) => value === undefined,
 };
 
-/** A label selector as a query parameter. */
+/** A label selector as a query parameter, without expressions that the API does not have. */
 export function printLabels({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const printers: Record<string, (key: string, values: string[]) => string> = {
-    In: (key, values) => `${key} in (${values.join(',')})`,
-    NotIn: (key, values) => `${key} notin (${values.join(',')})`,
-    Exists: (key) => key,
-    DoesNotExist: (key) => `!${key}`,
-  };
   const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
-  return [...equal, ...matchExpressions.flatMap((one) => printers[one.operator]?.(one.key, one.values) ?? [])].join(
-    ',',
-  );
+  const others = matchExpressions.flatMap(({ key, operator, values }) => {
+    if (key === '' || !Object.hasOwn(operators, operator)) return [];
+    if (operator === 'In' || operator === 'NotIn') return [`${key} ${operator.toLowerCase()} (${values.join(',')})`];
+    return [operator === 'Exists' ? key : `!${key}`];
+  });
+  return [...equal, ...others].join(',');
 }
 
 /** A field selector as a query parameter; `\`, `,` and `=` are escaped as apimachinery does. */

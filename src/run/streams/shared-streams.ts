@@ -1,6 +1,7 @@
 /** The streams of a run besides the pods, each opened once: 500 pods need 15 watches, and the logs that terminate. */
 import { asObject, type JsonObject } from '../../model/observe/read.ts';
-import { watchObjects, type Since } from '../../kube/watch.ts';
+import { watchObjects } from '../../kube/watch.ts';
+import type { Since } from '../../kube/watch-position.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { createLogs, deliverNamespace, follow, type FollowOptions } from './follow.ts';
 import type { StreamGate } from './stream-health.ts';

@@ -6,12 +6,13 @@ import {
   asObject,
   asString,
   asStrings,
+  asText,
   metadataOf,
   stringMap,
   type JsonObject,
 } from '../../model/observe/read.ts';
 import { workloadKinds } from '../choosing/target.ts';
-import { matches, operators, printFields, printLabels } from './selectors.ts';
+import { matches, printFields, printLabels } from './selectors.ts';
 
 export interface Watched extends WatchTarget {
   /** Plural name of the resource; `node-events` for the Events about nodes. */
@@ -166,16 +167,11 @@ function ownerReferenceOf(object: JsonObject): JsonObject {
 /** Pods of the same workload, by the topmost owner's selector (a Deployment's also covers its next ReplicaSet). */
 export function siblingTarget(namespace: string, owner: JsonObject): Watched | undefined {
   const selector = asObject(asObject(owner['spec'])['selector']);
-  const matchLabels = stringsOf(selector['matchLabels']);
   const matchExpressions = asArray(selector['matchExpressions'])
     .map(asObject)
-    .flatMap((one) => {
-      const { key, operator } = one;
-      if (typeof key !== 'string' || typeof operator !== 'string' || !Object.hasOwn(operators, operator)) return [];
-      return [{ key, operator, values: asStrings(one['values']) }];
-    });
-  if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
-  return podsTarget(namespace, { labelSelector: printLabels({ matchLabels, matchExpressions }) });
+    .map(({ key, operator, values }) => ({ key: asText(key), operator: asText(operator), values: asStrings(values) }));
+  const labelSelector = printLabels({ matchLabels: stringsOf(selector['matchLabels']), matchExpressions });
+  return labelSelector === '' ? undefined : podsTarget(namespace, { labelSelector });
 }
 
 export const labelsOf = (object: JsonObject): Record<string, string> => stringsOf(metadataOf(object)['labels']);

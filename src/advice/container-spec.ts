@@ -14,6 +14,7 @@ import {
 import { ownLimitOf, ownTimeoutOf, variablesIn } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import helpers from './data/helpers.json' with { type: 'json' };
+import stops from './data/stop-commands.json' with { type: 'json' };
 import { imageName, rowOfImage } from '../programs/images.ts';
 import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
@@ -112,23 +113,27 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   if (!kind) return undefined;
   const { command: words, seconds } = asObject(handler['exec']);
   const [command, image] = [asStrings(words), own.image ?? ''];
+  const line = lineIn(command, own);
+  const { commands, isPlain } = line === undefined ? { commands: [command], isPlain: true } : commandsIn(line);
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
   const lacks = isDistroless && !/:[^/]*debug/.test(image) && programsOfDistributions.test(command[0] ?? '');
   const missing = lacks && `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`;
   const fails = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : missing || undefined;
+  const sleeps = isPlain ? commands.flatMap((one) => plainSleep(one) ?? []) : [];
+  const sum = sleeps.length > 0 ? sleeps.reduce((all, one) => all + one, 0) : undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
-  const plain =
-    kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (asNumber(seconds) ?? plainSleep(command));
-  const planned = plain ?? sumOfSleeps(command);
+  const alone = asNumber(seconds) ?? (commands.length === 1 ? sum : undefined);
+  const planned = kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (alone ?? sum);
   return {
     kind,
     command,
+    line,
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: fails ? undefined : planned,
     plannedSeconds: planned,
-    isPlainSleep: kind === 'sleep' || plain !== undefined,
-    ...stopIn(command, own),
+    isPlainSleep: kind === 'sleep' || alone !== undefined,
+    ...stopIn(commands, isPlain, own),
     /** It always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
     fails,
   };
@@ -136,25 +141,24 @@ function hookOf(handler: JsonObject, own: CommandLine) {
 
 const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
 
+/** What a shell runs: its line, or the text of a script of the input. */
+export function lineIn(words: readonly string[], { scripts }: CommandLine): string | undefined {
+  const line = lineOfShell(words);
+  const [first = '', second = ''] = line === undefined ? words : /^[\w./ -]+$/.test(line) ? line.trim().split(' ') : [];
+  return scripts?.get(first) ?? (/sh$/.test(first) ? scripts?.get(second) : undefined) ?? line;
+}
+
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
-function stopIn(command: readonly string[], own: CommandLine) {
-  const line = lineOfShell(command);
-  const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
-  const stop = commands.findIndex((one) => stopCommand.test(one));
-  const isFirst = !commands.slice(0, stop).some((one) => /\bsleep\b/.test(one));
-  const sends = signalOfCommand(commands[stop] ?? '', own);
+function stopIn(commands: readonly (readonly string[])[], isPlain: boolean, own: CommandLine) {
+  const lines = commands.map((words) => words.join(' '));
+  const stop = lines.findIndex((one) => stopCommand.test(one) || signalOfCommand(one, own)?.handles === 'yes');
+  const isFirst = !lines.slice(0, stop).some((one) => /\bsleep\b/.test(one));
+  const sends = signalOfCommand(lines[stop] ?? '', own);
   const serves = sends?.handles === 'no' && sends.chain.at(-1)?.does !== 'reloads';
-  const isBrief = sends !== undefined && !/[;&|\n]/.test(line?.trim() ?? '');
+  const isBrief = isPlain && sends !== undefined && lines.length === 1;
+  const mayStop = sends?.handles === 'unknown' || /^(curl|wget) /.test(lines[stop] ?? '');
   /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. `isBrief`: it only signals. */
-  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && !serves, isBrief, sends };
+  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && !serves, mayStop, isBrief, sends };
 }
 
-const stopCommand =
-  /^(exec\s+)?(\S*\/)?(nginx\s.*-s\s*(quit|stop)|(apachectl|apache2ctl|httpd)\s.*-k?\s*(graceful-)?stop|apachectl\s+(graceful-)?stop|(kill|pkill|killall5?)(?!(\s+-[^\W\dns](\s+\w\S*)?)*\s+-(s\s*)?(SIG)?(0|1|HUP|USR[12]|1[0289]|20|TSTP|CONT|STOP)\b|.*\s-1$)(\s|$)|pg_ctl\s.*\bstop\b|(supervisorctl|catalina\.sh|haproxyctl|caddy|traefik|rabbitmqctl|redis-cli)\s.*\b(stop|shutdown)\b)/i;
-
-/** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
-function sumOfSleeps(command: readonly string[]): number | undefined {
-  const { commands, isPlain } = commandsIn(lineOfShell(command) ?? '');
-  const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
-  return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
-}
+const stopCommand = new RegExp(stops.map(({ command }) => command).join('|'), 'i');

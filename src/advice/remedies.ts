@@ -1,5 +1,4 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
-import { lineOfShell } from '../programs/shell-arguments.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
 import { reasonsIn, surges, type SingleReason } from './capacity.ts';
@@ -230,10 +229,10 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
   const { take, unsure = '' } = hookSignal(container);
   if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
-  const { drains } = stopBehaviour(container.command, stopSignalOf(container), situation.graceSeconds);
+  const { drains } = stopBehaviour(container.command, stopSignalOf(container), Infinity);
   const end = `, and${unsure} wait until the server is gone, which ${signalText(situation, container)} may cut off`;
   const wait = hook?.stopsServer && drains !== 'yes' ? end : '';
-  const shell = lineOfShell(hook?.command ?? []) === undefined ? ', if its image has a shell' : '';
+  const shell = hook?.line === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }

@@ -29,8 +29,8 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const advice = remedy && !/^(setting|longer-grace)$/.test(remedy.kind) ? `${remedy.text}.` : undefined;
   if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
   if (handles === 'no') return { kind: 'ignores', because: quoted, advice };
-  // A trap that signals the application, and does not wait for it.
-  const isLeft = /^shell/.test(chain[0]?.kind ?? '') && chain[0]?.does === 'leaves';
+  // As a trap that signals the application, and does not wait for it.
+  const isLeft = drains === 'no' && chain.some(({ does }) => does === 'leaves');
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
   const isTrap = chain[0]?.kind === 'shell-with-trap';
   // Of several programs, another signal may cut the others off.
@@ -41,9 +41,9 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
     return { kind: 'cuts', because: cut, advice: `Let its trap send ${found.rightSignal} instead.` };
   }
   if (isTrap) return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
-  if (handles === 'yes' && drains !== 'unknown') return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const last = chain.at(-1);
-  if (last?.kind === 'program' && handles === 'yes' && reachesApp === 'yes') return { kind: 'handles', how: because };
+  const isKnown = drains !== 'unknown' || (last?.kind === 'program' && last.does !== 'unknown' && reachesApp === 'yes');
+  if (handles === 'yes' && isKnown) return { kind: 'handles', how: because, endsAtOnce: drains === 'no' };
   const isUpToShell = reachesApp === 'unknown' && chain[0]?.kind === 'shell';
   const isOpen = reachesApp === 'unknown' || chain.length > 1 || last?.kind === 'runtime';
   if (isOpen && (command.length > 0 || script !== undefined))

@@ -74,14 +74,13 @@ function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: 
 }
 
 function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): Effect {
-  const { job, kind } = one;
   const words = expanded(one.words, start.args);
   const forms = new Set([...one.forms, ...start.forms]);
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
   const { does } = reaction;
-  const isJob = job && does !== 'execs' && (kind === 'wait' || sleepOf(words) !== undefined);
-  const next = (inner: Context): Effect => effectOf(isJob ? expanded(job.words, start.args) : words, inner);
+  const job = does !== 'execs' && (one.kind === 'wait' || sleepOf(words) !== undefined) ? one.job : undefined;
+  const next = (inner: Context): Effect => effectOf(job ? expanded(job.words, start.args) : words, inner);
   return linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
 }
 

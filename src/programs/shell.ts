@@ -220,5 +220,6 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
   const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
-  return { signals: sent.some((one) => one !== 'nothing'), waits, exits };
+  const signals = sent.some((one) => one !== 'nothing');
+  return signals && !waits && lines.some((line) => /^sleep\b/.test(line)) ? undefined : { signals, waits, exits };
 }

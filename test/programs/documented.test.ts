@@ -41,6 +41,8 @@ it.each([
   ['nextcloud:30-fpm-alpine', 'SIGQUIT'],
   ['wordpress:6.6', 'SIGWINCH'],
   ['wordpress:cli', undefined],
+  ['kong:3.7', 'SIGQUIT'],
+  ['apache/apisix:3.9.0-debian', 'SIGQUIT'],
 ])('knows when %s got its STOPSIGNAL', (image, signal) => {
   expect(stopSignalOfImage(image)).toBe(signal);
 });

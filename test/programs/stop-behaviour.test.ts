@@ -38,7 +38,7 @@ it('follows a chain: npm on Debian ends at once and takes the application with i
 it('names both outcomes where the version decides, which no spec shows', () => {
   const found = of({ command: ['yarn', 'start'], image: 'node:22' });
   expect(found).toMatchObject({ reachesApp: 'unknown', handles: 'unknown', remedy: { kind: 'exec-form' } });
-  expect(found.decidedBy).toMatch(/1 ends at once .* 2 and later pass the signal on and wait/);
+  expect(found.decidedBy).toMatch(/1 ends at once .* 2 goes on until SIGKILL; 3 and later pass the signal on and wait/);
 });
 
 it('knows the program of an image only by its Dockerfile, not by the last part of its name', () => {

@@ -39,10 +39,9 @@ function namedPath(path: Path, object: KubernetesObject): Path {
 
 /** For `kubectl patch --type=json --patch-file`, which reads YAML too. */
 export function jsonPatchText(before: KubernetesObject, edits: readonly Edit[]): string {
-  const items = edits.map((edit, at) => {
-    const operation = operationOf(edit, editedValue(before, edits.slice(0, at)));
-    return `${commentLine(edit.why)}\n${yamlOf([operation])}`;
-  });
+  const items = edits.map(
+    (edit, at) => `${commentLine(edit.why)}\n${yamlOf([operationOf(edit, editedValue(before, edits.slice(0, at)))])}`,
+  );
   return forYaml(items.join(''));
 }
 

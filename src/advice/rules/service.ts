@@ -20,7 +20,7 @@ function drainRace(spec: Situation): Problem[] {
     if (hook && !hook.stopsServer && !hook.isPlainSleep && !hook.isBrief) return [];
     if (!hook?.stopsServer && container.hasOwnDelay) return [];
     const what = hook?.stopsServer
-      ? `the preStop hook of ${name} ${hook.sends?.handles === 'unknown' ? 'may stop' : 'stops'} the server at once,`
+      ? `the preStop hook of ${name} ${hook.mayStop ? 'may stop' : 'stops'} the server at once,`
       : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;
     return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
   });

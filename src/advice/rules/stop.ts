@@ -1,11 +1,10 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
-import { lineOfShell } from '../../programs/shell-arguments.ts';
 import { commandsIn } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
-import type { ContainerSpec } from '../container-spec.ts';
+import { lineIn, type ContainerSpec } from '../container-spec.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob, rolesOf } from '../roles.ts';
 import { defaultGraceSeconds, isHeavyHook } from '../sizes.ts';
@@ -82,7 +81,7 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   if (spec.isWindows) return { kind: 'unknown' };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), spec.graceSeconds);
-  if (handling.kind === 'shell' && stopsLast(container))
+  if (/^(shell|depends)$/.test(handling.kind) && stopsLast(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;
@@ -176,11 +175,11 @@ const signalsOfHooks = ofContainer((container) => {
 
 /** Whether its hook stops what PID 1, a shell, ends with: what it runs without a loop, a job, or more to do. */
 function stopsLast({ command: own, hook }: ContainerSpec): boolean {
-  const text = lineOfShell(hook?.command ?? []) ?? hook?.command.join(' ') ?? '';
+  const text = hook?.line ?? hook?.command.join(' ') ?? '';
   const isNamed = (line: string, name: string): boolean =>
     new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i').test(line);
   const apps = stopBehaviour(own, 'TERM', 30).chain.filter(({ kind }) => !kind.startsWith('shell'));
-  const { commands, isPlain } = commandsIn(lineOfShell([...own.command, ...own.args]) ?? '');
+  const { commands, isPlain } = commandsIn(lineIn([...own.command, ...own.args], own) ?? '');
   const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name))?.join(' ') ?? '';
   const isLast = isPlain && apps.some(({ name }) => isNamed(text, name) && isNamed(last, name));
   return isLast && hook?.stops === true && !hook.fails;

@@ -133,8 +133,7 @@ export function requestIn(writes: readonly AuditEvent[]): AuditEvent | undefined
 function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(podIn(state));
   const begin = (parseTime(asString(deletionTimestamp)) ?? NaN) - Number(grace) * second;
-  const isAtAnotherTime = begin + second <= receivedAt || begin > answeredAt;
-  return state.answeredAt >= receivedAt && !(Number(grace) > 1 && isAtAnotherTime);
+  return state.answeredAt >= receivedAt && !(Number(grace) > 1 && (begin + second <= receivedAt || begin > answeredAt));
 }
 
 /** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */

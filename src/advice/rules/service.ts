@@ -155,8 +155,8 @@ function budgets(spec: Situation): Problem[] {
     const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;
     return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
-  return spec.budgets.flatMap((budget) => {
-    const message = blockedBy(budget, spec);
+  const byMessage = new Map(spec.budgets.map((one) => [blockedBy(one, spec), one]));
+  return [...byMessage].flatMap(([message, budget]) => {
     const isForNow = (countOf(budget.minAvailable, most, 'up') ?? most) < most;
     const advice = `${remedyFor(budget, spec)}${isForNow ? '.' : otherwise}`;
     return message === undefined ? [] : (isForNow ? note : warning)(code, message, { advice, path: [] });

@@ -15,8 +15,8 @@ import { ownLimitOf, ownTimeoutOf, variablesIn } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import helpers from './data/helpers.json' with { type: 'json' };
 import stops from './data/stop-commands.json' with { type: 'json' };
+import { lineIn } from './mounted-scripts.ts';
 import { imageName, rowOfImage } from '../programs/images.ts';
-import { lineOfShell } from '../programs/shell-arguments.ts';
 import { commandsIn } from '../programs/shell-script.ts';
 import { signalOfCommand, type SignalHandling } from './signal-handling.ts';
 
@@ -140,13 +140,6 @@ function hookOf(handler: JsonObject, own: CommandLine) {
 }
 
 const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
-
-/** What a shell runs: its line, or the text of a script of the input. */
-export function lineIn(words: readonly string[], { scripts }: CommandLine): string | undefined {
-  const line = lineOfShell(words);
-  const [first = '', second = ''] = line === undefined ? words : /^[\w./ -]+$/.test(line) ? line.trim().split(' ') : [];
-  return scripts?.get(first) ?? (/sh$/.test(first) ? scripts?.get(second) : undefined) ?? line;
-}
 
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
 function stopIn(commands: readonly (readonly string[])[], isPlain: boolean, own: CommandLine) {

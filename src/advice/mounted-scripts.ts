@@ -1,6 +1,8 @@
 /** Texts of ConfigMaps that a pod mounts as files, by container and path, unless in doubt. A Secret is never read. */
 import { posix } from 'node:path';
+import type { CommandLine } from '../model/observe/command-line.ts';
 import { asArray, asObject, asString, asText, isPresent, stringMap, type JsonObject } from '../model/observe/read.ts';
+import { lineOfShell } from '../programs/shell-arguments.ts';
 
 export type ConfigMapTexts = ReturnType<typeof configMapTextsOf>;
 
@@ -39,11 +41,14 @@ export function mountedScripts(
 
 /** Undefined if there is none, or several with different data: folders often hold a copy for each environment. */
 function dataNamed(name: string, namespace: string | undefined, configMaps: readonly ConfigMapTexts[]) {
-  const [first, ...others] = configMaps.filter(
-    (one) =>
-      one.name === name &&
-      name !== '' &&
-      (namespace === undefined || one.namespace === undefined || one.namespace === namespace),
-  );
+  const isMeant = ({ namespace: own }: ConfigMapTexts): boolean => [undefined, namespace ?? own].includes(own);
+  const [first, ...others] = configMaps.filter((one) => one.name === name && name !== '' && isMeant(one));
   return others.some(({ data }) => JSON.stringify(data) !== JSON.stringify(first?.data)) ? undefined : first?.data;
+}
+
+/** What a shell runs: its line, or the text of a script of the input. */
+export function lineIn(words: readonly string[], { scripts }: CommandLine): string | undefined {
+  const line = lineOfShell(words);
+  const [first = '', second = ''] = line === undefined ? words : /^[\w./ -]+$/.test(line) ? line.trim().split(' ') : [];
+  return scripts?.get(first) ?? (/sh$/.test(first) ? scripts?.get(second) : undefined) ?? line;
 }

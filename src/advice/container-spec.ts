@@ -113,14 +113,17 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   if (!kind) return undefined;
   const { command: words, seconds } = asObject(handler['exec']);
   const [command, image] = [asStrings(words), own.image ?? ''];
-  const line = lineIn(command, own);
-  const { commands, isPlain } = line === undefined ? { commands: [command], isPlain: true } : commandsIn(line);
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
-  const lacks = isDistroless && !/:[^/]*debug/.test(image) && programsOfDistributions.test(command[0] ?? '');
+  const isBare = isDistroless && !/:[^/]*debug/.test(image);
+  const line = lineIn(command, isBare ? {} : own);
+  const { commands, isPlain } = line === undefined ? { commands: [command], isPlain: true } : commandsIn(line);
+  const lacks = isBare && programsOfDistributions.test(command[0] ?? '');
   const missing = lacks && `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`;
   const fails = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : missing || undefined;
-  const sleeps = isPlain ? commands.flatMap((one) => plainSleep(one) ?? []) : [];
+  // It may end before it sleeps.
+  const isGuarded = commands.some(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
+  const sleeps = isPlain && !isGuarded ? commands.flatMap((one) => plainSleep(one) ?? []) : [];
   const sum = sleeps.length > 0 ? sleeps.reduce((all, one) => all + one, 0) : undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
   const alone = asNumber(seconds) ?? (commands.length === 1 ? sum : undefined);
@@ -144,9 +147,12 @@ const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pk
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
 function stopIn(commands: readonly (readonly string[])[], isPlain: boolean, own: CommandLine) {
   const lines = commands.map((words) => words.join(' '));
-  const stop = lines.findIndex((one) => stopCommand.test(one) || signalOfCommand(one, own)?.handles === 'yes');
+  const signals = lines.map((one) => signalOfCommand(one, own));
+  // What an unknown program does with a signal that seldom ends one, only its handlers know.
+  const ends = signals.map((one) => one?.handles === 'yes' && one.chain.at(-1)?.kind === 'program');
+  const stop = lines.findIndex((one, at) => stopCommand.test(one) || ends[at]);
   const isFirst = !lines.slice(0, stop).some((one) => /\bsleep\b/.test(one));
-  const sends = signalOfCommand(lines[stop] ?? '', own);
+  const sends = signals[stop];
   const serves = sends?.handles === 'no' && sends.chain.at(-1)?.does !== 'reloads';
   const isBrief = isPlain && sends !== undefined && lines.length === 1;
   const mayStop = sends?.handles === 'unknown' || /^(curl|wget) /.test(lines[stop] ?? '');

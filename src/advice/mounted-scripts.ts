@@ -47,7 +47,7 @@ function dataNamed(name: string, namespace: string | undefined, configMaps: read
 }
 
 /** What a shell runs: its line, or the text of a script of the input. */
-export function lineIn(words: readonly string[], { scripts }: CommandLine): string | undefined {
+export function lineIn(words: readonly string[], { scripts }: Pick<CommandLine, 'scripts'>): string | undefined {
   const line = lineOfShell(words);
   const [first = '', second = ''] = line === undefined ? words : /^[\w./ -]+$/.test(line) ? line.trim().split(' ') : [];
   return scripts?.get(first) ?? (/sh$/.test(first) ? scripts?.get(second) : undefined) ?? line;

@@ -125,13 +125,12 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const solved = [...solves, ...(longer ? graceProblems : [])];
   if (limit) return [...sentences, ...rest, ...inWords(solved, unfit)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
-  const shorter = graceProblems.some(({ code }) => code === 'prestop-cut-off') ? '; or shorten that hook' : '';
+  const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
-  const byDelay = `, to keep serving while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
-  const untilKnown =
-    delay === undefined ? ', to keep serving until traffic stops; adjust the sleep to your load balancer' : byDelay;
-  const forClients = situation.measured?.hookSeconds === undefined ? untilKnown : ', which covers what was measured';
-  const adjust = !isAdded ? shorter : isForClients ? forClients : ', as long as what needs them';
+  const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
+  const until = delay === undefined ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
+  const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : `, to keep serving ${until}`;
+  const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
   const all = Math.max(situation.graceSeconds, graceSeconds);
   const hanging = `one that ignores its signal ${all}s; it holds its resources as long`;
@@ -251,12 +250,11 @@ function whyNoHook(plan: Plan): string | undefined {
   const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
   const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
   const on = situation.containers.map((one) => one.name);
-  const { seconds = 0, work = Infinity, limit } = graceFor(situation, { seconds: longest, on }) ?? {};
+  const { seconds = 0, work = Infinity } = graceFor(situation, { seconds: longest, on }) ?? {};
   if (answer === 'yes' && (proxy === undefined || (delaySeconds >= work && delaySeconds < seconds))) return undefined;
-  const needs = `needs one of ${Math.ceil(work)}s beside a sleep of ${longest}s, with a grace period of ${seconds}s`;
-  const how = delaySeconds > 0 && !limit ? `has a delay of ${delaySeconds}s, and ${needs}` : `stops ${stops}`;
+  const own = `has a delay of ${delaySeconds}s, which must outlast sleep and work and end before the grace period`;
   if (answer === 'yes')
-    return `no preStop sleep of the application alone: the injected ${proxy} ${how}, unless it is a native sidecar`;
+    return `no preStop sleep of the application alone: the injected ${proxy} ${delaySeconds > 0 ? own : `stops ${stops}`}, unless it is a native sidecar`;
   if (answer === 'no')
     return `do not add a preStop sleep: ${because}, so every second of it is outage; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
   const look =

@@ -2,6 +2,7 @@
 import { ownDataIn, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import type { ServiceSpec } from './neighbours.ts';
+import { imageName } from '../programs/images.ts';
 import { signalled } from './problem.ts';
 import type { Situation } from './situation.ts';
 
@@ -53,12 +54,15 @@ export function containersThatServe(situation: Situation): ContainerSpec[] {
   return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
 }
 
-/** Nobody needs it while the pod stops, by its name. */
-export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor)$/;
+/** Nobody needs it while the pod stops, by its name: it reports, ships logs and metrics, or fetches files. */
+export const onlyReports =
+  /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor|shipper|collector(-contrib)?|fluent-?bit|fluentd|filebeat|promtail|vector|datadog-agent|git-sync)$/m;
 
 /** Other main containers of the pod, which the serving ones may need, unless they only report. */
 export const companionsOf = (situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] =>
-  signalled(situation).filter((one) => one.kind === 'main' && !serving.includes(one) && !onlyReports.test(one.name));
+  signalled(situation).filter(
+    (one) => one.kind === 'main' && !serving.includes(one) && !onlyReports.test(`${one.name}\n${imageName(one.image)}`),
+  );
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
 export function hookSecondsOf({ hook, measured }: ContainerSpec): number | undefined {

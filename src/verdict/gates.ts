@@ -104,7 +104,9 @@ function drainLead(input: RuleInput, limit: number): Result {
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
   const message = `${signalName(container)} of ${container.name} came ${lead} removal from ${service}`;
   if (lo >= limit || hi < limit) return { passed: lo >= limit, message };
-  return { passed: false, message: `${message}, not proven to be above the limit` };
+  const lowest = `it may have been ${secondsText(Math.abs(lo), 2)}${lo < 0 ? ' before it' : ''}`;
+  const possible = Number.isFinite(lo) ? lowest : 'it has no lower bound';
+  return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };
 }
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */

@@ -45,6 +45,7 @@ function numbersOf(
   const containers = timelines.flatMap((timeline) => timeline.containers);
   const zeros = timelines.map(({ zero }) => zero);
   const isExact = unseen.length === 0 && timelines.every(({ total, gaps }) => total && gaps.length === 0);
+  const watched = isExact ? timelines : [];
   const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
   const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
   const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
@@ -85,7 +86,7 @@ function numbersOf(
     incomplete,
     probes,
     gates,
-    requests: probes.map((probe) => `${rolloutRequestsText(probe)}${lostApart(probe, timelines)} · ${probe.target}`),
+    requests: probes.map((probe) => `${rolloutRequestsText(probe)}${lostApart(probe, watched)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
       ...reports.map(({ verdict }) => verdict.exitCode),
@@ -104,8 +105,8 @@ function sharedBy<Item, T>(items: readonly Item[], valueOf: (item: Item) => T): 
 
 function slowestOf(reports: readonly Report[]) {
   return reports
-    .flatMap(({ timeline, ledger, answer }) =>
-      timeline.total ? [{ timeline, ledger, answer, total: timeline.total }] : [],
+    .flatMap(({ timeline, ledger, verdict }) =>
+      timeline.total ? [{ timeline, ledger, verdict, total: timeline.total }] : [],
     )
     .sort((a, b) => b.total.shown - a.total.shown)[0];
 }
@@ -117,11 +118,11 @@ function heldOf(timelines: readonly Timeline[]) {
   return longest && { pods: held.length, pod: nameOf(longest), note: longest.trigger.note ?? '' };
 }
 
-/** ` · 3 of them while none of these pods was terminating`: their exits do not explain these. */
+/** ` · 3 of them while none of these pods was terminating`: their exits do not explain these. `timelines`: of all pods, or none. */
 function lostApart({ windows }: ProbeReport, timelines: readonly Timeline[]): string {
   const isApart = ({ start, end }: (typeof windows)[number], { zero, total }: Timeline): boolean =>
     Date.parse(end.latest) < zero - second || Date.parse(start.earliest) > zero + (total?.max ?? Infinity);
-  const apart = windows.filter((window) => timelines.every((timeline) => isApart(window, timeline)));
+  const apart = windows.filter((window) => timelines[0] && timelines.every((timeline) => isApart(window, timeline)));
   const count = apart.reduce((sum, { failed }) => sum + failed, 0);
   return count === 0 ? '' : ` · ${count} of them while none of these pods was terminating`;
 }

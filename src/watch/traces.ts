@@ -5,6 +5,8 @@
 import type { ObservedObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { controllerOf } from '../model/pod.ts';
+import { reduce } from '../model/reduce.ts';
+import type { Trace } from '../model/trace.ts';
 import { concerning, objectsOf, type Subject } from '../model/select.ts';
 import { tracesOfTerminating } from '../run/traces/traces-of-log.ts';
 import { workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
@@ -54,7 +56,8 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
       const parts = routed ? concerning(subject, routed) : [];
       // As in the log of a run about this pod alone.
       const logged = parts.map((part) => (part.kind === 'began' ? { ...part, target: undefined } : part));
-      if (keepsLog && details.log.length < 2000) details.log.push(...logged); // observations kept for its recording
+      const isKept = keepsLog && details.log.length < 2000; // observations kept for its recording
+      if (isKept && isNewTo(traces.get(subject.uid), parts)) details.log.push(...logged);
       return parts;
     },
   });
@@ -81,6 +84,12 @@ export function watchedTraces(keepsLog: boolean, seen: (o: Observation) => void,
     sizes: memory.sizes,
   };
 }
+
+/** A large Service changes all the time, and most of its changes say nothing about the pod. */
+const isNewTo = (trace: Trace | undefined, parts: readonly Observation[]): boolean =>
+  !trace ||
+  parts.some((part) => part.kind !== 'changed' || part.stream !== 'endpointslices') ||
+  parts.reduce(reduce, trace).slices !== trace.slices;
 
 const newestIn = ({ stateOf }: Memory, pod: Pod): Pod =>
   stateOf(pod.metadata.uid)

@@ -5,7 +5,7 @@ import type { NewPod, ServiceCounts } from '../../src/output/text/rollout-facts.
 import { createRolloutLive } from '../../src/output/text/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
-import type { ProbeReport } from '../../src/model/report.ts';
+import type { FindingCode, ProbeReport } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, reportNamed } from './helpers/reports.ts';
@@ -67,24 +67,40 @@ describe('the card of many pods', () => {
         ...{ target: 'http://shop', via: 'url', ratePerSecond: 5, sent: 100, succeeded: 100 - failed, failed },
         ...{ failures: [{ kind: 'timeout', count: failed }], windows, latencyMs: {} },
       };
-      return rolloutNumbers('deployment/web', [graceful], { probes: [probe] }).requests.join();
+      return (reports: readonly Report[], unseen: readonly string[] = []) =>
+        rolloutNumbers('deployment/web', reports, { probes: [probe], unseen }).requests.join();
     };
     const gone = zero + (total?.max ?? 0);
-    expect(lostAt(zero - 5000, zero + 500, gone + 900)).toMatch(
+    const lost = lostAt(zero - 5000, zero + 500, gone + 900);
+    expect(lost([graceful])).toMatch(
       /^100 sent · 6 failed \(timed out\) · 4 of them while none of these pods was terminating/,
     );
-    expect(lostAt(zero - 500, zero + 500)).not.toContain('terminating');
+    expect(lostAt(zero - 500, zero + 500)([graceful])).not.toContain('terminating');
+    // Pods that were not seen may have been terminating.
+    const gap = { resource: 'pods', from: zero, cause: 'disconnected' } as const;
+    for (const text of [
+      lost([graceful], ['web-9']),
+      lost([], ['web-9']),
+      lost([{ ...graceful, timeline: { ...graceful.timeline, gaps: [gap] } }]),
+    ])
+      expect(text).not.toContain('terminating');
   });
 
   it('names what the API does not show only where no finding explains the wait', () => {
-    const rowOf = (answer: Report['answer']): string => {
+    const rowOf = (changed: Partial<Report>): string => {
       const waits = { owner: 'kubelet', subject: 'node1', what: 'reported the exits', seconds: 4 } as const;
-      const text = card(pods(1, { ...graceful, answer, ledger: [waits] })).join('\n');
+      const text = card(pods(1, { ...graceful, ledger: [waits], ...changed })).join('\n');
       return text.replace(/\n {12}/g, ' ').match(/^ {2}slowest.*$/m)?.[0] ?? '';
     };
-    const { cause: _, ...answer } = graceful.answer;
-    expect(rowOf(answer)).toContain('waiting for the kubelet on node1 after the exit; the API does not show why');
-    expect(rowOf({ ...answer, cause: { code: 'kubelet-restarted', container: undefined } })).toMatch(/after the exit$/);
+    const found = (code: FindingCode): Report['verdict'] => ({
+      ...graceful.verdict,
+      findings: [{ code, severity: 'info', message: '', evidence: [] }],
+    });
+    const why = 'waiting for the kubelet on node1 after the exit; the API does not show why';
+    expect(rowOf({ verdict: found('drain-race') })).toContain(why);
+    expect(rowOf({ verdict: found('kubelet-restarted') })).toMatch(/after the exit$/);
+    const gap = { resource: 'events', from: graceful.timeline.zero, cause: 'refused' } as const;
+    expect(rowOf({ timeline: { ...graceful.timeline, gaps: [gap] } })).toMatch(/after the exit$/);
   });
 
   it('claims no number between bounds that are far apart', () => {

@@ -8,6 +8,8 @@ import type { RawObservation } from '../../src/model/observation.ts';
 import { createMemory, createPacker, type PodSeen } from '../../src/watch/memory.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
 import { heapBounds } from '../../src/run/group/run-live.ts';
+import { tracesOfTerminating } from '../../src/run/traces/traces-of-log.ts';
+import { rawObservationsOf } from '../helpers/recordings.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 
 /** The pods of a recording on a real cluster. */
@@ -239,4 +241,56 @@ it('leaves a code cache that the next run takes', () => {
     return spawnSync(process.execPath, ['-e', takes], { encoding: 'utf8' }).stdout.trim();
   };
   expect([taken(heapBounds), taken([...heapBounds, ...heapDefaults])]).toEqual(['false', 'true']);
+});
+
+it('keeps in the log of a pod no change of a slice that says nothing about it, however many come', async () => {
+  const traces = watchedTraces(
+    true,
+    () => {},
+    () => {},
+  );
+  let [seq, uid] = [0, ''];
+  const take = (raw: RawObservation): void => {
+    seq += 1;
+    for (const key of traces.add(observe(raw, seq, { logText: false }))) uid = key;
+  };
+  for (const raw of await rawObservationsOf('graceful-exit')) {
+    const isOfPod = 'stream' in raw && (raw.stream === 'pod' || raw.stream === 'siblings');
+    const one = (isOfPod ? { ...raw, stream: 'pods', name: undefined } : raw) as RawObservation;
+    const again = one.kind === 'changed' && one.stream === 'endpointslices' ? 800 : 0;
+    for (let count = 0; count <= again; count++) take(one);
+  }
+  const log = traces.logOf(uid);
+  expect(log.length).toBeLessThan(100);
+  expect(log.some((one) => one.kind === 'changed' && one.change === 'DELETED')).toBe(true);
+});
+
+it('asks of an Event only the pod that it is about', () => {
+  const asked: string[] = [];
+  const options = { wants: () => true, history: { take: () => {}, about: () => [] } };
+  const traces = tracesOfTerminating({
+    ...options,
+    partsFor({ name }) {
+      asked.push(name);
+      return [];
+    },
+  });
+  const [template] = recorded();
+  const gone = { ...template?.metadata, deletionTimestamp: '2026-11-28T10:00:00Z', deletionGracePeriodSeconds: 30 };
+  for (const name of ['web-1', 'web-2']) {
+    const object = { ...template, metadata: { ...gone, name, uid: name } };
+    const raw = { at: 0, kind: 'changed', stream: 'pods', change: 'MODIFIED', object } as never;
+    traces.add(observe(raw, 1, { logText: false }));
+  }
+  const event = (name: string): void => {
+    const object = { kind: 'Event', metadata: { ...gone, uid: name }, involvedObject: { kind: 'Pod', name } };
+    const raw = { at: 1, kind: 'changed', stream: 'events', change: 'ADDED', object } as never;
+    traces.add(observe(raw, 2, { logText: false }));
+  };
+  asked.length = 0;
+  event('web-2');
+  event('web-3');
+  traces.close('web-2');
+  event('web-2');
+  expect(asked).toEqual(['web-2']);
 });

@@ -55,14 +55,12 @@ function injectedDelay(spec: Situation): Problem[] {
   if (delaySeconds === undefined || graceSeconds === 0) return [];
   if (delaySeconds >= graceSeconds) {
     const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
-    return [warning('timeout-exceeds-grace', message, { advice: 'Shorten it, or raise the grace period.', path })];
+    return [warning('timeout-exceeds-grace', message, { advice: 'Raise the grace period above it.', path })];
   }
   const late = containersThatServe(spec).find((one) => (hookSecondsOf(one) ?? 0) > delaySeconds);
   if (!isOnPath || !late) return [];
   const message = `the injected ${name} has a delay of ${delaySeconds}s: unless it is a native sidecar, it stops while the preStop hook of ${late.name} lets it serve for ${hookSecondsOf(late)}s`;
-  return [
-    note('companion-stops-first', message, { advice: 'Let its delay outlast the hook and work after it.', path }),
-  ];
+  return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
 }
 
 function unprobed(spec: Situation): Problem[] {

@@ -87,7 +87,7 @@ export async function fromEvents(cluster: Cluster, name: string, all: NamespaceH
     cannotTell: [
       'exit codes, and whether a container was killed: the pod is gone, and no Event says it',
       ...(gone.trigger === 'unknown' ? ['which user deleted it'] : []),
-      ...(gone.grace || !wasStopped(gone) ? [] : ['its grace period: its owner cannot be read']),
+      ...(gone.grace || !wasStopped(gone) ? [] : ['its grace period: no template of an owner shows it']),
       ...(Array.isArray(nodeEvents)
         ? []
         : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),

@@ -92,10 +92,15 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
+/** Findings that say why, or that something which may say it was not seen. */
+const whyKubeletWaits =
+  /^(node-silent|kubelet-restarted|slow-cleanup|runtime-unavailable|api-server-silent|evidence-lost)$/;
+
 /** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit; the API does not show why` */
-function slowestText({ timeline, ledger, answer, total }: NonNullable<RolloutNumbers['slowest']>): string {
+function slowestText({ timeline, ledger, verdict, total }: NonNullable<RolloutNumbers['slowest']>): string {
   const isHeld = ledger.some(({ owner, seconds }) => owner === 'kubelet' && seconds >= 2);
-  const why = isHeld && !answer.cause ? '; the API does not show why' : '';
+  const isKnown = timeline.gaps.length > 0 || verdict.findings.some(({ code }) => whyKubeletWaits.test(code));
+  const why = isHeld && !isKnown ? '; the API does not show why' : '';
   return `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${why}`;
 }
 

@@ -99,7 +99,9 @@ interface TerminatingOptions {
 /** The traces of pods that terminate: each begins with what is remembered about its pod. */
 export function tracesOfTerminating({ wants, history, partsFor = concerning }: TerminatingOptions): Traces {
   const traced = new Map<string, Traced>();
-  const concernedBy = createRouting();
+  /** Uids by the pod's name. */
+  const named = new Map<string, Set<string>>();
+  const concernedBy = createRouting(named);
   const addTo = (one: Traced, o: Observation): boolean => {
     const parts = partsFor(one.subject, o);
     for (const object of parts.flatMap(objectsOf)) learn(one.subject, object);
@@ -111,6 +113,7 @@ export function tracesOfTerminating({ wants, history, partsFor = concerning }: T
     const one: Traced = { subject: subjectOf(pod), trace: emptyTrace, waiting: [] };
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
+    named.set(pod.metadata.name, (named.get(pod.metadata.name) ?? new Set()).add(pod.metadata.uid));
     for (const o of history.about(one.subject)) addTo(one, o);
   };
   return {
@@ -130,7 +133,11 @@ export function tracesOfTerminating({ wants, history, partsFor = concerning }: T
     },
     keys: () => [...traced.keys()],
     probes: () => emptyTrace.probes,
-    close: (uid) => void traced.delete(uid),
+    close(uid) {
+      const { name = '' } = traced.get(uid)?.subject ?? {};
+      traced.delete(uid);
+      if (named.get(name)?.delete(uid) && named.get(name)?.size === 0) named.delete(name);
+    },
   };
 }
 
@@ -145,8 +152,8 @@ function terminatingPodsIn(o: Observation): Pod[] {
     : [];
 }
 
-/** Finds the few pods that most changes concern, so that not every trace is asked. */
-function createRouting() {
+/** Finds the few pods that most changes concern, so that not every trace is asked. `named`: uids by the pod's name. */
+function createRouting(named: ReadonlyMap<string, ReadonlySet<string>>) {
   const known = new Map<string, ReadonlyMap<string, string>>();
   /** Uids of pods whose endpoint changed; `all`: for some pods it changed whether another endpoint is ready. */
   const concerned = (slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' => {
@@ -168,6 +175,10 @@ function createRouting() {
     if ('pod' in o && o.pod !== undefined) return new Set([o.pod]);
     if (o.kind === 'changed' && o.object.kind === 'Pod') return new Set([o.object.metadata.uid]);
     if (o.kind === 'changed' && o.object.kind === 'EndpointSlice') return concerned(o.object, o.change === 'DELETED');
+    if (o.kind === 'changed' && o.object.kind === 'Event' && o.object.involvedObject.kind === 'Pod')
+      return named.get(o.object.involvedObject.name) ?? new Set();
+    // Slices that a list does not have are forgotten; of an unknown slice, a change concerns all.
+    if (o.kind === 'listed' && o.stream === 'endpointslices') known.clear();
     for (const object of o.kind === 'listed' ? o.objects : [])
       if (object.kind === 'EndpointSlice') concerned(object, false);
     return 'all';

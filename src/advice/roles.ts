@@ -54,15 +54,18 @@ export function containersThatServe(situation: Situation): ContainerSpec[] {
   return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
 }
 
-/** Nobody needs it while the pod stops, by its name: it reports, ships logs and metrics, or fetches files. */
-export const onlyReports =
-  /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor|shipper|collector(-contrib)?|fluent-?bit|fluentd|filebeat|promtail|vector|datadog-agent|git-sync)$/m;
+/** Nobody needs it while the pod stops, by its name. */
+export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor)$/;
+/** No request needs it, by its name or image: it ships logs and traces, or fetches files. */
+const ships =
+  /(^|-)(shipper|collector(-contrib)?|fluent-?bit|fluentd|filebeat|promtail|vector|datadog-agent|git-sync)$/m;
 
 /** Other main containers of the pod, which the serving ones may need, unless they only report. */
 export const companionsOf = (situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] =>
-  signalled(situation).filter(
-    (one) => one.kind === 'main' && !serving.includes(one) && !onlyReports.test(`${one.name}\n${imageName(one.image)}`),
-  );
+  signalled(situation).filter((one) => {
+    const isNeeded = !onlyReports.test(one.name) && !ships.test(`${one.name}\n${imageName(one.image)}`);
+    return one.kind === 'main' && isNeeded && !serving.includes(one);
+  });
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
 export function hookSecondsOf({ hook, measured }: ContainerSpec): number | undefined {

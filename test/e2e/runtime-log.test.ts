@@ -173,7 +173,8 @@ type ContainerReport = ExitReport['containers'][number];
 function mistakesAbout(claimed: ContainerReport, truth: Truth | undefined, expected: Outcome | undefined): string[] {
   const { name, outcome, stopSignal, kill, drainSeconds } = claimed;
   const { stop_signal_sent: sent, sigkill_sent: killed, exited } = truth ?? {};
-  const drain = sent && exited ? (nanoTime(exited) - nanoTime(sent)) / 1000 : NaN;
+  // What a hook has ended is signalled once more, and drains nothing.
+  const drain = sent && exited ? Math.max(0, nanoTime(exited) - nanoTime(sent)) / 1000 : NaN;
   return [
     ...(stopSignal && sent === undefined ? [`${name}: no stop signal was sent`] : []),
     ...(kill && killed === undefined ? [`${name}: nothing was killed`] : []),

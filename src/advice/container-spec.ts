@@ -121,9 +121,9 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   const lacks = isBare && programsOfDistributions.test(command[0] ?? '');
   const missing = lacks && `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`;
   const fails = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : missing || undefined;
-  // It may end before it sleeps.
-  const isGuarded = commands.some(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
-  const sleeps = isPlain && !isGuarded ? commands.flatMap((one) => plainSleep(one) ?? []) : [];
+  // Behind a test or an exit, a sleep is not certain.
+  const open = commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
+  const sleeps = isPlain ? commands.slice(0, open < 0 ? undefined : open).flatMap((one) => plainSleep(one) ?? []) : [];
   const sum = sleeps.length > 0 ? sleeps.reduce((all, one) => all + one, 0) : undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
   const alone = asNumber(seconds) ?? (commands.length === 1 ? sum : undefined);

@@ -111,16 +111,20 @@ function portOf(raw: JsonObject) {
 function hookOf(handler: JsonObject, own: CommandLine) {
   const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => isPresent(handler[one]));
   if (!kind) return undefined;
-  const { command: words, seconds } = asObject(handler['exec']);
-  const [command, image] = [asStrings(words), own.image ?? ''];
+  const { command: typed, seconds } = asObject(handler['exec']);
+  const [command, image] = [asStrings(typed), own.image ?? ''];
   // These images have neither a shell nor coreutils, unless their tag says debug.
   const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
   const isBare = isDistroless && !/:[^/]*debug/.test(image);
   const line = lineIn(command, isBare ? {} : own);
-  const { commands, isPlain } = line === undefined ? { commands: [command], isPlain: true } : commandsIn(line);
-  const lacks = isBare && programsOfDistributions.test(command[0] ?? '');
-  const missing = lacks && `runs \`${command[0]}\`, which a distroless image does not have: it fails at once`;
-  const fails = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : missing || undefined;
+  const isMisread = /^[\w./-]+\s/.test(command[0] ?? '') || line === 'sleep';
+  const words = isMisread ? command.join(' ').trim().split(/\s+/).slice(-2) : command;
+  const { commands, isPlain } = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true };
+  const isMissing = isBare && programsOfDistributions.test(command[0] ?? '');
+  const never = kind === 'tcpSocket' && 'always fails: the kubelet runs no tcpSocket hooks';
+  const misread = isMisread && `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}`;
+  const missing = isMissing && `fails at once: \`${command[0]}\` is not in its distroless image`;
+  const fails = never || missing || misread || undefined;
   // Behind a test or an exit, a sleep is not certain.
   const open = commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
   const sleeps = isPlain ? commands.slice(0, open < 0 ? undefined : open).flatMap((one) => plainSleep(one) ?? []) : [];
@@ -137,7 +141,7 @@ function hookOf(handler: JsonObject, own: CommandLine) {
     plannedSeconds: planned,
     isPlainSleep: kind === 'sleep' || alone !== undefined,
     ...stopIn(commands, isPlain, own),
-    /** It always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
+    /** It always fails, as `["sleep 15"]` does: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
     fails,
   };
 }

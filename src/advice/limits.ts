@@ -8,13 +8,10 @@ export interface Limit {
   /** `an AKS spot node`, as in "… may give a pod only 30s". */
   readonly by: string;
   readonly seconds: number;
-  /** Where it is another one: ` (25s on Autopilot)`. */
-  readonly elsewhere?: string;
 }
 
 /** A kill by it is not certain: the node may live longer than the pod. */
-export const limitText = ({ by, seconds, elsewhere = '' }: Limit): string =>
-  `${by} may give a pod only ${seconds}s${elsewhere}`;
+export const limitText = ({ by, seconds }: Limit): string => `${by} may give a pod only ${seconds}s`;
 
 /** The limits that the pod spec itself shows (of spot nodes by labels and taints), and those of the objects around it. */
 export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {

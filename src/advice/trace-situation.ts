@@ -66,15 +66,15 @@ export function problemsOfExit(exit: Pick<JudgedExit, 'timeline' | 'verdict'>): 
   const { timeline } = exit;
   const { outcome, findings } = exit.verdict;
   const { trigger, workload } = timeline;
-  // No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted.
-  const isUnfixable =
-    outcome === 'forced' || workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
+  // Nobody takes over from a pod whose namespace or owner is deleted, and no hook runs in a forced deletion.
+  const isLeaving = workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
+  const isUnfixable = outcome === 'forced' || isLeaving;
   return findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };
     if (code === 'last-endpoint' || code === 'no-ready-endpoint') {
       const isSaid = (code === 'no-ready-endpoint') !== (trigger.kind === 'rollout') || trigger.kind === 'scale-down';
-      return isUnfixable || severity === 'info' || isSaid ? [] : [problem];
+      return isLeaving || severity === 'info' || isSaid ? [] : [problem];
     }
     if (code === 'drain-race') return isUnfixable ? [] : [{ ...problem, severity: 'warning' }];
     if (code === 'requests-lost') {

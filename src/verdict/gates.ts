@@ -100,13 +100,14 @@ function drainLead(input: RuleInput, limit: number): Result {
   const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
   if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
   const { endpoint, container, lo, hi } = least;
-  const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
-  const message = `${signalName(container)} of ${container.name} came ${lead} removal from ${service}`;
-  if (lo >= limit || hi < limit) return { passed: lo >= limit, message };
-  const lowest = `it may have been ${secondsText(Math.abs(lo), 2)}${lo < 0 ? ' before it' : ''}`;
-  const possible = Number.isFinite(lo) ? lowest : 'it has no lower bound';
-  return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };
+  const text = (when: string): string =>
+    `${signalName(container)} of ${container.name} ${when} removal from ${service}`;
+  const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
+  if (lo >= limit || hi < limit) return { passed: lo >= limit, message: text(`came ${lead}`) };
+  const earliest = text(`may have come ${lo < 0 ? 'before' : `${secondsText(lo, 2)} after`}`);
+  const latest = Number.isFinite(hi) ? `, at the latest ${secondsText(hi, 2)} after it` : '';
+  return { passed: false, message: `${earliest}${latest}: not proven to be late enough` };
 }
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */

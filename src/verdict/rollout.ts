@@ -103,12 +103,19 @@ function sharedBy<Item, T>(items: readonly Item[], valueOf: (item: Item) => T): 
   return values.size === 1 ? [...values][0] : undefined;
 }
 
+/** `beside`: how many others were terminating on its node meanwhile. */
 function slowestOf(reports: readonly Report[]) {
-  return reports
-    .flatMap(({ timeline, ledger, verdict }) =>
-      timeline.total ? [{ timeline, ledger, verdict, total: timeline.total }] : [],
-    )
-    .sort((a, b) => b.total.shown - a.total.shown)[0];
+  const ended = reports.flatMap(({ timeline, ledger }) =>
+    timeline.total ? [{ timeline, ledger, total: timeline.total, until: timeline.zero + timeline.total.min }] : [],
+  );
+  const [slowest, ...others] = ended.toSorted((a, b) => b.total.shown - a.total.shown);
+  if (!slowest) return undefined;
+  const { pod, zero } = slowest.timeline;
+  const beside = others.filter(
+    ({ timeline, until }) =>
+      timeline.pod.spec.nodeName === pod.spec.nodeName && timeline.zero < slowest.until && zero < until,
+  );
+  return { ...slowest, beside: beside.length };
 }
 
 /** The pod whose deletion was held up longest, of at least 2 s, before it was accepted. */

@@ -5,7 +5,7 @@ import type { NewPod, ServiceCounts } from '../../src/output/text/rollout-facts.
 import { createRolloutLive } from '../../src/output/text/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
-import type { FindingCode, ProbeReport } from '../../src/model/report.ts';
+import type { ProbeReport } from '../../src/model/report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, reportNamed } from './helpers/reports.ts';
@@ -86,21 +86,22 @@ describe('the card of many pods', () => {
       expect(text).not.toContain('terminating');
   });
 
-  it('names what the API does not show only where no finding explains the wait', () => {
-    const rowOf = (changed: Partial<Report>): string => {
-      const waits = { owner: 'kubelet', subject: 'node1', what: 'reported the exits', seconds: 4 } as const;
-      const text = card(pods(1, { ...graceful, ledger: [waits], ...changed })).join('\n');
-      return text.replace(/\n {12}/g, ' ').match(/^ {2}slowest.*$/m)?.[0] ?? '';
-    };
-    const found = (code: FindingCode): Report['verdict'] => ({
-      ...graceful.verdict,
-      findings: [{ code, severity: 'info', message: '', evidence: [] }],
-    });
-    const why = 'waiting for the kubelet on node1 after the exit; the API does not show why';
-    expect(rowOf({ verdict: found('drain-race') })).toContain(why);
-    expect(rowOf({ verdict: found('kubelet-restarted') })).toMatch(/after the exit$/);
-    const gap = { resource: 'events', from: graceful.timeline.zero, cause: 'refused' } as const;
-    expect(rowOf({ timeline: { ...graceful.timeline, gaps: [gap] } })).toMatch(/after the exit$/);
+  it('counts the others that were terminating on the node whose kubelet the slowest pod waited for', () => {
+    const waits = { owner: 'kubelet', subject: 'node1', what: 'reported the exits', seconds: 4 } as const;
+    const reports = pods(3, { ...graceful, ledger: [waits] });
+    const rowOf = (some: readonly Report[]): string =>
+      card(some)
+        .join('\n')
+        .replace(/\n {12}/g, ' ');
+    expect(rowOf(reports)).toContain('node1 after the exit; meanwhile 2 others were terminating there');
+    expect(rowOf(reports.slice(0, 2))).toContain('; meanwhile 1 other was terminating there');
+    expect(rowOf(reports.slice(0, 1))).not.toContain('meanwhile');
+    const [first, ...others] = reports.map(({ timeline }) => timeline);
+    if (!first) throw new Error('there are no reports');
+    const later = others.map((timeline) => ({ ...timeline, zero: first.zero + 60_000 }));
+    expect(rowOf([first, ...later].map((timeline) => ({ ...graceful, ledger: [waits], timeline })))).not.toContain(
+      '2 others',
+    );
   });
 
   it('claims no number between bounds that are far apart', () => {

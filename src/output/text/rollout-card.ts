@@ -92,19 +92,14 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
-/** Findings that say why, or that something which may say it was not seen. */
-const whyKubeletWaits =
-  /^(node-silent|kubelet-restarted|slow-cleanup|runtime-unavailable|api-server-silent|evidence-lost)$/;
-
-/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit; the API does not show why` */
-function slowestText({ timeline, ledger, verdict, total }: NonNullable<RolloutNumbers['slowest']>): string {
+/** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit; meanwhile 24 others were terminating there` */
+function slowestText({ timeline, ledger, total, beside }: NonNullable<RolloutNumbers['slowest']>): string {
   const isHeld = ledger.some(({ owner, seconds }) => owner === 'kubelet' && seconds >= 2);
-  const isKnown = timeline.gaps.length > 0 || verdict.findings.some(({ code }) => whyKubeletWaits.test(code));
-  const why = isHeld && !isKnown ? '; the API does not show why' : '';
-  return `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${why}`;
+  const others = `; meanwhile ${beside} ${beside === 1 ? 'other was' : 'others were'} terminating there`;
+  return `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${isHeld && beside > 0 ? others : ''}`;
 }
 
-/** `not measured, requests may have failed: in 6 of 6 exits, no preStop hook` */
+/** `requests may have failed (no --probe): in 6 of 6 exits, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, pods: count, reason }, index) => {
     const text = `: in ${count} of ${plural(pods, 'exit')}${reason === '' || grade === 'safe' ? '' : `, ${reason}`}`;

@@ -29,13 +29,13 @@ export const evidenceRules: Rules = {
     ]);
     if (extents.size === 0) return undefined;
     const missing = [...extents].flatMap(([stream, extent]) => ({ ...effects[stream], extent }));
-    const unavailable = unique([...extents.values()]).map(
+    const unavailable = [...new Set(extents.values())].map(
       (extent) =>
         `${list(missing.flatMap((one) => (one.extent === extent ? (one.resource ?? []) : [])))} unavailable ${extent}`,
     );
-    const rights = unique(forbidden.map(({ value: { verb, resource } }) => `${verb} ${resource}`));
+    const rights = [...new Set(forbidden.map(({ value: { verb, resource } }) => `${verb} ${resource}`))];
     return {
-      message: `${unavailable.join(', ')}: ${list(unique(missing.flatMap(({ effect }) => effect ?? [])))}`,
+      message: `${unavailable.join(', ')}: ${list([...new Set(missing.flatMap(({ effect }) => effect ?? []))])}`,
       advice:
         rights.length > 0
           ? `Grant ${list(rights)} (deploy/rbac.yaml).`
@@ -46,8 +46,6 @@ export const evidenceRules: Rules = {
     };
   },
 };
-
-const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** What is unavailable or approximate without a stream. */
 const effects: Partial<Record<StreamName, { resource: string; effect: string }>> = {

@@ -142,8 +142,7 @@ export const removalRules: Rules = {
     return {
       message: `another client had deleted the pod before this command's ${verb === 'evict' ? 'eviction' : 'DELETE'}: its grace period was ${grace}s${wanted}`,
       clause: 'another client had deleted the pod before',
-      advice:
-        'Find out who else deletes these pods: a controller, a drain, an autoscaler. A second request rarely shortens a kill in progress.',
+      advice: 'Find out who else deletes these pods, such as a controller, a drain or an autoscaler.',
       evidence: [deletedByOther.sent.seq, deletedByOther.answer.seq, facts.seenSeq],
     };
   },

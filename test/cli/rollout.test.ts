@@ -177,7 +177,7 @@ describe('the summary', () => {
   const report = (name: string, outcome: string, share: number, exitCode = 0): Report =>
     ({
       timeline: {
-        pod: { metadata: { name } },
+        pod: { metadata: { name }, spec: {} },
         trigger: { kind: 'unknown', evidence: [] },
         marks: [],
         gaps: [],

@@ -162,7 +162,7 @@ const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', los
 /** Without a probe (`--probe`) it is unknown whether a request failed. */
 export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean, notJudged: SymbolName = 'none'): Piece {
   if (grade === 'not-judged') return dim(`${pen.symbol(notJudged)} not judged`);
-  if (grade === 'race') return dim(isProbed ? 'requests at risk' : 'requests may have failed (no --probe)');
+  if (grade === 'race') return dim(isProbed ? 'requests at risk' : 'not measured (add --probe), at risk');
   const look = trafficInks[grade];
   return piece(look, `${pen.symbol(look)} ${grade}`);
 }

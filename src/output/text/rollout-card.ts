@@ -99,7 +99,7 @@ function slowestText({ timeline, ledger, total, beside }: NonNullable<RolloutNum
   return `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${isHeld && beside > 0 ? others : ''}`;
 }
 
-/** `requests may have failed (no --probe): in 6 of 6 exits, no preStop hook` */
+/** `not measured (add --probe), at risk: in 6 of 6 exits, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, pods: count, reason }, index) => {
     const text = `: in ${count} of ${plural(pods, 'exit')}${reason === '' || grade === 'safe' ? '' : `, ${reason}`}`;

@@ -12,9 +12,9 @@ import { second } from '../../model/span.ts';
 import { lostSince, mayMiss, type Occurrence } from '../../model/trace.ts';
 import { waitWithin } from '../api-silence.ts';
 import type { Rules } from '../finding.ts';
-import { afterText, lengthText, secondsText } from '../length-text.ts';
+import { lengthText, secondsText } from '../length-text.ts';
 import { containerInPostStart } from '../ledger.ts';
-import { mainContainers, markOf, ranContainers, signalName, type RuleInput } from '../rule-input.ts';
+import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 
 export const nodeRules: Rules = {
   'node-silent': (input) => {
@@ -88,12 +88,11 @@ export const nodeRules: Rules = {
     const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.node.lo));
     const [first, last] = again && again.killings.length > 1 ? [again.killings[0], again.killings.at(-1)] : [];
     const clause = `the kubelet restarted${first ? ' and began the grace period again' : ' meanwhile'}`;
-    const took = again?.drain ? `${again.name} exited${afterText(lengthText(again.drain), signalName(again))}; ` : '';
     return {
       container: first && again?.name,
       message: clause,
       clause,
-      why: first && again && `${took}whether the restart delayed it is unknown`,
+      why: first && again && `unknown whether ${again.name} reacted to its first stop, or to that after the restart`,
       advice: `Look up why the kubelet restarted: journalctl -u kubelet on ${timeline.pod.spec.nodeName}.`,
       delayMs: first && last && last.time.lo - first.time.lo,
       evidence: [first?.seq, started.evidence, last?.seq],

@@ -62,9 +62,7 @@ const turnAfter = (context: InferContext, containers: readonly ContainerExit[]):
     .flatMap((container) => (container.ran ? doneWith(context, container) : []))
     .reduce<Estimate | undefined>((latest, end) => (latest ? later(latest, end) : end), undefined);
 
-/**
- * After its exit and its hook; at any time if the exit is not known. A kill that is only assumed dates no other's turn.
- */
+/** After its exit and its hook; at any time if the exit is not known. An assumed kill dates no other's turn. */
 function doneWith({ network }: InferContext, container: ContainerExit): Estimate {
   const { spec, hook, assumes } = container;
   const exit = reportedExit(container);

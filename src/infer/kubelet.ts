@@ -47,10 +47,7 @@ function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
   return new Map(events.map((event) => [nameOf(event), events.filter((other) => nameOf(other) === nameOf(event))]));
 }
 
-/**
- * By the kubelet's first sign. Without a Killing or an acknowledging status, there is only a latest time. The Killings must
- * be in the network.
- */
+/** By the kubelet's first sign; without a Killing or status only at the latest. The Killings must be in the network. */
 export function constrainNoticed(
   { trace, deletion, network }: DeletionContext,
   killings: Kubelet['killings'],

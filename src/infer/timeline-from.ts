@@ -2,7 +2,7 @@
 import type { AssumptionName } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
-import { controllerOf } from '../model/pod.ts';
+import { controllerOf, isFinished } from '../model/pod.ts';
 import { isSeenAtOnce, type Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import { allNotes, type OwnerFacts, type Trace } from '../model/trace.ts';
@@ -90,7 +90,7 @@ function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): Grace
   const requestedSeconds = trace.began?.value.graceSeconds ?? null;
   const planned = requestedSeconds ?? specSeconds;
   // That of the first DELETE, unless a later one certainly lowered it in time (SIGNALS.md §1 "Repeat delete").
-  const effectiveSeconds = exit ? Math.min(exit.deletion.grace, exit.kubelet.grace.max) : planned;
+  const effectiveSeconds = exit ? Math.min(graceSeen(exit), exit.kubelet.grace.max) : planned;
   return {
     requestedSeconds,
     specSeconds,
@@ -99,6 +99,10 @@ function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): Grace
     counted: exit ? exit.kubelet.grace : { min: planned, max: planned },
   };
 }
+
+/** On a pod that was first seen finished, 0 may be of the kubelet's last DELETE (trap 2): then the likely one. */
+const graceSeen = ({ deletion: { grace, isWitnessed, pod }, kubelet }: PodExit): number =>
+  grace === 0 && !isWitnessed && isFinished(pod) ? kubelet.grace.likely : grace;
 
 type Placed<T> = { [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K] };
 

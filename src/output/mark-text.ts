@@ -3,7 +3,7 @@ import type { ContainerTimeline, Mark, PreStopExit, Timeline } from '../infer/ti
 import { hookOf } from '../model/pod.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
 import { signalOfExitCode } from '../programs/signals.ts';
-import { containerSpec, signalName, stopSignalName } from '../verdict/rule-input.ts';
+import { containerSpec, graceSecondsText, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
 import { clockText, dayText, type Timestamps } from './time-text.ts';
@@ -35,10 +35,12 @@ type Row = readonly [who: string, text: string, ink?: Ink];
 
 const table: Record<MarkName, (context: MarkContext) => Row> = {
   requested: ({ timeline }) => ['request', timeline.mode === 'evict' ? 'eviction requested' : 'delete requested'],
-  accepted: ({ mark, timeline: { grace }, timestamps }) => {
-    const [today, day] = [mark.at.shown, grace.deadline].map((at) => `${dayText(at, timestamps).slice(0, 10)} `);
-    const time = `${day === today ? '' : day}${clockText(grace.deadline, 0, timestamps)}`;
-    return ['api', `deletionTimestamp ${time} (grace period ${grace.effectiveSeconds}s)`];
+  accepted: ({ mark, timeline, timestamps }) => {
+    const [today, day] = [mark.at.shown, timeline.grace.deadline].map(
+      (at) => `${dayText(at, timestamps).slice(0, 10)} `,
+    );
+    const time = `${day === today ? '' : day}${clockText(timeline.grace.deadline, 0, timestamps)}`;
+    return ['api', `deletionTimestamp ${time} (grace period ${graceSecondsText(timeline)})`];
   },
   acknowledged: () => ['kubelet', 'kubelet acts on the deletion', 'dim'],
   unrouted: ({ subject, timeline }) => ['service', removedText(subject, timeline)],

@@ -6,7 +6,7 @@ import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import { needsNoReplacement } from '../verdict/rule-input.ts';
+import { graceSecondsText, needsNoReplacement } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import { triggerText } from './mark-text.ts';
 import { clockText, dayText } from './time-text.ts';
@@ -22,8 +22,10 @@ export function ownerText({ pod, workload }: Pick<Timeline, 'pod' | 'workload'>)
 }
 
 /** `6s (30s in its spec)` */
-export const podGraceText = ({ grace: { effectiveSeconds, specSeconds } }: Timeline): string =>
-  `${effectiveSeconds}s${effectiveSeconds === specSeconds ? '' : ` (${specSeconds}s in its spec)`}`;
+export function podGraceText(timeline: Timeline): string {
+  const [seen, spec] = [graceSecondsText(timeline), `${timeline.grace.specSeconds}s`];
+  return seen === spec ? seen : `${seen} (${spec} in its spec)`;
+}
 
 /** `preempted by a higher-priority pod`, with the note of the trigger. */
 export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
@@ -106,10 +108,7 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
 
-/**
- * The pods of one Deployment, of all its ReplicaSets, else those of one controller: `NAMESPACE/KIND/NAME`. A Deployment
- * names its ReplicaSets NAME-HASH, and labels their pods with the hash.
- */
+/** `NAMESPACE/KIND/NAME` of its workload: a Deployment names its ReplicaSets NAME-HASH, and labels their pods with HASH. */
 export function familyOf(pod: Pod): string {
   const owner = controllerOf(pod);
   const hash = pod.metadata.labels?.['pod-template-hash'];

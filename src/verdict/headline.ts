@@ -6,7 +6,7 @@ import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
 import type { earlierStop } from './ledger.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
-import { gateFailed } from './exit-code.ts';
+import { exitCodes, gateFailed } from './exit-code.ts';
 import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
 import {
   graceMs,
@@ -37,6 +37,7 @@ export function wordOf(timeline: Timeline, { outcome, exitCode, findings, gates 
     return isLoss && findings.some(({ code }) => code === 'requests-lost') ? 'Requests lost' : 'Gate failed';
   }
   if (exitCode > 128) return 'Interrupted';
+  if (isStuck({ outcome, exitCode })) return outcomeWords.stuck;
   if (outcome !== 'failed') return outcomeWords[outcome];
   const failed = mainContainers(timeline).find(({ outcome: ended }) => ended === 'failed');
   return `Exited ${failed?.exit?.code ?? 'with an error'}`;
@@ -64,10 +65,15 @@ export function headlineOf(input: HeadlineInput): Headline {
     );
     return { brief: texts.join('; '), full: [...texts, gracefulText(input)].join('; ') };
   }
-  if (outcome === 'killed') return killedHeadline(input);
-  const text = texts[outcome](input);
-  return { brief: text, full: text };
+  const text = outcome === 'killed' ? '' : texts[outcome](input);
+  const { brief, full } = outcome === 'killed' ? killedHeadline(input) : { brief: text, full: text };
+  const still = isStuck(input.verdict) && outcome !== 'stuck' ? `${texts.stuck(input)}; ` : '';
+  return { brief: still + brief, full: still + full };
 }
+
+/** Still terminating at the end, whatever its containers did. */
+const isStuck = ({ outcome, exitCode }: Pick<JudgedVerdict, 'outcome' | 'exitCode'>): boolean =>
+  exitCode === exitCodes.stuck && outcome !== 'not-started';
 
 const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) => string>> = {
   graceful: gracefulText,

@@ -5,7 +5,6 @@ import { sumOf } from '../model/probe-numbers.ts';
 import { second } from '../model/span.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { pick, secondsRange } from './exit-report.ts';
-import { periodLength } from './no-ready-periods.ts';
 import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
@@ -77,7 +76,6 @@ function numbersOf(
     ),
     graceMs: Math.max(0, ...timelines.map(graceMs)),
     traffic: trafficOf(reports),
-    noReady: noReadyOf(reports),
     causes: causesOf(reports),
     worst: worstPods(bad),
     why: mostFrequent(bad.flatMap(({ answer }) => answer.why ?? [])),
@@ -169,21 +167,6 @@ const trafficOf = (reports: readonly Report[]) =>
     const reason = `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
     return own.length === 0 ? [] : [{ grade, pods: own.length, reason }];
   });
-
-/** The longest time that a Service had no ready endpoint; undefined if there always was one. */
-function noReadyOf(reports: readonly Report[]) {
-  const periods = reports
-    // With severity info nothing had to take over from the pod, so no backend is missing.
-    .filter(({ verdict }) =>
-      verdict.findings.some(({ code, severity }) => code === 'no-ready-endpoint' && severity !== 'info'),
-    )
-    .flatMap(({ answer }) =>
-      answer.traffic.services.flatMap(({ name, noReady }) =>
-        noReady ? [{ service: name, longest: periodLength(noReady) }] : [],
-      ),
-    );
-  return periods.sort((a, b) => b.longest.shown - a.longest.shown)[0];
-}
 
 function causesOf(reports: readonly Report[]) {
   const codes = reports.flatMap(({ verdict }) => [

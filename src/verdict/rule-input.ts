@@ -64,9 +64,19 @@ export const shareOfGrace = (timeline: Timeline, { min, max, shown }: Bounds): B
   shown: shown / graceMs(timeline),
 });
 
-/** `6s grace period`. */
-export function graceText({ grace }: Timeline): string {
+/** Not if the kubelet's last DELETE, which changes it to 0, may have come before podexit did. */
+export const isGraceSeen = ({ grace: { effectiveSeconds, counted } }: Timeline): boolean =>
+  Number.isFinite(counted.max) || effectiveSeconds <= counted.min;
+
+/** `6s`, `not seen` */
+export const graceSecondsText = (timeline: Timeline): string =>
+  isGraceSeen(timeline) ? `${timeline.grace.effectiveSeconds}s` : 'not seen';
+
+/** `6s grace period`; without a length that nothing showed. */
+export function graceText(timeline: Timeline): string {
+  const { grace } = timeline;
   const { min, max } = grace.counted;
+  if (!isGraceSeen(timeline)) return 'grace period';
   if (min !== max && Number.isFinite(max)) return `${min}–${max}s grace period`;
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
 }

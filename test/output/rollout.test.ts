@@ -111,15 +111,17 @@ describe('the card of many pods', () => {
     if (!container) throw new Error('the report has no container');
     const timeline = { ...graceful.timeline, containers: [{ ...container, drain, graceUsed }] };
     const lines = card(pods(2, { ...graceful, timeline })).join('\n');
-    expect(lines).toMatch(/^ +stop +max ≤6\.4s from SIGTERM to exit$/m);
-    expect(lines).toMatch(/^ +grace +max ≤64% of the grace period$/m);
+    expect(lines).toMatch(/^ +stop +max ≤6\.4s from SIGTERM to exit, ≤64% of the grace period$/m);
     expect(lines).toMatch(/longest ≤6\.4s from SIGTERM to exit$/);
   });
 
-  it('has a capacity row if a Service had no ready backend, but not if the owner was deleted', () => {
-    const rowOf = (name: string) => card(pods(2, reportNamed(name))).filter((line) => line.includes('capacity'));
-    expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for ≥2.5s']);
-    expect(rowOf('owner-deleted')).toEqual([]);
+  it('says of an outage how long a Service had no ready backend', () => {
+    const text = (name: string) =>
+      card(pods(2, reportNamed(name)))
+        .join(' ')
+        .replace(/\s+/g, ' ');
+    expect(text('statefulset')).toContain('outage: in 2 of 2 exits, no ready backend in Service db for ≥2.5s');
+    expect(text('owner-deleted')).not.toContain('no ready backend');
   });
 
   it('prints the numbers of a single pod only as an example', () => {

@@ -1,8 +1,8 @@
 /** The card's rows, labelled and wrapped at 80 columns (commands never), and the rows of containers with their bars. */
-import type { ContainerTimeline } from '../../infer/timeline.ts';
+import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
 import { boundOf, graceUsedLength, isVague, lengthText, secondsText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
-import { graceMs } from '../../verdict/rule-input.ts';
+import { graceMs, isGraceSeen } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, shareInk } from '../mark-text.ts';
 import type { Pen } from '../palette.ts';
 import { dim, flow, padTo, paintedRuns, piece, plain, shorten, textWidth, type Piece } from '../prose.ts';
@@ -61,7 +61,7 @@ export function exitRows({ timeline }: Report): ExitRow[] {
       container,
       grace,
       words: container.ran
-        ? [piece(exitInk[container.outcome], endText(container)), plain(`  ${usedText(container, grace)}`)]
+        ? [piece(exitInk[container.outcome], endText(container)), plain(`  ${usedText(container, timeline)}`)]
         : [dim('was not running')],
     }));
 }
@@ -73,7 +73,8 @@ function endText(container: ContainerTimeline): string {
 }
 
 /** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */
-function usedText(container: ContainerTimeline, grace: number): string {
+function usedText(container: ContainerTimeline, timeline: Timeline): string {
+  const grace = graceMs(timeline);
   const { pastGrace, preStop, outcome, graceUsed } = container;
   if (outcome === 'abandoned') return 'when the pod was removed';
   const allowed = secondsText(grace, grace % 1000 === 0 ? 0 : 1);
@@ -82,6 +83,7 @@ function usedText(container: ContainerTimeline, grace: number): string {
   const length = graceUsedLength(container);
   if (!length) return graceUsed ? `${lengthText(graceUsed)} into the second ${whole}` : `grace period ${allowed}`;
   const used = lengthText(length);
+  if (!isGraceSeen(timeline)) return `${used} of a grace period that was not seen`;
   // Only a bound, and longer than what it is compared with.
   if (used.startsWith('≤') && length.max > grace) return `after at most ${used.slice(1)}, grace period ${allowed}`;
   // A bound that is longer than the whole would tell nothing.

@@ -88,7 +88,7 @@ type Judged = Pick<Report['verdict'], 'exitCode' | 'outcome'> & Partial<Pick<Rep
 export function iconOf({ verdict: { exitCode, outcome, findings = [] } }: { readonly verdict: Judged }): Icon {
   const look = (symbol: Icon['ink']): Icon => ({ symbol, ink: symbol });
   if (exitCode === 0) return look(warnsOfExit(findings) ? 'warning' : 'good');
-  if (exitCode === 2 || exitCode === 5 || (exitCode === 3 && outcome === 'stuck')) return look('bad');
+  if (exitCode === 2 || exitCode === 5 || (exitCode === 3 && outcome !== 'not-started')) return look('bad');
   return { symbol: exitCode === 3 ? 'none' : 'unknown', ink: 'warning' };
 }
 
@@ -204,7 +204,7 @@ function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: s
     return next('nobody deleted it; to wait again, run', `kubectl podexit ${name} --attach`);
   }
   if (mode === 'check' || marks.some((mark) => mark.name === 'removed')) return [];
-  if (outcome === 'stuck' || outcome === 'not-started' || (outcome === 'unknown' && wasInterrupted))
-    return next('the pod is still there; resume with', `kubectl podexit ${name} --attach`);
-  return outcome === 'unknown' ? next('see whether it is still there', `kubectl get pod ${name}`) : [];
+  return outcome === 'unknown' && !wasInterrupted
+    ? next('see whether it is still there', `kubectl get pod ${name}`)
+    : next('the pod is still there; resume with', `kubectl podexit ${name} --attach`);
 }

@@ -33,7 +33,7 @@ export function endedLines(
 }
 
 export const rolloutIcon = ({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon =>
-  iconOf({ verdict: { exitCode, outcome: outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown' } });
+  iconOf({ verdict: { exitCode, outcome: outcomes.stuck || incomplete !== undefined ? 'stuck' : 'not-started' } });
 
 export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions): string[] {
   const { pen, columns, flags = '', rowsOnly = false } = options;
@@ -49,7 +49,7 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, deleting, noReady, worst, fix } = numbers;
+  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, deleting, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   // Rounded as they are shown, so that the parts add up.
@@ -59,7 +59,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
     counts.push(`${secondsText(total)}${deleting < 1000 ? ' in all' : `: ${paced}, all gone ${rest} later`}`);
   // For a few pods the maximum says enough.
   const middle = drain && pods >= 5 ? `p50 ${lengthText(drain.p50)} · p90 ${lengthText(drain.p90)} · ` : '';
-  const share = graceUsed && (graceUsed.max.min > 1.005 ? 'more than all' : shareText(graceUsed.max, numbers.graceMs));
+  const used = graceUsed ? `, ${shareText(graceUsed.max, numbers.graceMs)} of the grace period` : '';
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
@@ -71,11 +71,9 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
-    ...row('stop', drain && `${middle}max ${lengthText(drain.max)} from ${signal} to exit`),
-    ...row('grace', share && `max ${share} of the grace period`),
+    ...row('stop', drain && `${middle}max ${lengthText(drain.max)} from ${signal} to exit${used}`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
-    ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
     ...row('causes', topCauses.join(', ')),
     ...row('why', numbers.why),
     ...row('missed', unseen.slice(0, 3).join(', ')),
@@ -87,8 +85,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
 /** ` (Eviction API; web-5qlrp first refused for 15.1s by a PodDisruptionBudget)`; empty for what a command of ours did. */
 function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): string {
   const by = ['this-command', 'rollout', 'unknown'].includes(trigger) ? [] : [triggerText[trigger]];
-  const waited = held && held.pods > 1 ? [`${held.pods} of ${pods} pods waited`] : [];
-  const texts = [...by, ...(held ? [`${held.pod} ${held.note}`] : []), ...waited];
+  const texts = [...by, ...(held ? [`${held.pod} ${held.note}`, `${held.pods} of ${pods} pods waited`] : [])];
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 

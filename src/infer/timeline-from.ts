@@ -2,7 +2,7 @@
 import type { AssumptionName } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
-import { controllerOf, isFinished } from '../model/pod.ts';
+import { controllerOf, deploymentNamed, isFinished } from '../model/pod.ts';
 import { isSeenAtOnce, type Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import { allNotes, type OwnerFacts, type Trace } from '../model/trace.ts';
@@ -140,16 +140,11 @@ function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   const owner = trace.owners.get(controller.uid);
   const parent = owner && controllerOf(owner.last.value);
   if (parent) return { kind: parent.kind, name: parent.name, replicas: replicasOf(trace.owners.get(parent.uid)) };
-  const deployment = owner || controller.kind !== 'ReplicaSet' ? undefined : deploymentNamed(pod, controller.name);
+  const hash = pod.metadata.labels?.['pod-template-hash'];
+  const deployment = owner ? undefined : deploymentNamed(controller, hash);
   const known = [...trace.owners.values()].find(({ last }) => last.value.metadata.name === deployment);
   if (deployment !== undefined) return { kind: 'Deployment', name: deployment, replicas: replicasOf(known) };
   return { kind: controller.kind, name: controller.name, replicas: replicasOf(owner) };
 }
 
 const replicasOf = (owner: OwnerFacts | undefined): number | undefined => owner?.last.value.spec.replicas;
-
-/** A Deployment names its ReplicaSets NAME-HASH, and labels their pods with the hash. */
-function deploymentNamed(pod: Pod, replicaSet: string): string | undefined {
-  const hash = pod.metadata.labels?.['pod-template-hash'];
-  return hash !== undefined && replicaSet.endsWith(`-${hash}`) ? replicaSet.slice(0, -hash.length - 1) : undefined;
-}

@@ -49,10 +49,7 @@ export const upTo = ({ lower, upper }: RemoteClock, at: number): RemoteClock => 
   upper,
 });
 
-/**
- * The stretch of client time in which a clock was set: from one bound to another one that contradicts it. `by`: bounds
- * that contradict each other by less (ms) do not count.
- */
+/** The client time in which a clock was set: between bounds that contradict each other by more than `by` ms. */
 export function stepOf({ lower, upper }: RemoteClock, by = 0): Span | undefined {
   for (const one of lower)
     for (const { at, value } of upper)

@@ -70,6 +70,12 @@ export const isReady = (pod: Pod): boolean => conditionOf(pod, 'Ready')?.status 
 export const controllerOf = ({ metadata: { ownerReferences: owners = [] } }: Pick<ObservedObject, 'metadata'>) =>
   owners.find((owner) => owner.controller === true) ?? owners[0];
 
+/** The Deployment that owns the owner: it names its ReplicaSets NAME-HASH, and labels their pods with the hash. */
+export function deploymentNamed(owner: { kind: string; name: string } | undefined, hash: unknown): string | undefined {
+  const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
+  return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
+}
+
 export function hookOf(container: Container): { kind: HookKind; handler: Handler } | undefined {
   const handler = container.lifecycle?.preStop;
   const kind = (['exec', 'httpGet', 'sleep', 'tcpSocket'] as const).find((one) => handler?.[one] !== undefined);

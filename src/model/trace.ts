@@ -286,9 +286,6 @@ export function allNotes(newest: Note | undefined): Note[] {
 export const eventsAbout = ({ events }: Trace, reason: string, container: string): Occurrence[] =>
   events.filter((event) => event.reason === reason && event.about.container === container);
 
-/**
- * Probes that got an answer from the container, or none. One that errored was cancelled by the kubelet: 1.35 and 1.36.3
- * cancel exec readiness probes while the pod terminates (kubernetes/kubernetes#140881). It says nothing about the application.
- */
+/** Not those that errored: a kubelet cancels some while the pod terminates (1.35, 1.36.3; kubernetes#140881). */
 export const failedProbes = (trace: Trace, container: string): Occurrence[] =>
   eventsAbout(trace, 'Unhealthy', container).filter(({ message }) => !message.includes('errored'));

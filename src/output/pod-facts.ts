@@ -1,7 +1,7 @@
 /** Facts about a pod for every output: its name, its owner, its grace period, who deleted it and how long that took. */
 import type { Timeline } from '../infer/timeline.ts';
 import type { Pod } from '../model/kube.ts';
-import { controllerOf, isRunning, statusesOf } from '../model/pod.ts';
+import { controllerOf, deploymentNamed, isRunning, statusesOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
@@ -109,10 +109,9 @@ export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): s
 }
 
 /** `NAMESPACE/KIND/NAME` of its workload: a Deployment names its ReplicaSets NAME-HASH, and labels their pods with HASH. */
-export function familyOf(pod: Pod): string {
-  const owner = controllerOf(pod);
-  const hash = pod.metadata.labels?.['pod-template-hash'];
-  const isOfDeployment = owner?.kind === 'ReplicaSet' && hash !== undefined && owner.name.endsWith(`-${hash}`);
-  const name = isOfDeployment ? owner.name.slice(0, -hash.length - 1) : owner?.name;
-  return `${pod.metadata.namespace ?? ''}/${isOfDeployment ? 'Deployment' : (owner?.kind ?? 'Pod')}/${name ?? pod.metadata.name}`;
+export function familyOf({ metadata }: Pod): string {
+  const owner = controllerOf({ metadata });
+  const deployment = deploymentNamed(owner, metadata.labels?.['pod-template-hash']);
+  const kind = deployment ? 'Deployment' : (owner?.kind ?? 'Pod');
+  return `${metadata.namespace ?? ''}/${kind}/${deployment ?? owner?.name ?? metadata.name}`;
 }

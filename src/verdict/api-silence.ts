@@ -48,10 +48,7 @@ function standstills({ trace, network }: RuleInput): Span[] {
   });
 }
 
-/**
- * The part of a span in which a client may have waited for the API server: its silence, and until the next try.
- * `isOfStorage`: meanwhile the API server answered from memory.
- */
+/** In which a client may have waited for the API server, until its next try. `isOfStorage`: it answered from memory. */
 export function waitWithin(input: RuleInput, { lo, hi }: Span) {
   const fromMemory = input.trace.answers.filter((one) => one.read === 'cached' && one.hi - one.lo < second);
   const waits = apiSilences(input).map((silence) => {

@@ -33,11 +33,7 @@ export const serviceNames = (endpoints: readonly RoutedEndpoint[]): string[] => 
 export const byService = (endpoints: readonly EndpointTimeline[]): { service: string; own: EndpointTimeline[] }[] =>
   serviceNames(endpoints).map((service) => ({ service, own: endpoints.filter((one) => serviceOf(one) === service) }));
 
-/**
- * A container got its stop signal while load balancers may still have sent it requests: the worst lead of the pod that was
- * too short, or may have been. `text`: `app was asked to stop 0.02s after removal from Service checkout`, as when it got its
- * signal may not be known.
- */
+/** The worst lead that was too short, or may have been: `app was asked to stop 0.02s after removal from Service web`. */
 export function drainRace(input: RuleInput) {
   // traffic.ts reports a forced deletion as a risk by itself.
   if (wasForced(input.timeline)) return undefined;

@@ -156,7 +156,7 @@ function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quanti
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: Number.isFinite(max.max) ? { ...max, min: 0 } : max };
 }
 
-/** `reason`: what these pods have in common, or the most frequent reason. */
+/** What these pods have in common, or the most frequent reason. */
 const trafficOf = (reports: readonly Report[]) =>
   trafficGrades.flatMap((grade) => {
     const own = reports.filter(({ answer }) => answer.traffic.grade === grade);
@@ -165,12 +165,17 @@ const trafficOf = (reports: readonly Report[]) =>
     const lost = findings.flatMap(({ code, why }) => (code === 'requests-lost' && why) || []);
     const reasons = grade === 'lost' ? lost : own.map(({ answer }) => answer.traffic.reason);
     const reason = `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
-    return own.length === 0 ? [] : [{ grade, pods: own.length, reason }];
+    // Which of the pods that leave together lost a request is not known.
+    const where = grade === 'lost' ? [] : [`in ${own.length} of ${plural(reports.length, 'exit')}`];
+    const text = [...where, ...(grade === 'safe' || reason === '' ? [] : [reason])].join(', ');
+    return own.length === 0 ? [] : [{ grade, text }];
   });
 
 function causesOf(reports: readonly Report[]) {
   const codes = reports.flatMap(({ verdict }) => [
-    ...new Set(verdict.findings.flatMap(({ code, severity }) => (severity === 'info' ? [] : [code]))),
+    ...new Set(
+      verdict.findings.flatMap(({ code, severity }) => (severity === 'info' || code === 'requests-lost' ? [] : [code])),
+    ),
   ]);
   return byFrequency(codes.map((code) => [code, 1])).map(([code, pods]) => ({ code, pods }));
 }

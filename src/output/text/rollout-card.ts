@@ -97,12 +97,9 @@ function slowestText({ timeline, ledger, total, beside }: NonNullable<RolloutNum
 }
 
 /** `not measured (add --probe), at risk: in 6 of 6 exits, no preStop hook` */
-function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
-  return traffic.map(({ grade, pods: count, reason }, index) => {
-    const text = `: in ${count} of ${plural(pods, 'exit')}${reason === '' || grade === 'safe' ? '' : `, ${reason}`}`;
-    return {
-      label: index === 0 ? 'traffic' : '',
-      pieces: [trafficSign(pen, grade, requests.length > 0, 'unknown'), plain(forTerminal(text, 1000))],
-    };
-  });
+function trafficRows({ traffic, requests }: RolloutNumbers, pen: Pen): CardRow[] {
+  return traffic.map(({ grade, text }, index) => ({
+    label: index === 0 ? 'traffic' : '',
+    pieces: [trafficSign(pen, grade, requests.length > 0, 'unknown'), plain(`: ${forTerminal(text, 1000)}`)],
+  }));
 }

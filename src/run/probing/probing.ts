@@ -11,8 +11,12 @@ import type { Probing, Run } from '../streams/live-run.ts';
 export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promise<Probing> {
   const { startProbes } = await import('../../probe/start.ts');
   const { probes = [], cluster, clock, version = 'unknown' } = run.options;
-  let started = 0;
-  const start = (some: readonly ProbeSettings[], asked: ProxiedPod | undefined): Probes => {
+  let [started, failedAt] = [0, -Infinity];
+  const deliver: Run['deliver'] = (seen) => {
+    if (seen.kind === 'probe-counts' && seen.failures.length > 0) failedAt = seen.at;
+    run.deliver(seen);
+  };
+  const start = (some: readonly ProbeSettings[], asked?: ProxiedPod): Probes => {
     const firstProbe = started;
     started += some.length;
     const about = {
@@ -21,20 +25,16 @@ export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promi
       ask: cluster.sendOnce,
       namespace: cluster.namespace,
     };
-    return startProbes({ ...about, probes: some, pod: asked, firstProbe }, run.deliver, run.signal);
+    return startProbes({ ...about, probes: some, pod: asked, firstProbe }, deliver, run.signal);
   };
   const ofPods = probes.filter(({ target }) => target.kind === 'pod');
-  const probesOfTargets = start(
-    probes.filter(({ target }) => target.kind !== 'pod'),
-    undefined,
-  );
+  const probesOfTargets = start(probes.filter(({ target }) => target.kind !== 'pod'));
   const probesOfPods = new Map<string, Probes>();
   if (pod && ofPods.length > 0) probesOfPods.set(pod.uid, start(ofPods, pod));
   const all = (): Probes[] => [probesOfTargets, ...probesOfPods.values()];
   const close = (uid: string): void => {
-    const probing = probesOfPods.get(uid);
+    void probesOfPods.get(uid)?.stop();
     probesOfPods.delete(uid);
-    void probing?.stop();
   };
   const ready = Promise.all(all().map((one) => one.ready)).then(
     () => undefined,
@@ -54,7 +54,7 @@ export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promi
     async finish() {
       // From now on the name may belong to another pod.
       if (pod) close(pod.uid);
-      await untilOver(run, pod);
+      await untilOver(run, pod, () => failedAt);
       await Promise.all(all().map((one) => one.stop()));
     },
   };
@@ -73,7 +73,11 @@ function withRole(error: Error, { options: { probes = [], cluster } }: Run): Err
 }
 
 /** A run over several pods has no trace to wait for: it calls this when its rollout is done. */
-async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: ProxiedPod | undefined): Promise<void> {
+async function untilOver(
+  { options: { clock }, signal, traceOf }: Run,
+  pod: ProxiedPod | undefined,
+  failedAt: () => number,
+) {
   const asked = clock.now();
   let awaitedUntil = -Infinity;
   for (;;) {
@@ -82,8 +86,8 @@ async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: Prox
     const gone = pod ? known?.gone?.at : asked;
     if (signal.aborted || gone === undefined) return;
     if (known && awaitsReplacement(known) && now < gone + 60_000) awaitedUntil = now;
-    // 2 s after the pod is gone, and after its replacement is ready: that is awaited for a minute.
-    if (now >= Math.max(gone, awaitedUntil) + 2000) return;
+    // 2 s after the pod is gone, its replacement is ready (awaited for a minute), and no request failed (for half a minute).
+    if (now >= Math.max(gone, awaitedUntil, Math.min(failedAt(), gone + 30_000)) + 2000) return;
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, 100));
   }
 }

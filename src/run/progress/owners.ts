@@ -95,9 +95,8 @@ function topmostOwner(pod: JsonObject): { known?: string; unknown?: string } {
 }
 
 /**
- * Whether a workload has rolled out, by its own status like `kubectl rollout status`
- * (polymorphichelpers/rollout_status.go). Workloads without a rollout count as done: ReplicaSets, Jobs, and those that
- * replace pods only after their deletion (OnDelete).
+ * Whether a workload has rolled out, by its own status like `kubectl rollout status` (polymorphichelpers/rollout_status.go).
+ * Workloads without a rollout count as done: ReplicaSets, Jobs, and those with updateStrategy OnDelete.
  */
 export function isRolledOut(object: JsonObject): boolean {
   const spec = asObject(object['spec']);

@@ -11,6 +11,7 @@ import {
   stringMap,
   type JsonObject,
 } from '../../model/observe/read.ts';
+import { deploymentNamed } from '../../model/pod.ts';
 import { workloadKinds } from '../choosing/target.ts';
 import { matches, printFields, printLabels } from './selectors.ts';
 
@@ -150,12 +151,8 @@ export function ownerOf(object: JsonObject): { kind: string; name: string } | un
 }
 
 /** The pod's Deployment, without a request: its ReplicaSet is named after it and the pod-template-hash. */
-export function deploymentOf(pod: JsonObject): string | undefined {
-  const owner = ownerOf(pod);
-  const hash = asObject(metadataOf(pod)['labels'])['pod-template-hash'];
-  const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
-  return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
-}
+export const deploymentOf = (pod: JsonObject): string | undefined =>
+  deploymentNamed(ownerOf(pod), asObject(metadataOf(pod)['labels'])['pod-template-hash']);
 
 export const controllerUid = (object: JsonObject): string | undefined => asString(ownerReferenceOf(object)['uid']);
 

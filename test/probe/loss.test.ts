@@ -102,6 +102,15 @@ it('measures how long load balancers kept sending, and how long a preStop sleep 
   expect(loss?.why).toBe('load balancers kept sending for 3.2s after removal from Service checkout');
 });
 
+it('calls the time the least, and sizes no sleep by it, where requests failed until the probe ended', () => {
+  const slices = [{ from: zero, to: zero + 3500, sent: 80, failed: 40 }];
+  const loss = lossOf(timelineOf({ failures: [{ first: 400, last: 3200 }], probe: { slices } }));
+  expect(loss?.why).toBe(
+    'load balancers kept sending for ≥3.2s after removal from Service checkout, and still did at the end',
+  );
+  expect(loss?.preStopSeconds).toBeUndefined();
+});
+
 it('is not sure of a load balancer where requests only timed out, as on a machine that is slow', () => {
   const loss = lossOf(timelineOf({ failures: [{ first: 2400, last: 2900, kind: 'timeout' }], exit: 300 }));
   expect(loss?.why).toBe('load balancers may have kept sending for 2.9s after removal from Service checkout');

@@ -96,6 +96,29 @@ it.concurrent('continues to send for two seconds after the pod is gone', async (
   expect(last - markOf(JSON.parse(stdout) as ExitReport, 'removed')).toBeGreaterThan(1900);
 });
 
+it.concurrent('continues while requests still fail after the pod is gone', async () => {
+  const failures: number[] = [];
+  let [last, isGone] = [0, (): number => Infinity];
+  const server = await counting((_, answer) => {
+    last = Date.now();
+    const fails = last > isGone() && last < isGone() + 3000;
+    if (fails) failures.push(last);
+    answer.writeHead(fails ? 503 : 200).end();
+  });
+  const { stdout } = await serving('exit-143', {}, ({ server: cluster, flags }) => {
+    let deletedAt = Infinity;
+    const look = setInterval(() => {
+      if (cluster.deletesAccepted > 0) deletedAt = Math.min(deletedAt, Date.now());
+    }, 10);
+    isGone = () => deletedAt + 1500;
+    return podexit([cluster.pod, ...flags, '--probe', server.url, '-o', 'json']).finally(() => clearInterval(look));
+  });
+  await server.close();
+  const report = JSON.parse(stdout) as ExitReport;
+  expect(report.traffic.probes?.[0]?.failed).toBe(failures.length);
+  expect(last - Math.max(...failures)).toBeGreaterThan(1900);
+});
+
 it.concurrent(
   'shows in the demo that a late load balancer loses requests, and that a preStop sleep prevents it',
   async () => {
@@ -118,7 +141,7 @@ it.concurrent('shows in the demo what a rollout loses, and blames no pod for wha
   expect(code).toBe(5);
   const text = stdout.replaceAll(/\s+/g, ' ');
   expect(text).toMatch(
-    /25 of 25 exits, (?:for example: )?load balancers kept sending to pods removed from Service checkout requests \d/,
+    /lost: (?:for example: )?load balancers kept sending to pods removed from Service checkout requests \d/,
   );
   expect(text).toMatch(/25 of 25 pods terminated gracefully, \d+ of \d+ requests failed/);
   expect(text).not.toMatch(/kept sending for/);

@@ -214,7 +214,7 @@ function graceSuffix(timeline: Timeline, killed?: ContainerTimeline, cause?: Jud
   if (cause?.code !== 'killed-at-grace' && cause?.code !== 'no-signal-handling') return '';
   if (longestGraceMs(timeline) < minimumGrace) return ` (${grace}; ${minimumGraceText(killed)})`;
   if (cause.code === 'killed-at-grace') return `, at the end of its ${grace}`;
-  return (killed?.drain?.max ?? 0) > longestGraceMs(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
+  return (killed?.drain?.shown ?? 0) > longestGraceMs(timeline) + 500 ? ` (${grace})` : ` of its ${grace}`;
 }
 
 const minimumGraceText = (container?: ContainerTimeline): string =>

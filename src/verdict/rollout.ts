@@ -6,7 +6,7 @@ import { second } from '../model/span.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { pick, secondsRange } from './exit-report.ts';
 import { lengthText } from './length-text.ts';
-import { rolloutRequestsText } from './loss.ts';
+import { lossOf, rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
 import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
 import { trafficGrades } from './traffic.ts';
@@ -160,10 +160,10 @@ function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quanti
 const trafficOf = (reports: readonly Report[]) =>
   trafficGrades.flatMap((grade) => {
     const own = reports.filter(({ answer }) => answer.traffic.grade === grade);
-    const findings = own.flatMap(({ verdict }) => verdict.findings);
-    // The requests row has the numbers, which pods share.
-    const lost = findings.flatMap(({ code, why }) => (code === 'requests-lost' && why) || []);
-    const reasons = grade === 'lost' ? lost : own.map(({ answer }) => answer.traffic.reason);
+    // The requests row has the numbers, which pods share: failures of an earlier pod are unexplained in the next one's time.
+    const losses = own.flatMap(({ timeline }) => lossOf(timeline) ?? []);
+    const lost = losses.filter(({ cause }) => cause !== 'unexplained' || losses.every((one) => one.cause === cause));
+    const reasons = grade === 'lost' ? lost.map(({ why }) => why) : own.map(({ answer }) => answer.traffic.reason);
     const reason = `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
     // Which of the pods that leave together lost a request is not known.
     const where = grade === 'lost' ? [] : [`in ${own.length} of ${plural(reports.length, 'exit')}`];

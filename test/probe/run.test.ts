@@ -115,7 +115,7 @@ it.concurrent('continues while requests still fail after the pod is gone', async
   });
   await server.close();
   const report = JSON.parse(stdout) as ExitReport;
-  expect(report.traffic.probes?.[0]?.failed).toBe(failures.length);
+  expect(report.traffic?.probes?.[0]?.failed).toBe(failures.length);
   expect(last - Math.max(...failures)).toBeGreaterThan(1900);
 });
 

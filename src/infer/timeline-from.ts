@@ -100,9 +100,9 @@ function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): Grace
   };
 }
 
-/** On a pod that was first seen finished, 0 may be of the kubelet's last DELETE (trap 2): then the likely one. */
-const graceSeen = ({ deletion: { grace, isWitnessed, pod }, kubelet }: PodExit): number =>
-  grace === 0 && !isWitnessed && isFinished(pod) ? kubelet.grace.likely : grace;
+/** On a pod that was first seen finished, 0 may be of the kubelet's last DELETE (trap 2): then its spec's is likely. */
+const graceSeen = ({ deletion: { grace, isWitnessed, pod } }: PodExit): number =>
+  grace === 0 && !isWitnessed && isFinished(pod) ? (pod.spec.terminationGracePeriodSeconds ?? 0) : grace;
 
 type Placed<T> = { [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K] };
 

@@ -2,6 +2,7 @@
 import type { Gate } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
+import { isGraceSeen } from '../../verdict/rule-input.ts';
 import { cardLines } from '../text/card.ts';
 import { ownerText, podText } from '../pod-facts.ts';
 import { plainPen } from '../palette.ts';
@@ -75,7 +76,7 @@ function properties({ timeline, verdict, answer }: Report) {
     uid: pod.metadata.uid,
     node: pod.spec.nodeName,
     owner: ownerText(timeline),
-    'grace-seconds': grace.effectiveSeconds,
+    'grace-seconds': isGraceSeen(timeline) ? grace.effectiveSeconds : undefined,
     deadline: isCheck ? undefined : new Date(grace.deadline).toISOString(),
     traffic: isCheck ? undefined : answer.traffic.judgement,
     cause: answer.cause?.code,

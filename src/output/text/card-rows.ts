@@ -81,9 +81,9 @@ function usedText(container: ContainerTimeline, timeline: Timeline): string {
   const whole = `${allowed} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
   const length = graceUsedLength(container);
+  if (!isGraceSeen(timeline)) return `${length ? lengthText(length) : '?'} of a grace period that was not seen`;
   if (!length) return graceUsed ? `${lengthText(graceUsed)} into the second ${whole}` : `grace period ${allowed}`;
   const used = lengthText(length);
-  if (!isGraceSeen(timeline)) return `${used} of a grace period that was not seen`;
   // Only a bound, and longer than what it is compared with.
   if (used.startsWith('≤') && length.max > grace) return `after at most ${used.slice(1)}, grace period ${allowed}`;
   // A bound that is longer than the whole would tell nothing.

@@ -204,7 +204,7 @@ function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: s
     return next('nobody deleted it; to wait again, run', `kubectl podexit ${name} --attach`);
   }
   if (mode === 'check' || marks.some((mark) => mark.name === 'removed')) return [];
-  return outcome === 'unknown' && !wasInterrupted
+  return exitCode === 4
     ? next('see whether it is still there', `kubectl get pod ${name}`)
     : next('the pod is still there; resume with', `kubectl podexit ${name} --attach`);
 }

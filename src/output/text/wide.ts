@@ -1,7 +1,7 @@
 /** The short formats: `-o wide` has exits as rows like kubectl's, `-o name` the pod as kubectl names it, `-o sentence` the answer. */
 import { lengthText, shareText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
-import { graceMs, shareOfGrace } from '../../verdict/rule-input.ts';
+import { graceMs, isGraceSeen, shareOfGrace } from '../../verdict/rule-input.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { iconOf } from './card.ts';
 import { plainPen as pen } from '../palette.ts';
@@ -15,7 +15,7 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
   ['NODE', ({ timeline }) => timeline.pod.spec.nodeName],
   ['OUTCOME', ({ timeline, verdict }) => `${timeline.mode === 'check' ? 'forecast:' : ''}${verdict.outcome}`],
   ['DURATION', ({ timeline }) => timeline.total && lengthText(timeline.total)],
-  ['GRACE', ({ timeline }) => `${timeline.grace.effectiveSeconds}s`],
+  ['GRACE', ({ timeline }) => (isGraceSeen(timeline) ? `${timeline.grace.effectiveSeconds}s` : '')],
   ['USED', usedText],
   ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
   ['CONTAINERS', ({ timeline }) => timeline.containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],

@@ -119,7 +119,8 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   const isBare = new RegExp(bare.shows).test(image) || rowOfImage(image)?.base === 'none';
   const valueOf = (all: string, name?: string, braced?: string): string =>
     own.env?.find((one) => one.startsWith(`${name ?? braced}=`))?.replace(/^\w+=/, '') || all;
-  const line = lineIn(command, isBare ? {} : own)?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
+  const text = lineIn(command, isBare ? {} : own);
+  const line = /\w=/.test(text ?? '') ? text : text?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
   const isMisread = /^[\w./-]+\s/.test(command[0] ?? '') || line === 'sleep';
   const words = isMisread ? command.join(' ').trim().split(/\s+/).slice(-2) : command;
   const found = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true, atOnce: 1 };

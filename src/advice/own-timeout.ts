@@ -56,9 +56,8 @@ export function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], st
   const longest = [true, false].map((isDelay) => found.filter((one) => one.isDelay === isDelay && one.seconds > 0));
   const parts = longest.flatMap((some) => some.sort((a, b) => b.seconds - a.seconds)[0] ?? []);
   const [sum, from] = [parts.reduce((all, one) => all + one.seconds, 0), parts.map((one) => one.from).join(' and ')];
-  const set = { seconds: sum, from, hasDelay: found.some(({ isDelay }) => isDelay) };
   const limit = sum > 0 ? undefined : ownLimitOf(line, stopSignal);
-  return limit ? { ...limit, hasDelay: limit.hasDelay || set.hasDelay } : set;
+  return { seconds: sum, from, ...limit, hasDelay: limit?.hasDelay === true || found.some(({ isDelay }) => isDelay) };
 }
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */

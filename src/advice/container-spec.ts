@@ -11,8 +11,9 @@ import {
   isPresent,
   type JsonObject,
 } from '../model/observe/read.ts';
-import { ownLimitOf, ownTimeoutOf, variablesIn } from './own-timeout.ts';
+import { ownTimeoutOf, variablesIn } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
+import bare from './data/bare-images.json' with { type: 'json' };
 import helpers from './data/helpers.json' with { type: 'json' };
 import stops from './data/stop-commands.json' with { type: 'json' };
 import { lineIn } from './mounted-scripts.ts';
@@ -58,7 +59,8 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
   const { preStop, stopSignal } = asObject(container['lifecycle']);
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
-  const timeout = ownTimeoutOf(container);
+  const hook = hookOf(asObject(preStop), command);
+  const timeout = ownTimeoutOf(command, hook?.fails ? [] : hook?.command, asString(stopSignal));
   return {
     name,
     kind: !isInit ? ('main' as const) : restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const),
@@ -67,7 +69,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
     /** By the name of container or image: a proxy, log shipper, agent, exporter. */
     isNamedAsHelper: helpers.some((one) => [name, imageName(image)].includes(one)),
     command,
-    hook: hookOf(asObject(preStop), command),
+    hook,
     /** Its own, before that of the pod (since 1.35), and the actions that its exit codes cause. */
     restartPolicy: asString(restartPolicy),
     restartRules: asArray(container['restartPolicyRules'], 64).map((rule) => asText(asObject(rule)['action'])),
@@ -81,7 +83,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
     devices: Object.keys(asObject(asObject(container['resources'])['limits'])).filter(
       (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
     ),
-    ownTimeout: timeout.seconds > 0 ? timeout : ownLimitOf(command, asString(stopSignal)),
+    ownTimeout: timeout.seconds > 0 ? timeout : undefined,
     hasOwnDelay: timeout.hasDelay,
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
@@ -113,24 +115,30 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   if (!kind) return undefined;
   const { command: typed, seconds } = asObject(handler['exec']);
   const [command, image] = [asStrings(typed), own.image ?? ''];
-  // These images have neither a shell nor coreutils, unless their tag says debug.
-  const isDistroless = /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) || rowOfImage(image)?.base === 'none';
-  const isBare = isDistroless && !/:[^/]*debug/.test(image);
-  const line = lineIn(command, isBare ? {} : own);
+  // Without a shell and coreutils.
+  const isBare = new RegExp(bare.shows).test(image) || rowOfImage(image)?.base === 'none';
+  const valueOf = (all: string, name?: string, braced?: string): string =>
+    own.env?.find((one) => one.startsWith(`${name ?? braced}=`))?.replace(/^\w+=/, '') || all;
+  const text = lineIn(command, isBare ? {} : own);
+  const line = /\w=/.test(text ?? '') ? text : text?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
   const isMisread = /^[\w./-]+\s/.test(command[0] ?? '') || line === 'sleep';
   const words = isMisread ? command.join(' ').trim().split(/\s+/).slice(-2) : command;
-  const { commands, isPlain } = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true };
-  const isMissing = isBare && programsOfDistributions.test(command[0] ?? '');
-  const never = kind === 'tcpSocket' && 'always fails: the kubelet runs no tcpSocket hooks';
+  const found = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true, atOnce: 1 };
+  const isMissing = isBare && new RegExp(bare.lacks).test(command[0] ?? '');
+  const isRefused = /\/actuator\/shutdown\/?$/.test(asText(asObject(handler['httpGet'])['path']));
+  const refused = isRefused && 'does nothing: the kubelet sends a GET, and /actuator/shutdown takes a POST only';
+  const never = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : refused;
   const misread = isMisread && `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}`;
   const missing = isMissing && `fails at once: \`${command[0]}\` is not in its distroless image`;
   const fails = never || missing || misread || undefined;
-  // Behind a test or an exit, a sleep is not certain.
-  const open = commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
-  const sleeps = isPlain ? commands.slice(0, open < 0 ? undefined : open).flatMap((one) => plainSleep(one) ?? []) : [];
+  // Behind a test or an exit, a sleep is not certain, nor where the image may have no shell.
+  const isUnsure = !found.isPlain || new RegExp(bare.mayShow).test(image);
+  const open = isUnsure ? 0 : found.commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
+  const sleeps = found.commands.slice(0, open < 0 ? undefined : open).flatMap((one) => plainSleep(one) ?? []);
   const sum = sleeps.length > 0 ? sleeps.reduce((all, one) => all + one, 0) : undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
-  const alone = asNumber(seconds) ?? (commands.length === 1 ? sum : undefined);
+  const alone = asNumber(seconds) ?? (found.commands.length === 1 ? sum : undefined);
+  const isEndless = !fails && /^(exec )?(\S*\/)?sleep inf(inity)?$/.test((line ?? words.join(' ')).trim());
   const planned = kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (alone ?? sum);
   return {
     kind,
@@ -139,28 +147,27 @@ function hookOf(handler: JsonObject, own: CommandLine) {
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: fails ? undefined : planned,
     plannedSeconds: planned,
-    isPlainSleep: kind === 'sleep' || alone !== undefined,
-    ...stopIn(commands, isPlain, own),
+    isPlainSleep: kind === 'sleep' || alone !== undefined || isEndless,
+    isEndless,
+    ...stopIn(found, own),
     /** It always fails, as `["sleep 15"]` does: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
     fails,
   };
 }
 
-const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
-
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
-function stopIn(commands: readonly (readonly string[])[], isPlain: boolean, own: CommandLine) {
+function stopIn({ commands, isPlain, atOnce }: ReturnType<typeof commandsIn>, own: CommandLine) {
   const lines = commands.map((words) => words.join(' '));
   const signals = lines.map((one) => signalOfCommand(one, own));
   // What an unknown program does with a signal that seldom ends one, only its handlers know.
   const ends = signals.map((one) => one?.handles === 'yes' && one.chain.at(-1)?.kind === 'program');
   const stop = lines.findIndex((one, at) => stopCommand.test(one) || ends[at]);
-  const isFirst = !lines.slice(0, stop).some((one) => /\bsleep\b/.test(one));
+  const isFirst = stop < atOnce && !/\s(-w[= ]?\d|--wait|--delay)/.test(lines[stop] ?? '');
   const sends = signals[stop];
   const serves = sends?.handles === 'no' && sends.chain.at(-1)?.does !== 'reloads';
   const isBrief = isPlain && sends !== undefined && lines.length === 1;
   const mayStop = sends?.handles === 'unknown' || /^(curl|wget) /.test(lines[stop] ?? '');
-  /** `stopsServer`: before it has slept, so that nothing serves during the hook. `stops`: at some time. `isBrief`: it only signals. */
+  /** `stopsServer`: before anything that takes time, so that nothing serves during the hook. `stops`: at some time. `isBrief`: it only signals. */
   return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && !serves, mayStop, isBrief, sends };
 }
 

@@ -205,9 +205,8 @@ function hooksFor(plan: Plan) {
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
 function lateStops(plan: Plan): Problem[] {
   const replaceable = plan.situation.containers.filter(({ hook }) => hook?.fails).map(({ name }) => name);
-  return of(plan, 'drain-race', 'requests-lost', 'prestop-failed').filter(({ code, container = '', advice }) =>
-    code === 'prestop-failed' ? replaceable.includes(container) : advice === undefined,
-  );
+  const late = of(plan, 'drain-race', 'requests-lost', 'prestop-failed').filter(({ advice }) => advice === undefined);
+  return late.filter(({ code, container = '' }) => code !== 'prestop-failed' || replaceable.includes(container));
 }
 
 const deregistrationIn = (situation: Situation): number | undefined =>
@@ -230,7 +229,8 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
   const { drains } = stopBehaviour(container.command, stopSignalOf(container), Infinity);
   const end = `, and${unsure} wait until the server is gone, which ${signalText(situation, container)} may cut off`;
-  const wait = hook?.stopsServer && drains !== 'yes' ? end : '';
+  const isSent = hook?.sends?.signal === stopSignalOf(container) || /while|until/.test(hook?.line ?? '');
+  const wait = hook?.stopsServer && drains !== 'yes' && !isSent ? end : '';
   const shell = hook?.line === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;

@@ -13,11 +13,12 @@ export function rowOfImage(image: string) {
   return data.images.find((row) => row.image === path.replace(hub, '') && new RegExp(row.tag ?? '').test(tag));
 }
 
-/** The shells that /bin/sh may be: by the tag, else by the name, else as the Dockerfile of a well-known image says. */
+/** The shells that /bin/sh may be: by the tag, else by the name, else by the Dockerfile of a well-known image and a usual tag. */
 export function shellsOf(image: string): readonly string[] {
   const shown = [partsOf(image)[1] ?? '', image.split('@', 1)[0]?.slice(-300) ?? ''];
   const found = shown.flatMap((text) => data.bases.find(({ shows }) => new RegExp(shows).test(text)) ?? [])[0];
-  const base = found ?? data.bases.find(({ name }) => name === rowOfImage(image)?.base);
+  const isUsual = shown[0]?.split(/[\d._+-]+/).every((word) => ['', ...data.usualWords].includes(word));
+  const base = found ?? data.bases.find(({ name }) => isUsual && name === rowOfImage(image)?.base);
   return base ? [base.sh] : [...new Set(data.bases.map(({ sh }) => sh))];
 }
 

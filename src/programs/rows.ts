@@ -6,18 +6,15 @@ import wrapperRows from './data/wrappers.json' with { type: 'json' };
 import { secondsOf } from './shell-words.ts';
 
 /** What a program does with one signal. data/schema.json describes the fields, also of the other types here. */
-export interface Reaction extends Numbers, Texts {
+export interface Reaction extends Numbers, Texts, Flags {
   does: Does;
-  toGroup?: boolean;
   inGroup?: Reaction;
   remedy?: StopRemedy;
   /** Only of a shell's script: exit codes of any stop; empty: not known. */
   codes?: readonly number[];
-  isSent?: boolean;
-  makesIgnored?: boolean;
-  isTrap?: boolean;
 }
 type Numbers = Partial<Record<'code' | 'childCode' | 'cutCode' | 'limitSeconds', number>>;
+type Flags = Partial<Record<'toGroup' | 'isSent' | 'makesIgnored' | 'isTrap', boolean>>;
 type Texts = Partial<Record<'limitFrom' | 'sends' | 'note' | 'because' | 'decidedBy', string>>;
 
 export interface ProgramRow {

@@ -58,13 +58,15 @@ export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] 
     return /\d/.test(name) ? [args[Number(name) - 1] ?? word] : [...args];
   });
 
-/** The words of each command at the top of a script; `isPlain`: nothing else is in it, as a loop or a pipeline would be. */
-export function commandsIn(text: string): { commands: readonly (readonly string[])[]; isPlain: boolean } {
+/** The words of each command at the top; the first `atOnce` start at once. `isPlain`: no loop, no pipeline, nothing else. */
+export function commandsIn(text: string) {
   const { commands = [], functions } = readScript(text) ?? {};
   const isCompound = (form: string): boolean => /^(brace|subshell|if|case|while|for|pipeline|!|time)$/.test(form);
   const atTop = commands.filter(({ forms, isJob }) => !isJob && ![...forms].some(isCompound));
   const isPlain = commands.length > 0 && atTop.length === commands.length && functions?.size === 0;
-  return { commands: atTop.map(({ words }) => textsOf(words)), isPlain };
+  const slow = commands.findIndex((one) => !one.isJob && (one.forms.has('while') || !isInstant(one.words)));
+  const atOnce = commands.slice(0, slow < 0 ? undefined : slow + 1).filter((one) => atTop.includes(one)).length;
+  return { commands: atTop.map(({ words }): readonly string[] => textsOf(words)), isPlain, atOnce };
 }
 
 export const isInstant = ([first, ...others]: readonly Word[]): boolean =>

@@ -17,17 +17,21 @@ const minSecondsAfterHook = 2;
 const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop');
 
 const impossibleHooks = ofContainer((container) => {
-  const { name, hook } = container;
-  if (hook?.fails === undefined) return undefined;
-  return warning('prestop-failed', `the preStop hook of ${name} ${hook.fails}`, atHook(container));
+  const { fails, kind, plannedSeconds } = container.hook ?? {};
+  if (fails === undefined) return undefined;
+  const repair = kind === 'exec' ? 'Run what its image has, each word an item of its own, or remove it.' : 'Remove it.';
+  const advice = kind === 'tcpSocket' || plannedSeconds !== undefined ? undefined : repair;
+  return warning('prestop-failed', `the preStop hook of ${container.name} ${fails}`, { ...atHook(container), advice });
 });
 
 const longHooks = ofContainer((container, spec) => {
   const { graceSeconds: grace } = spec;
-  const { kind, minSeconds: seconds, isPlainSleep } = container.hook ?? {};
-  if (seconds === undefined || grace === 0 || !isHeavyHook(seconds, grace)) return undefined;
+  const { kind, minSeconds = 0, isPlainSleep, isEndless } = container.hook ?? {};
+  const seconds = isEndless ? Infinity : minSeconds;
+  // Windows has no sleep of POSIX.
+  if (grace === 0 || !isHeavyHook(seconds, grace) || (spec.isWindows && kind === 'exec')) return undefined;
   const atLeast = isPlainSleep ? '' : 'at least ';
-  const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
+  const takes = `the preStop hook of ${container.name} ${isEndless ? 'never ends' : `takes ${atLeast}${seconds}s of the ${grace}s grace period`}`;
   if (kind === 'sleep' && seconds > (spec.specGraceSeconds ?? defaultGraceSeconds))
     return error('prestop-cut-off', `${takes}: the API server refuses such a pod`, atHook(container));
   if (seconds >= grace) {
@@ -89,10 +93,8 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   if (handling.kind === 'handles' && right.kind === 'handles' && right.how !== handling.how)
     return { kind: 'handles', how: `its image decides: ${handling.how}; ${right.how}` };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
-  const trapped = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((signal) => {
-    const other = signalHandlingOf(command, signal);
-    return other.kind === 'handles' && !other.endsAtOnce;
-  });
+  const drains = (one: SignalHandling): boolean => one.kind === 'handles' && !one.endsAtOnce;
+  const trapped = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((one) => drains(signalHandlingOf(command, one)));
   if (trapped === undefined) return handling;
   const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
   return { kind: 'depends', because };
@@ -174,16 +176,14 @@ const signalsOfHooks = ofContainer((container) => {
   return advice === undefined ? undefined : note(code, advice, at);
 });
 
-/** Whether its hook stops what PID 1, a shell, ends with: what it runs without a loop, a job, or more to do. */
+/** Whether its hook stops what PID 1, a shell, runs without a loop or a job, and may end with. */
 function stopsLast({ command: own, hook }: ContainerSpec): boolean {
-  const text = hook?.line ?? hook?.command.join(' ') ?? '';
-  const isNamed = (line: string, name: string): boolean =>
-    new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i').test(line);
+  if (!hook?.stops || hook.fails) return false;
+  const text = hook.line ?? hook.command.join(' ');
   const apps = stopBehaviour(own, 'TERM', 30).chain.filter(({ kind }) => !kind.startsWith('shell'));
-  const { commands, isPlain } = commandsIn(lineIn([...own.command, ...own.args], own) ?? '');
-  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name))?.join(' ') ?? '';
-  const isLast = isPlain && apps.some(({ name }) => isNamed(text, name) && isNamed(last, name));
-  return isLast && hook?.stops === true && !hook.fails;
+  const names = apps.map(({ name }) => name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&'));
+  const isNamed = names.some((name) => new RegExp(`\\b${name}\\b(?!/)`, 'i').test(text));
+  return isNamed && commandsIn(lineIn([...own.command, ...own.args], own) ?? '').isPlain;
 }
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */

@@ -83,17 +83,17 @@ function causeOfLoss(
   if (mostFrequent === 'dns' || mostFrequent === 'tls') return unexplained;
   const [unrouted] = shownOf(endpoints.map(({ unroutedAt }) => unroutedAt)).sort((a, b) => a - b);
   if (unrouted === undefined) return unexplained;
-  // While requests failed to the end, the measured time is only the least.
-  const isOpen = probes.some(({ slices }) => (slices.at(-1)?.to ?? Infinity) - last < second);
   // One second more than measured, rounded up to the next 5 s.
-  const seconds = Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
+  const preStopSeconds = Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
   const services = servicesNamed([...new Set(endpoints.flatMap(({ service }) => service ?? []))]);
   // A machine that is slow gets timeouts too.
   const sent = `load balancers ${mostFrequent === 'timeout' ? 'may have kept' : 'kept'} sending`;
   if (others > 0) return { cause: 'sent-too-late', why: `${sent} to pods removed from ${services}` };
-  const late = last - unrouted < 100 ? 'until' : `for ${isOpen ? '≥' : ''}${secondsText(last - unrouted)} after`;
-  const why = `${sent} ${late} removal from ${services}${isOpen ? ', and still did at the end' : ''}`;
-  return { cause: 'sent-too-late', preStopSeconds: isOpen && seconds <= 10 ? undefined : seconds, why };
+  // A load balancer learns of it sooner or later.
+  if (probes.some(({ failed, slices }) => failed > 0 && (slices.at(-1)?.to ?? Infinity) - last < second))
+    return { cause: 'unexplained', why: 'requests still failed when the probe ended' };
+  const late = last - unrouted < 100 ? 'until' : `for ${secondsText(last - unrouted)} after`;
+  return { cause: 'sent-too-late', preStopSeconds, why: `${sent} ${late} removal from ${services}` };
 }
 
 const unexplained = { cause: 'unexplained', why: 'nothing observed during the shutdown explains it' } as const;

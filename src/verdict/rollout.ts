@@ -76,7 +76,6 @@ function numbersOf(
     ),
     graceMs: Math.max(0, ...timelines.map(graceMs)),
     traffic: trafficOf(reports),
-    causes: causesOf(reports),
     worst: worstPods(bad),
     why: mostFrequent(bad.flatMap(({ answer }) => answer.why ?? [])),
     advice: mostFrequent([...bad, ...losing].flatMap(({ answer }) => answer.advice.slice(0, 1))),
@@ -101,19 +100,20 @@ function sharedBy<Item, T>(items: readonly Item[], valueOf: (item: Item) => T): 
   return values.size === 1 ? [...values][0] : undefined;
 }
 
-/** `beside`: how many others were terminating on its node meanwhile. */
+/** `beside`: how many others were terminating on its node while it waited for the kubelet after its exit. */
 function slowestOf(reports: readonly Report[]) {
   const ended = reports.flatMap(({ timeline, ledger }) =>
     timeline.total ? [{ timeline, ledger, total: timeline.total, until: timeline.zero + timeline.total.min }] : [],
   );
   const [slowest, ...others] = ended.toSorted((a, b) => b.total.shown - a.total.shown);
   if (!slowest) return undefined;
-  const { pod, zero } = slowest.timeline;
-  const beside = others.filter(
-    ({ timeline, until }) =>
-      timeline.pod.spec.nodeName === pod.spec.nodeName && timeline.zero < slowest.until && zero < until,
-  );
-  return { ...slowest, beside: beside.length };
+  const { timeline, ledger, until } = slowest;
+  const waits = ledger.filter(({ owner, what }) => owner === 'kubelet' && !what.startsWith('began '));
+  const since = until - waits.reduce((ms, { seconds }) => ms + seconds * second, 0);
+  const isThere = ({ pod, zero }: Timeline): boolean =>
+    zero < until && pod.spec.nodeName === timeline.pod.spec.nodeName;
+  const beside = others.filter((one) => isThere(one.timeline) && one.until > since);
+  return { ...slowest, beside: since > until - 2 * second ? 0 : beside.length };
 }
 
 /** The pod whose deletion was held up longest, of at least 2 s, before it was accepted. */
@@ -170,15 +170,6 @@ const trafficOf = (reports: readonly Report[]) =>
     const text = [...where, ...(grade === 'safe' || reason === '' ? [] : [reason])].join(', ');
     return own.length === 0 ? [] : [{ grade, text }];
   });
-
-function causesOf(reports: readonly Report[]) {
-  const codes = reports.flatMap(({ verdict }) => [
-    ...new Set(
-      verdict.findings.flatMap(({ code, severity }) => (severity === 'info' || code === 'requests-lost' ? [] : [code])),
-    ),
-  ]);
-  return byFrequency(codes.map((code) => [code, 1])).map(([code, pods]) => ({ code, pods }));
-}
 
 /** At most three pods whose exit code is not 0, worst first. */
 function worstPods(reports: readonly Report[]) {

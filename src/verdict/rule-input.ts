@@ -66,7 +66,7 @@ export const shareOfGrace = (timeline: Timeline, { min, max, shown }: Bounds): B
 
 /** Not if the kubelet's last DELETE, which changes it to 0, may have come before podexit did. */
 export const isGraceSeen = ({ grace: { effectiveSeconds, counted } }: Timeline): boolean =>
-  Number.isFinite(counted.max) || effectiveSeconds <= counted.min;
+  Number.isFinite(counted.max) || (effectiveSeconds <= counted.min && effectiveSeconds > 0);
 
 /** `6s`, `not seen` */
 export const graceSecondsText = (timeline: Timeline): string =>

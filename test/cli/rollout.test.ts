@@ -191,6 +191,7 @@ describe('the summary', () => {
         ],
       },
       verdict: { outcome, exitCode, findings: [] },
+      ledger: [],
       answer: { summary: outcome, fix: [], advice: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
     }) as never;
 

@@ -153,7 +153,8 @@ function between(document: JsonObject, from: string, to: string): Seconds | unde
 
 function totalOf(document: JsonObject): Seconds | undefined {
   const exact = asNumber(document['totalSeconds']);
-  return exact === undefined ? undefined : { min: exact, max: exact };
+  if (exact !== undefined) return { min: exact, max: exact };
+  return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
 }
 
 export const totalRequests = (samples: readonly ExitSample[]): ProbeTally | undefined =>

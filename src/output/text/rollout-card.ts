@@ -33,7 +33,9 @@ export function endedLines(
 }
 
 export const rolloutIcon = ({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon =>
-  iconOf({ verdict: { exitCode, outcome: outcomes.stuck || incomplete !== undefined ? 'stuck' : 'not-started' } });
+  iconOf({
+    verdict: { exitCode, outcome: outcomes['not-started'] && !outcomes.stuck && !incomplete ? 'not-started' : 'stuck' },
+  });
 
 export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions): string[] {
   const { pen, columns, flags = '', rowsOnly = false } = options;
@@ -49,7 +51,7 @@ export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions):
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, drain, signal, graceUsed, causes, unseen, pods, total, deleting, worst, fix } = numbers;
+  const { outcomes, drain, signal, graceUsed, unseen, pods, total, deleting, worst, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   // Rounded as they are shown, so that the parts add up.
@@ -60,7 +62,6 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   // For a few pods the maximum says enough.
   const middle = drain && pods >= 5 ? `p50 ${lengthText(drain.p50)} · p90 ${lengthText(drain.p90)} · ` : '';
   const used = graceUsed ? `, ${shareText(graceUsed.max, numbers.graceMs)} of the grace period` : '';
-  const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
@@ -74,7 +75,6 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
     ...row('stop', drain && `${middle}max ${lengthText(drain.max)} from ${signal} to exit${used}`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
-    ...row('causes', topCauses.join(', ')),
     ...row('why', numbers.why),
     ...row('missed', unseen.slice(0, 3).join(', ')),
     ...row('fix', numbers.advice),
@@ -91,9 +91,8 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
 
 /** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit; meanwhile 24 others were terminating there` */
 function slowestText({ timeline, ledger, total, beside }: NonNullable<RolloutNumbers['slowest']>): string {
-  const isHeld = ledger.some(({ owner, seconds }) => owner === 'kubelet' && seconds >= 2);
   const others = `; meanwhile ${beside} ${beside === 1 ? 'other was' : 'others were'} terminating there`;
-  return `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${isHeld && beside > 0 ? others : ''}`;
+  return `${timeline.pod.metadata.name} gone after ${lengthText(total)}${heldText(ledger)}${beside > 0 ? others : ''}`;
 }
 
 /** `not measured (add --probe), at risk: in 6 of 6 exits, no preStop hook` */

@@ -86,8 +86,10 @@ async function untilOver(
     const gone = pod ? known?.gone?.at : asked;
     if (signal.aborted || gone === undefined) return;
     if (known && awaitsReplacement(known) && now < gone + 60_000) awaitedUntil = now;
+    // A load balancer may learn late that it has others to send to.
+    const isServed = [...(known?.slices.values() ?? [])].some(({ states }) => states.at(-1)?.value.otherReady);
     // 2 s after the pod is gone, its replacement is ready (awaited for a minute), and no request failed (for half a minute).
-    if (now >= Math.max(gone, awaitedUntil, Math.min(failedAt(), gone + 30_000)) + 2000) return;
+    if (now >= Math.max(gone, awaitedUntil, isServed ? Math.min(failedAt(), gone + 30_000) : gone) + 2000) return;
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, 100));
   }
 }

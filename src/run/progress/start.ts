@@ -33,10 +33,7 @@ export function commandOf(
   return [env['KUBECTL_PATH'] || 'kubectl', ...verb, '-n', namespace, ...connectionArguments(connection)];
 }
 
-/**
- * Runs the command to its end; ends it on abort. `write` gets its output, for stderr, because stdout is for reports.
- * Throws PodexitError `rollout.command-failed` if it cannot be started or fails.
- */
+/** Runs the command to its end, or ends it on abort. `write` gets its output. Throws `rollout.command-failed`. */
 export async function runCommand(
   [program = '', ...args]: readonly string[],
   write: (text: string) => void,

@@ -92,7 +92,10 @@ export const nodeRules: Rules = {
       container: first && again?.name,
       message: clause,
       clause,
-      why: first && again && `unknown whether ${again.name} reacted to its first stop, or to that after the restart`,
+      why:
+        first && again?.outcome !== 'killed'
+          ? `unknown whether ${again?.name} reacted to its first stop or to that after the restart`
+          : undefined,
       advice: `Look up why the kubelet restarted: journalctl -u kubelet on ${timeline.pod.spec.nodeName}.`,
       delayMs: first && last && last.time.lo - first.time.lo,
       evidence: [first?.seq, started.evidence, last?.seq],

@@ -1,7 +1,7 @@
 /** Findings about the Services that route to the pod. */
 import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
-import { mayMiss } from '../../model/trace.ts';
+import { mayMiss, type Trace } from '../../model/trace.ts';
 import { byService, drainRace, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';
 import { noReadyPeriods, periodLength } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
@@ -55,13 +55,11 @@ export const trafficRules: Rules = {
     };
   },
 
-  /** In every address family that has it: each slice has endpoints of only one (SIGNALS.md §3). */
-  'last-endpoint': ({ timeline }) => {
+  'last-endpoint': ({ trace, timeline }) => {
     if (needsNoReplacement(timeline)) return undefined;
-    const removed = byService(timeline.endpoints.filter(({ unroutedAt }) => unroutedAt));
-    const last = removed.filter(({ own }) => own.every(({ otherReady }) => otherReady === 0));
-    return last.map(({ service, own }) => {
-      const clause = `Service ${service} had no other ready endpoint`;
+    const lastOnes = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
+    return byService(lastOnes).map(({ service, own }) => {
+      const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
       return {
         message: `${clause} when the pod was removed from it`,
         clause,
@@ -125,6 +123,14 @@ export const trafficRules: Rules = {
     };
   },
 };
+
+/** The address type, if the Service has others too: each slice has endpoints of only one (SIGNALS.md §3). */
+function familyWord(trace: Trace, service: string, endpoints: readonly EndpointTimeline[]): string {
+  const slices = [...trace.slices.values()].filter((facts) => (facts.service ?? facts.slice.metadata.name) === service);
+  const allTypes = new Set(slices.map(({ slice }) => slice.addressType));
+  const ownTypes = new Set(endpoints.map(({ addressType }) => addressType));
+  return ownTypes.size < allTypes.size ? `${[...ownTypes].join(' or ')} ` : '';
+}
 
 /** With publishNotReadyAddresses: the endpoint was ready until its removal, if it was removed at all. */
 const stayedReady = ({ staysReady, wasReady, unroutedAt, removedAt, counted }: EndpointTimeline): boolean =>

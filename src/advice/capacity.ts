@@ -6,7 +6,7 @@ import { imageName } from '../programs/images.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import known from './data/capacity.json' with { type: 'json' };
-import { amountOf, type Neighbours } from './neighbours.ts';
+import { agreed, amountOf, type Neighbours } from './neighbours.ts';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
 export interface Reasoned {
@@ -116,8 +116,8 @@ function replicasOf(
   const { status, kind } = asObject(object);
   if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
   if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
-  const scaler = autoscaled.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
-  if (scaler) return { replicas: scaler.minimum, most: scaler.maximum, autoscaler: scaler.name };
+  const scalers = autoscaled.filter(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
+  if (scalers.length > 0) return agreed(scalers.map(({ sets }) => sets)) ?? {};
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
 }
 
@@ -144,7 +144,8 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = known.sharedVolumes.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
-      const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
+      const own = claims.filter(({ name }) => name === claim).map(({ modes }) => modes);
+      const modes = claim === undefined ? ofKind : (agreed(own) ?? []);
       return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);

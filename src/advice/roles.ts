@@ -31,11 +31,11 @@ const servesAny = (services: readonly ServiceSpec[], container: ContainerSpec): 
 export const serves = ({ ports }: ContainerSpec, target: ServiceSpec['targetPorts'][number]): boolean =>
   ports.some(({ name, port, protocol }) => [name, port].includes(target.port) && protocol === target.protocol);
 
-/** Services whose clients could lose requests: they send only to ready pods, and are more than a monitoring system. */
+/** Services whose clients could lose requests, by their ports: they send only to ready pods, and are more than a monitoring system. */
 export const servicesOfClients = (situation: Situation): ServiceSpec[] =>
-  isJob(situation)
-    ? []
-    : situation.services.filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only');
+  (isJob(situation) ? [] : situation.services)
+    .filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only')
+    .map((one) => ({ ...one, targetPorts: one.targetPorts.filter(({ isForMetrics }) => !isForMetrics) }));
 
 /** Of clients' Services those that target this container, or a port that no container declares. */
 export const servicesTo = (container: ContainerSpec, situation: Situation): ServiceSpec[] =>
@@ -83,14 +83,15 @@ export function othersServe(situation: Situation): Reasoned {
   const { kind } = subject;
   if (situation.isCustom) return unknown('how its controller replaces pods is not known');
   const services = servicesOfClients(situation);
-  if (stopsAllAtOnce(kind, capacity)) return no('a rollout stops all its pods at once');
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
   const { replicas, running } = capacity;
   const others = fewest ?? (running === undefined ? undefined : running - 1);
   const isAlone = others !== undefined && others <= 0;
-  if (isAlone && fewest === undefined && services.some(({ isShared }) => isShared))
+  const stopsAll = stopsAllAtOnce(kind, capacity);
+  if ((stopsAll || (isAlone && fewest === undefined)) && services.some(({ isShared }) => isShared))
     return unknown('its Service has other pods too, and how many is not known');
+  if (stopsAll) return no('a rollout stops all its pods at once');
   const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
   if (isAlone && inPlace) return no(inPlaceText(inPlace.why));
   const asked = containersThatServe(situation);

@@ -20,7 +20,14 @@ import { isWindows, limitsOf } from './limits.ts';
 import { childOf } from './fix/edit.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
-import { neighboursIn, readyByService, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
+import {
+  inNamespace,
+  neighboursIn,
+  readyByService,
+  type BudgetSpec,
+  type Neighbours,
+  type ServiceSpec,
+} from './neighbours.ts';
 import { defaultGraceSeconds } from './sizes.ts';
 
 export interface Situation extends ReturnType<typeof situationOf> {
@@ -86,11 +93,9 @@ export function situationOf(
   const podPath: Path = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
-  // A manifest without a namespace may be applied to any.
-  const selectsPod = ({ namespace: other, selector }: ServiceSpec | BudgetSpec): boolean =>
-    (namespace === undefined || other === undefined || namespace === other) &&
-    selector !== undefined &&
-    matches(selector, stringMap(metadataOf(template)['labels'], () => true) ?? {});
+  const labels = stringMap(metadataOf(template)['labels'], () => true) ?? {};
+  const selecting = <S extends ServiceSpec | BudgetSpec>(all: readonly S[]): readonly S[] =>
+    inNamespace(all, namespace).filter(({ selector }) => selector && matches(selector, labels));
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
   const sharesProcesses = pod['shareProcessNamespace'] === true;
@@ -110,8 +115,12 @@ export function situationOf(
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );
-  const services = neighbours.services.filter(selectsPod);
-  const capacity = capacityOf(object, pod, containers, { ...neighbours, services });
+  const services = selecting(neighbours.services);
+  const [autoscaled, claims] = [
+    inNamespace(neighbours.autoscaled, namespace),
+    inNamespace(neighbours.claims, namespace),
+  ];
+  const capacity = capacityOf(object, pod, containers, { ...neighbours, services: [...services], autoscaled, claims });
   return {
     /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
     subject: {
@@ -132,7 +141,7 @@ export function situationOf(
     isWindows: isWindows(pod),
     capacity,
     services: services.map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
-    budgets: neighbours.budgets.filter(selectsPod) as readonly BudgetSpec[],
+    budgets: selecting<BudgetSpec>(neighbours.budgets),
     /** The proxy that will be among its containers. */
     injected: containers.some(({ name }) => name === proxy?.name) ? undefined : proxy,
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
@@ -196,11 +205,10 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
     (one) => one.selector && !found.some(({ situation }) => situation.services.includes(one)),
   );
   const straysFor = ({ services, subject: { namespace } }: Situation): Situation['unread'] =>
-    stray.flatMap(({ name, namespace: own = namespace }) =>
-      services.length > 0 || own !== (namespace ?? own)
-        ? []
-        : { what: `which pods Service ${name} routes to`, because: 'its selector matches no pod in these files' },
-    );
+    inNamespace(services.length > 0 ? [] : stray, namespace).map(({ name }) => ({
+      what: `which pods Service ${name} routes to`,
+      because: 'its selector matches no pod in these files',
+    }));
   return found.map(({ manifest, situation }) => ({
     manifest,
     situation: {

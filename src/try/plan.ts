@@ -117,7 +117,8 @@ async function readSubject(cluster: Cluster, around: Neighbours, options: PlanOp
   const own = neighboursIn(objects);
   // A Service that is not in the files may be in the cluster.
   const services = own.services.length > 0 ? own.services : around.services;
-  const claims = new Map([...(around.claims ?? []), ...(own.claims ?? [])]);
+  const others = around.claims.filter((one) => !own.claims.some(({ name }) => name === one.name));
+  const claims = [...own.claims, ...others];
   return { workload, neighbours: { ...own, services, claims } };
 }
 

@@ -53,7 +53,9 @@ export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
     if (kind === 'NodePool') {
       const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
       const seconds = secondsOf(asText(template['terminationGracePeriod']));
-      return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
+      // A pod must tolerate its taints, which few do.
+      const isForOthers = asArray(template['taints']).some((one) => asObject(one)['effect'] !== 'PreferNoSchedule');
+      return seconds === undefined || isForOthers ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
     }
     if (kind !== 'KubeletConfiguration') return [];
     const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);

@@ -108,14 +108,17 @@ function hookAndGrace(plan: Plan): Remedy[] {
   if (!isAdded && (isOpen || (cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0)))
     return [...sentences, ...inWords(graceProblems, `shorten the preStop hook of ${cut}${why}`)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
-  const { limit, sum, seconds: graceSeconds = 0 } = grace ?? {};
+  const { limit, sum, seconds: graceSeconds = 0, least = 0 } = grace ?? {};
   const { specGraceSeconds = defaultGraceSeconds } = situation;
-  const longer = !limit && graceSeconds > specGraceSeconds ? `grace period ${graceSeconds}s (${sum})` : undefined;
+  // A limit caps the grace period, not a hook that leaves enough time to stop.
+  const isUnfit = limit !== undefined && least > Math.max(specGraceSeconds, limit.seconds);
+  const isEnough = isUnfit || graceSeconds <= specGraceSeconds || (limit && least <= specGraceSeconds);
+  const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
   const unfit = `a preStop sleep of ${sleeps.seconds}s does not fit: ${sum}`;
   if (stuck !== undefined) {
     const told = [...solves, ...graceProblems];
     const text = longer ? `${stuck}; with it ${longer}` : stuck;
-    return [...sentences, ...(limit ? inWords(told, unfit) : inWords(told, text))];
+    return [...sentences, ...inWords(told, isUnfit ? unfit : text)];
   }
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
@@ -123,16 +126,17 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
-  if (limit) return [...sentences, ...rest, ...inWords(solved, unfit)];
+  if (isUnfit) return [...sentences, ...rest, ...inWords(solved, unfit)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
   const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
-  const until = delay === undefined ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
+  const until =
+    (delay ?? 0) < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
   const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : `, to keep serving ${until}`;
   const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
-  const all = Math.max(situation.graceSeconds, graceSeconds);
+  const all = Math.max(situation.graceSeconds, longer ? graceSeconds : 0);
   const hanging = `one that ignores its signal ${all}s; it holds its resources as long`;
   const remedy: Remedy = {
     solves: solved,
@@ -242,7 +246,7 @@ function whyNoHook(plan: Plan): string | undefined {
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
   if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
-    return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
+    return `a preStop sleep as long as the load balancer's ${gate.includes('elbv2') ? 'deregistration delay' : 'draining of connections'} (readiness gate ${gate}), which is not known here`;
   const { single } = situation.capacity;
   if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))
     return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(single)}`;

@@ -2,7 +2,8 @@
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
-import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
+import type { ContainerSpec } from '../container-spec.ts';
+import { agreed, type BudgetSpec, type ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 import { signalText } from './stop.ts';
@@ -63,9 +64,12 @@ function injectedDelay(spec: Situation): Problem[] {
   return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
 }
 
+/** Istio adds what such a container does not say: probes, ports. */
+const isMadeWhole = ({ image }: ContainerSpec): boolean => image === 'auto';
+
 function unprobed(spec: Situation): Problem[] {
   return containersThatServe(spec)
-    .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
+    .filter((one) => !one.hasReadinessProbe && !isMadeWhole(one))
     .map((container) => {
       const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${spec.isUnmanaged ? 'it' : 'a replacement'} as ready before it serves`;
       return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container));
@@ -86,11 +90,13 @@ const missingPort = (spec: Situation): Problem[] =>
     targetPorts.flatMap((target) => {
       const { port, protocol } = target;
       if (typeof port !== 'string' || selected.some((container) => serves(container, target))) return [];
-      const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
-      return error('target-port-missing', message, {
-        advice: `Name a container's ${protocol} port "${port}", or write its number as targetPort.`,
-        path: [...spec.podPath, 'containers'],
-      });
+      const mayCome = spec.injected !== undefined || spec.containers.some(isMadeWhole);
+      const unless = mayCome ? ' unless an injected container does' : '';
+      const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it${unless}`;
+      const path = [...spec.podPath, 'containers'];
+      if (mayCome) return note('target-port-missing', message, { path });
+      const advice = `Name a container's ${protocol} port "${port}", or write its number as targetPort.`;
+      return error('target-port-missing', message, { advice, path });
     }),
   );
 
@@ -147,13 +153,16 @@ function budgets(spec: Situation): Problem[] {
   const { most = 0 } = spec.capacity;
   const code = 'budget-blocks-eviction';
   const otherwise = ': kubectl drain waits forever otherwise.';
-  // Copies in a folder are one object.
+  // Copies in a folder are one object; which of those that differ is meant is not known.
   const byName = new Map(spec.budgets.map((one) => [one.name, one]));
+  const known = spec.budgets.filter(({ name }) =>
+    agreed(spec.budgets.flatMap((one) => (one.name === name ? [[one.minAvailable, one.maxUnavailable]] : []))),
+  );
   if (byName.size > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
     const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;
     return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
-  const byMessage = new Map(spec.budgets.map((one) => [blockedBy(one, spec), one]));
+  const byMessage = new Map(known.map((one) => [blockedBy(one, spec), one]));
   return [...byMessage].flatMap(([message, budget]) => {
     const isForNow = (countOf(budget.minAvailable, most, 'up') ?? most) < most;
     const advice = `${remedyFor(budget, spec)}${isForNow ? '.' : otherwise}`;

@@ -6,7 +6,7 @@ import { imageName } from '../programs/images.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import known from './data/capacity.json' with { type: 'json' };
-import { agreed, amountOf, type Neighbours } from './neighbours.ts';
+import { agreed, amountOf, type Neighbours, type Scale } from './neighbours.ts';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
 export interface Reasoned {
@@ -30,8 +30,7 @@ export type Capacity = ReturnType<typeof capacityOf>;
 export function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down') {
   if (typeof amount === 'number') return amount;
   const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
-  if (share === undefined) return undefined;
-  return round === 'up' ? Math.ceil((replicas * Number(share)) / 100) : Math.floor((replicas * Number(share)) / 100);
+  return share === undefined ? undefined : Math[round === 'up' ? 'ceil' : 'floor']((replicas * Number(share)) / 100);
 }
 
 /** A rollout may stop every pod before a new one is ready. A StatefulSet rounds maxUnavailable up (apps/v1). */
@@ -109,10 +108,7 @@ export function capacityOf(
 const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
 
 /** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them, up to `most`. */
-function replicasOf(
-  object: KubernetesObject,
-  { autoscaled }: Neighbours,
-): { replicas?: number; most?: number; autoscaler?: string } {
+function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Partial<Scale> {
   const { status, kind } = asObject(object);
   if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
   if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
@@ -149,8 +145,9 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
       return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);
-  const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
-  const names = own.map(({ metadata }) => asText(asObject(metadata)['name']));
+  const names = asArray(specOf(object)['volumeClaimTemplates'], 64).map((one) =>
+    asText(asObject(asObject(one)['metadata'])['name']),
+  );
   return [...lasting, ...names.map((name) => ({ name, modes: [], isOfNode: false }))];
 }
 

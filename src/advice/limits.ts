@@ -37,12 +37,9 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   return [
     ...Object.entries(asObject(podSpec['nodeSelector'])).map(([key, value]) => pair(key, String(value))),
     ...asArray(podSpec['tolerations'], 64).map((one) => pair(asObject(one)['key'], asObject(one)['value'])),
-    ...expressions
-      .filter(({ operator }) => operator === 'In' || operator === 'Exists')
-      .flatMap(({ key, values }) => {
-        const all = asArray(values, 64);
-        return (all.length === 0 ? [''] : all).map((value) => pair(key, value));
-      }),
+    ...expressions.flatMap(({ key, operator, values }) =>
+      (operator === 'In' ? asArray(values, 64) : operator === 'Exists' ? [''] : []).map((value) => pair(key, value)),
+    ),
   ];
 }
 

@@ -15,9 +15,14 @@ import {
   stringMap,
   type JsonObject,
 } from '../model/observe/read.ts';
+import { matches } from '../run/streams/selectors.ts';
 import type { ContainerSpec } from './container-spec.ts';
+import names from './data/names.json' with { type: 'json' };
 import { limitsIn } from './limits.ts';
 import { configMapTextsOf } from './mounted-scripts.ts';
+
+/** What an autoscaler sets: the fewest replicas and the most. */
+export type Scale = ReturnType<typeof autoscalerOf>['sets'];
 
 export interface Neighbours extends ReturnType<typeof neighboursIn> {
   /** Undefined for manifests, and if they may not be read. */
@@ -41,7 +46,7 @@ export interface BudgetSpec extends ReturnType<typeof budgetOf> {
 }
 
 /** Those that an object of this namespace may refer to. A manifest without a namespace may be applied to any. */
-export const inNamespace = <T extends { namespace?: string }>(all: readonly T[], namespace: string | undefined): T[] =>
+const inNamespace = <T extends { namespace?: string }>(all: readonly T[], namespace: string | undefined): T[] =>
   all.filter(({ namespace: own = namespace }) => own === (namespace ?? own));
 
 /** What all say; undefined if they differ: folders often hold a copy for each environment. */
@@ -72,12 +77,9 @@ const portsOf = (ports: readonly JsonObject[], service: string) =>
     const target = amountOf(targetPort) ?? asNumber(port);
     const own = asString(name) ?? asString(targetPort) ?? '';
     const byService = ports.length === 1 && /^(https?)?$/.test(own) && /(metrics|exporter)(-service)?$/.test(service);
-    const isForMetrics = byService || isMetricsName.test(own);
+    const isForMetrics = byService || new RegExp(names.metricsPorts, 'i').test(own);
     return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP', isForMetrics }];
   });
-
-const isMetricsName =
-  /(^|[-_.])(metrics|prometheus|prom|monitoring|telemetry|exporter|profiling|pprof)([-_.]|$)|-prom(-|$)/i;
 
 /** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 function budgetOf(budget: V1PodDisruptionBudget) {
@@ -130,7 +132,7 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
   });
   return {
     services,
-    budgets: ofKind('PodDisruptionBudget').map(budgetOf),
+    budgets: ofKind('PodDisruptionBudget').map((one): BudgetSpec => budgetOf(one)),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
     claims: ofKind('PersistentVolumeClaim').map((claim) => ({
       name: claim.metadata?.name,
@@ -146,6 +148,20 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     unread: [] as { what: string; because: string }[],
     /** These are from files; the cluster may have Services that are not in them. */
     mayHaveOtherServices: true,
+  };
+}
+
+/** Around a pod with these labels: Services and budgets that select it, and what its workload may refer to. */
+export function neighboursOf(all: Neighbours, namespace: string | undefined, labels: unknown): Neighbours {
+  const own = stringMap(labels, () => true) ?? {};
+  const selecting = <S extends ServiceSpec | BudgetSpec>(some: readonly S[]): S[] =>
+    inNamespace(some, namespace).filter(({ selector }) => selector && matches(selector, own));
+  return {
+    ...all,
+    services: selecting(all.services),
+    budgets: selecting(all.budgets),
+    autoscaled: inNamespace(all.autoscaled, namespace),
+    claims: inNamespace(all.claims, namespace),
   };
 }
 
@@ -169,16 +185,14 @@ function deregistrationOf(annotations: JsonObject): number | undefined {
 
 /** `target`: the workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */
 function autoscalerOf(scaler: KubernetesObject) {
-  const { scaleTargetRef, minReplicas, minReplicaCount, maxReplicas, maxReplicaCount } = asObject(
-    asObject(scaler)['spec'],
-  );
-  const { kind = 'Deployment', name } = asObject(scaleTargetRef);
+  const spec = asObject(asObject(scaler)['spec']);
+  const { kind = 'Deployment', name } = asObject(spec['scaleTargetRef']);
   return {
     target: `${asString(kind)}/${asString(name)}`,
     namespace: scaler.metadata?.namespace,
     sets: {
-      replicas: Math.max(1, asNumber(minReplicas) ?? asNumber(minReplicaCount) ?? 1),
-      most: asNumber(maxReplicas) ?? asNumber(maxReplicaCount) ?? Infinity,
+      replicas: Math.max(1, asNumber(spec['minReplicas'] ?? spec['minReplicaCount']) ?? 1),
+      most: asNumber(spec['maxReplicas'] ?? spec['maxReplicaCount']) ?? Infinity,
       autoscaler: `${scaler.kind} ${scaler.metadata?.name ?? ''}`,
     },
   };

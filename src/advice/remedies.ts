@@ -31,11 +31,11 @@ export interface Remedy {
 /** The remedies in the order in which they help: the signal first. */
 export function remediesFor(situation: Situation, problems: readonly Problem[]): Remedy[] {
   const found = problems.filter(isProblem);
-  const plan: Plan = { situation, problems: found, unhandled: found.filter((one) => isUnhandled(situation, one)) };
+  const plan: Plan = { situation, problems: found };
   const sizes = hookAndGrace(plan);
   // Why there is no patch of sizes is said after what can be done.
   const [ahead, behind] = sizes.some(({ edits }) => edits.length > 0) ? [sizes, []] : [[], sizes];
-  const planned = [...ahead, ...second(plan), ...strategy(plan), ...byContainer(plan)];
+  const planned = [...ahead, ...second(plan), ...strategy(plan)];
   const solved = new Set([...planned, ...behind].flatMap(({ solves }) => solves));
   const byHand = found.flatMap((problem) => {
     const clause = problem.advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
@@ -56,17 +56,14 @@ export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[]
 export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
   const own = remedies.filter(({ solves }) => solves.includes(problem));
   const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
-  const [first = ''] = clauses;
   // A field keeps its spelling.
-  const start = first.startsWith('preStop') ? first.charAt(0) : first.charAt(0).toUpperCase();
-  return own.length === 0 ? undefined : `${start}${clauses.join('; ').slice(1)}.`;
+  const text = clauses.join('; ').replace(/^(?!preStop)./, (first) => first.toUpperCase());
+  return own.length === 0 ? undefined : `${text}.`;
 }
 
 interface Plan {
   readonly situation: Situation;
   readonly problems: readonly Problem[];
-  /** Signals that an application does not handle: hook and grace would only delay its SIGKILL. */
-  readonly unhandled: readonly Problem[];
 }
 
 const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
@@ -94,7 +91,7 @@ const graceField = 'terminationGracePeriodSeconds';
 
 /** Hooks that serving containers and their companions need, and the grace period for all of them: one patch. */
 function hookAndGrace(plan: Plan): Remedy[] {
-  const { situation, unhandled } = plan;
+  const { situation } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
   const { solves, sentences, stuck, ...sleeps } = hooksFor(plan);
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
@@ -114,19 +111,15 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const isUnfit = limit !== undefined && least > Math.max(specGraceSeconds, limit.seconds);
   const isEnough = isUnfit || graceSeconds <= specGraceSeconds || (limit && least <= specGraceSeconds);
   const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
-  const unfit = `a preStop sleep of ${sleeps.seconds}s does not fit: ${sum}`;
-  if (stuck !== undefined) {
-    const told = [...solves, ...graceProblems];
-    const text = longer ? `${stuck}; with it ${longer}` : stuck;
-    return [...sentences, ...inWords(told, isUnfit ? unfit : text)];
-  }
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
-  if (isUnfit) return [...sentences, ...rest, ...inWords(solved, unfit)];
+  const open = stuck && (longer ? `${stuck}; with it ${longer}` : stuck);
+  const byHand = isUnfit ? `a preStop sleep of ${sleeps.seconds}s does not fit: ${sum}` : open;
+  if (byHand !== undefined) return [...sentences, ...rest, ...inWords(solved, byHand)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation);
@@ -137,6 +130,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
   const all = Math.max(situation.graceSeconds, longer ? graceSeconds : 0);
+  // Hook and grace period would only delay the SIGKILL of an application that does not handle its signal.
+  const unhandled = plan.problems.filter((one) => isUnhandled(situation, one));
   const hanging = `one that ignores its signal ${all}s; it holds its resources as long`;
   const remedy: Remedy = {
     solves: solved,
@@ -398,25 +393,4 @@ function rolling(kind: string, solves: readonly Problem[], maxUnavailable: 0 | 1
     costs:
       maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
   };
-}
-
-function byContainer({ situation, problems }: Plan): Remedy[] {
-  return problems.flatMap((problem): Remedy[] => {
-    const container = situation.containers.find(({ name }) => name === problem.container);
-    if (!container) return [];
-    // No manifest shows on which port, and when, it listens. Members that are ready only together would never start again.
-    const probe = `give ${container.name} a readiness probe of what its clients need, which it can pass without other pods`;
-    if (problem.code === 'stays-ready') return inWords([problem], probe);
-    return problem.code === 'classic-sidecar' ? inWords([problem], sidecarText(situation, container)) : [];
-  });
-}
-
-function sidecarText({ injected }: Situation, { name, hook }: ContainerSpec): string {
-  const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
-  const proxy = `first make the injected ${injected?.name} a native sidecar, if it is none`;
-  const first = injected?.isOnPath
-    ? `${proxy} (a classic one ends before ${name}, whose traffic it carries); then `
-    : '';
-  const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
-  return `${first}make ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it${sleep}`;
 }

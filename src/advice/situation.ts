@@ -1,17 +1,6 @@
 /** All that is known about how the pods of a workload stop: of manifests, live objects or an exit's trace. No clock. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import {
-  asArray,
-  asObject,
-  asSeconds,
-  asString,
-  asStrings,
-  asText,
-  metadataOf,
-  stringMap,
-  type JsonObject,
-} from '../model/observe/read.ts';
-import { matches } from '../run/streams/selectors.ts';
+import { asArray, asObject, asSeconds, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
 import { secondsOf } from '../programs/shell-words.ts';
 import { capacityOf } from './capacity.ts';
@@ -20,14 +9,7 @@ import { isWindows, limitsOf } from './limits.ts';
 import { childOf } from './fix/edit.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
-import {
-  inNamespace,
-  neighboursIn,
-  readyByService,
-  type BudgetSpec,
-  type Neighbours,
-  type ServiceSpec,
-} from './neighbours.ts';
+import { neighboursIn, neighboursOf, readyByService, type Neighbours, type ServiceSpec } from './neighbours.ts';
 import { defaultGraceSeconds } from './sizes.ts';
 
 export interface Situation extends ReturnType<typeof situationOf> {
@@ -93,9 +75,6 @@ export function situationOf(
   const podPath: Path = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
-  const labels = stringMap(metadataOf(template)['labels'], () => true) ?? {};
-  const selecting = <S extends ServiceSpec | BudgetSpec>(all: readonly S[]): readonly S[] =>
-    inNamespace(all, namespace).filter(({ selector }) => selector && matches(selector, labels));
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
   const sharesProcesses = pod['shareProcessNamespace'] === true;
@@ -115,12 +94,8 @@ export function situationOf(
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );
-  const services = selecting(neighbours.services);
-  const [autoscaled, claims] = [
-    inNamespace(neighbours.autoscaled, namespace),
-    inNamespace(neighbours.claims, namespace),
-  ];
-  const capacity = capacityOf(object, pod, containers, { ...neighbours, services: [...services], autoscaled, claims });
+  const around = neighboursOf(neighbours, namespace, metadataOf(template)['labels']);
+  const capacity = capacityOf(object, pod, containers, around);
   return {
     /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
     subject: {
@@ -140,13 +115,13 @@ export function situationOf(
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),
     capacity,
-    services: services.map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
-    budgets: selecting<BudgetSpec>(neighbours.budgets),
+    services: around.services.map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
+    budgets: around.budgets,
     /** The proxy that will be among its containers. */
     injected: containers.some(({ name }) => name === proxy?.name) ? undefined : proxy,
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
     limits: limitsOf(pod, neighbours.limits),
-    finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
+    finalizers: kind === 'Pod' ? asArray(metadata?.finalizers).flatMap((one) => asString(one) ?? []) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     unread: neighbours.unread,
     /** It is from files: the cluster may have more, and may drop fields that it does not know. */
@@ -190,25 +165,23 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
   const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
     replicas !== 0 && !/Job$|^Pod$/.test(kind);
   // Folders often hold a copy of a workload for each environment.
-  const owners = new Map<ServiceSpec | BudgetSpec, Set<string>>();
-  for (const { services, budgets, subject } of found.map(({ situation }) => situation).filter(isLasting))
-    for (const one of [...services, ...budgets])
-      owners.set(one, (owners.get(one) ?? new Set()).add(subject.kind + subject.name));
+  const lasting = found.map(({ situation }) => situation).filter(isLasting);
   const containersOf = (one: ServiceSpec): readonly ContainerSpec[] =>
     found.flatMap(({ situation: { services, containers } }) => (services.includes(one) ? containers : []));
-  const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => ({
-    ...one,
-    isShared: (owners.get(one)?.size ?? 0) > 1,
-  });
+  const marked = <S extends ServiceSpec | Neighbours['budgets'][number]>(one: S): S => {
+    const owners = lasting.filter(({ services, budgets }) => [...services, ...budgets].some((other) => other === one));
+    return { ...one, isShared: new Set(owners.map(({ subject }) => subject.kind + subject.name)).size > 1 };
+  };
   // A typing error, or it belongs to pods elsewhere.
   const stray = neighbours.services.filter(
     (one) => one.selector && !found.some(({ situation }) => situation.services.includes(one)),
   );
   const straysFor = ({ services, subject: { namespace } }: Situation): Situation['unread'] =>
-    inNamespace(services.length > 0 ? [] : stray, namespace).map(({ name }) => ({
-      what: `which pods Service ${name} routes to`,
-      because: 'its selector matches no pod in these files',
-    }));
+    stray.flatMap(({ name, namespace: own = namespace }) =>
+      services.length > 0 || own !== (namespace ?? own)
+        ? []
+        : { what: `which pods Service ${name} routes to`, because: 'its selector matches no pod in these files' },
+    );
   return found.map(({ manifest, situation }) => ({
     manifest,
     situation: {

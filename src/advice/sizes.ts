@@ -16,10 +16,7 @@ export interface GraceNeed {
   readonly drainWords: string;
 }
 
-/**
- * The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. `least`: with
- * the API's default at most for a drain that nobody measured.
- */
+/** The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. */
 export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] = []) {
   const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords }) => {
     const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
@@ -35,6 +32,7 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
   return {
     seconds: limit?.seconds ?? most.seconds,
     work: most.work,
+    /** What is known to be needed: of a drain that nobody measured the API's default at most. */
     least: Math.max(...sizes.map(({ least }) => least)),
     /** The printed sum, which gives the printed number: `10s preStop + 10s grace today + 25%`. */
     sum: limit ? `${most.sum} is ${most.seconds}s, and ${limitText(limit)}` : most.sum,

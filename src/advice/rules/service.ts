@@ -2,7 +2,6 @@
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
-import type { ContainerSpec } from '../container-spec.ts';
 import { agreed, type BudgetSpec, type ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
@@ -64,15 +63,15 @@ function injectedDelay(spec: Situation): Problem[] {
   return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
 }
 
-/** Istio adds what such a container does not say: probes, ports. */
-const isMadeWhole = ({ image }: ContainerSpec): boolean => image === 'auto';
-
+/** Istio adds what a container with image `auto` does not say. */
 function unprobed(spec: Situation): Problem[] {
   return containersThatServe(spec)
-    .filter((one) => !one.hasReadinessProbe && !isMadeWhole(one))
+    .filter(({ hasReadinessProbe, image }) => !hasReadinessProbe && image !== 'auto')
     .map((container) => {
       const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${spec.isUnmanaged ? 'it' : 'a replacement'} as ready before it serves`;
-      return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container));
+      // No manifest shows on which port, and when, it listens. Members that are ready only together would never start again.
+      const advice = `Give ${container.name} a readiness probe of what its clients need, which it can pass without other pods.`;
+      return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, { ...at(container), advice });
     });
 }
 
@@ -90,7 +89,7 @@ const missingPort = (spec: Situation): Problem[] =>
     targetPorts.flatMap((target) => {
       const { port, protocol } = target;
       if (typeof port !== 'string' || selected.some((container) => serves(container, target))) return [];
-      const mayCome = spec.injected !== undefined || spec.containers.some(isMadeWhole);
+      const mayCome = spec.injected !== undefined || spec.containers.some(({ image }) => image === 'auto');
       const unless = mayCome ? ' unless an injected container does' : '';
       const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it${unless}`;
       const path = [...spec.podPath, 'containers'];
@@ -104,18 +103,16 @@ const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== 
 
 function lastEndpoint(spec: Situation): Problem[] {
   const { running, replicas, autoscaler } = spec.capacity;
-  const services = servicesOfClients(spec);
-  const live = namesOf(services.filter(({ otherReady }) => otherReady === 0));
-  const single = running === 1 && spec.subject.kind !== 'DaemonSet' ? namesOf(services.filter(isOwn)) : [];
-  const names = [...new Set([...live, ...single])];
+  const isSingle = running === 1 && spec.subject.kind !== 'DaemonSet';
+  const found = servicesOfClients(spec).filter((one) => one.otherReady === 0 || (isSingle && isOwn(one)));
+  const names = namesOf(found);
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
   const kept = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
   const count = replicas === 1 ? kept : 'only 1 pod at a time can use its ReadWriteOncePod volume';
-  const message =
-    live.length > 0
-      ? `${servicesNamed(names)} ${verb} no other ready endpoint`
-      : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
+  const message = found.some(({ otherReady }) => otherReady === 0)
+    ? `${servicesNamed(names)} ${verb} no other ready endpoint`
+    : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
   return [warning('last-endpoint', message, { path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
@@ -124,8 +121,7 @@ function outageByRollout(spec: Situation): Problem[] {
   const { rollout, replicas, inPlace } = capacity;
   if (!rollout || !stopsAllAtOnce(subject.kind, capacity) || !servicesOfClients(spec).some(isOwn)) return [];
   const { isRecreate, maxUnavailable } = rollout;
-  const where =
-    subject.kind === 'StatefulSet' ? ' (where the cluster has this feature: off by default until 1.37)' : '';
+  const where = subject.kind === 'StatefulSet' ? ' (where the cluster has this feature)' : '';
   const all = replicas === undefined ? 'all pods' : replicas === 1 ? 'its only pod' : `all ${replicas} replicas`;
   const message = isRecreate
     ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`

@@ -6,7 +6,7 @@ import { imageName } from '../programs/images.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import known from './data/capacity.json' with { type: 'json' };
-import { agreed, amountOf, type Neighbours, type Scale } from './neighbours.ts';
+import { amountOf, commonValue, type AutoscalerBounds, type Neighbours } from './neighbours.ts';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
 export interface Reasoned {
@@ -108,12 +108,12 @@ export function capacityOf(
 const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
 
 /** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them, up to `most`. */
-function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Partial<Scale> {
+function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Partial<AutoscalerBounds> {
   const { status, kind } = asObject(object);
   if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
   if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
   const scalers = autoscaled.filter(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
-  if (scalers.length > 0) return agreed(scalers.map(({ sets }) => sets)) ?? {};
+  if (scalers.length > 0) return commonValue(scalers.map(({ sets }) => sets)) ?? {};
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
 }
 
@@ -141,7 +141,7 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = known.sharedVolumes.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
       const own = claims.filter(({ name }) => name === claim).map(({ modes }) => modes);
-      const modes = claim === undefined ? ofKind : (agreed(own) ?? []);
+      const modes = claim === undefined ? ofKind : (commonValue(own) ?? []);
       return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);

@@ -22,7 +22,7 @@ import { limitsIn } from './limits.ts';
 import { configMapTextsOf } from './mounted-scripts.ts';
 
 /** What an autoscaler sets: the fewest replicas and the most. */
-export type Scale = ReturnType<typeof autoscalerOf>['sets'];
+export type AutoscalerBounds = ReturnType<typeof autoscalerOf>['sets'];
 
 export interface Neighbours extends ReturnType<typeof neighboursIn> {
   /** Undefined for manifests, and if they may not be read. */
@@ -50,7 +50,7 @@ const inNamespace = <T extends { namespace?: string }>(all: readonly T[], namesp
   all.filter(({ namespace: own = namespace }) => own === (namespace ?? own));
 
 /** What all say; undefined if they differ: folders often hold a copy for each environment. */
-export const agreed = <T>([first, ...others]: readonly T[]): T | undefined =>
+export const commonValue = <T>([first, ...others]: readonly T[]): T | undefined =>
   others.every((one) => JSON.stringify(one) === JSON.stringify(first)) ? first : undefined;
 
 /** A Service without a selector has endpoints that are managed elsewhere. */
@@ -128,7 +128,7 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
     const all = [{}, ...fronts.map(({ annotations }) => annotations)];
     const delays = all.flatMap((one) => deregistrationOf({ ...one, ...service.metadata?.annotations }) ?? []);
-    return { ...own, deregistrationSeconds: agreed(delays) };
+    return { ...own, deregistrationSeconds: commonValue(delays) };
   });
   return {
     services,
@@ -170,9 +170,8 @@ function ingressOf(ingress: KubernetesObject) {
   const { namespace, annotations = {} } = ingress.metadata ?? {};
   const { rules, defaultBackend } = asObject(asObject(ingress)['spec']);
   const paths = asArray(rules).flatMap((rule) => asArray(asObject(asObject(rule)['http'])['paths']));
-  const targets = [defaultBackend, ...paths.map((path) => asObject(path)['backend'])];
-  const backends = targets.map((target) => asString(asObject(asObject(target)['service'])['name']));
-  return { namespace, annotations, backends };
+  const targets = [{ backend: defaultBackend }, ...paths].map((one) => asObject(asObject(one)['backend'])['service']);
+  return { namespace, annotations, backends: targets.map((target) => asString(asObject(target)['name'])) };
 }
 
 /** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). Its targets are nodes by default. */

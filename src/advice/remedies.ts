@@ -122,10 +122,9 @@ function hookAndGrace(plan: Plan): Remedy[] {
   if (byHand !== undefined) return [...sentences, ...rest, ...inWords(solved, byHand)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
-  const delay = deregistrationIn(situation);
+  const delay = deregistrationIn(situation) ?? 0;
   const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
-  const until =
-    (delay ?? 0) < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
+  const until = delay < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
   const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : `, to keep serving ${until}`;
   const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
@@ -156,10 +155,8 @@ function noGrace(plan: Plan): Remedy[] {
     plan.situation.subject.kind === 'StatefulSet'
       ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
       : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
-  return [
-    ...inWords(of(plan, ...graceCodes), text),
-    ...inWords(hooks, 'with a grace period of 0 no preStop hook runs'),
-  ];
+  const none = 'with a grace period of 0 no preStop hook runs';
+  return [...inWords(of(plan, ...graceCodes), text), ...inWords(hooks, none)];
 }
 
 /** Sleeps of the same length end together, and with them what the serving container may need. */
@@ -353,10 +350,9 @@ function strategy(plan: Plan): Remedy[] {
   const words = strategyText(plan.situation);
   if (words !== undefined) return inWords(solves, words);
   const held = capacity.single.find(isHeld);
-  if (held) return [rolling(subject.kind, solves, 1, `the old pod must release its ${held} first`)];
-  return isDeployment
-    ? [rolling(subject.kind, solves, 0, 'a new pod is ready before an old one goes')]
-    : [rolling(subject.kind, solves, 1, 'the other pods serve meanwhile')];
+  const first = held && `the old pod must release its ${held} first`;
+  const why = isDeployment ? 'a new pod is ready before an old one goes' : 'the other pods serve meanwhile';
+  return [rolling(subject.kind, solves, held || !isDeployment ? 1 : 0, first ?? why)];
 }
 
 /** What the next pod needs, and may have to wait for. */
@@ -365,7 +361,6 @@ const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
   const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
-  const isDeployment = subject.kind === 'Deployment';
   const held = single.find(isHeld);
   const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
   const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
@@ -375,7 +370,7 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   if (inPlace.some(({ why }) => why === 'volume'))
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
   // Of several, one may stop first.
-  if (!isDeployment || (held && (replicas ?? 2) > 1)) return undefined;
+  if (subject.kind !== 'Deployment' || (held && (replicas ?? 2) > 1)) return undefined;
   const reasons = single.filter((why) => !isHeld(why));
   return reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : held && first;
 }

@@ -13,8 +13,6 @@ import { neighboursIn, neighboursOf, readyByService, type Neighbours, type Servi
 import { defaultGraceSeconds } from './sizes.ts';
 
 export interface Situation extends ReturnType<typeof situationOf> {
-  /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
-  readonly isPatch?: boolean;
   readonly isFinished?: boolean;
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
@@ -104,6 +102,8 @@ export function situationOf(
       namespace,
     },
     isCustom: !isBuiltIn(object),
+    /** A container has no image, so the base of this manifest has the rest, such as the grace period. Nothing is judged. */
+    isPatch: isFromFiles && containers.some(({ image }) => image === ''),
     /** Its version was removed before Kubernetes 1.26, and another took its place. */
     isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
     podPath,
@@ -135,13 +135,11 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
   const asked = Object.assign({}, ...all) as JsonObject;
   // It stops after the application.
   if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
-  const isAsked = ({ asks }: (typeof proxies)[number]): boolean =>
-    !/^(false|no|off|disabled|ambient|)$/i.test(
-      asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '',
-    );
-  const found = proxies.find(
-    (one) => isAsked(one) || containers.some(({ name, image }) => name === one.name && image === 'auto'),
-  );
+  const found = proxies.find(({ name, asks }) => {
+    const answer = asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '';
+    const isSetUp = containers.some((one) => one.name === name && one.image === 'auto');
+    return isSetUp || !/^(false|no|off|disabled|ambient|)$/i.test(answer);
+  });
   const delay = new RegExp(found?.delay ?? '').exec(asText(asObject(pod['annotations'])[found?.delayKey ?? '']))?.[1];
   return found && { ...found, delaySeconds: secondsOf(delay ?? '') };
 }
@@ -157,11 +155,10 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
     .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))
-    .map(({ manifest, path }) => {
-      const situation = situationOf(manifest.object, neighbours, graceSeconds, path);
-      const isPatch = situation.containers.some(({ image }) => image === '');
-      return { manifest, situation: { ...situation, isPatch } };
-    });
+    .map(({ manifest, path }) => ({
+      manifest,
+      situation: situationOf(manifest.object, neighbours, graceSeconds, path),
+    }));
   const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
     replicas !== 0 && !/Job$|^Pod$/.test(kind);
   // Folders often hold a copy of a workload for each environment.

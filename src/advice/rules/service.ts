@@ -2,7 +2,7 @@
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
-import { agreed, type BudgetSpec, type ServiceSpec } from '../neighbours.ts';
+import { commonValue, type BudgetSpec, type ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 import { signalText } from './stop.ts';
@@ -13,7 +13,10 @@ const namesOf = (services: readonly ServiceSpec[]): string[] => [...new Set(serv
 function drainRace(spec: Situation): Problem[] {
   return containersThatServe(spec).flatMap((container) => {
     const { name, hook } = container;
-    const meanwhile = `while ${clientsText(servicesTo(container, spec))} may still send requests`;
+    const services = servicesTo(container, spec);
+    const isHeadless = services.every(({ clients }) => clients === 'headless');
+    const who = isHeadless ? 'clients that resolved the name of' : 'load balancers behind';
+    const meanwhile = `while ${who} ${servicesNamed(namesOf(services))} may still send requests`;
     const seconds = hook?.isBrief ? 0 : hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.fails) return [];
@@ -24,13 +27,6 @@ function drainRace(spec: Situation): Problem[] {
       : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;
     return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
   });
-}
-
-function clientsText(services: readonly ServiceSpec[]): string {
-  const names = servicesNamed(namesOf(services));
-  return services.every(({ clients }) => clients === 'headless')
-    ? `clients that resolved the name of ${names}`
-    : `load balancers behind ${names}`;
 }
 
 /** The serving container goes on for the length of its hook, and what it needs has been stopped by then. */
@@ -90,10 +86,9 @@ const missingPort = (spec: Situation): Problem[] =>
       const { port, protocol } = target;
       if (typeof port !== 'string' || selected.some((container) => serves(container, target))) return [];
       const mayCome = spec.injected !== undefined || spec.containers.some(({ image }) => image === 'auto');
-      const unless = mayCome ? ' unless an injected container does' : '';
-      const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it${unless}`;
+      const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
       const path = [...spec.podPath, 'containers'];
-      if (mayCome) return note('target-port-missing', message, { path });
+      if (mayCome) return note('target-port-missing', `${message} unless an injected container does`, { path });
       const advice = `Name a container's ${protocol} port "${port}", or write its number as targetPort.`;
       return error('target-port-missing', message, { advice, path });
     }),
@@ -152,7 +147,7 @@ function budgets(spec: Situation): Problem[] {
   // Copies in a folder are one object; which of those that differ is meant is not known.
   const byName = new Map(spec.budgets.map((one) => [one.name, one]));
   const known = spec.budgets.filter(({ name }) =>
-    agreed(spec.budgets.flatMap((one) => (one.name === name ? [[one.minAvailable, one.maxUnavailable]] : []))),
+    commonValue(spec.budgets.flatMap((one) => (one.name === name ? [[one.minAvailable, one.maxUnavailable]] : []))),
   );
   if (byName.size > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
     const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;

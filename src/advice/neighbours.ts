@@ -47,7 +47,7 @@ export interface BudgetSpec extends ReturnType<typeof budgetOf> {
 
 /** Those that an object of this namespace may refer to. A manifest without a namespace may be applied to any. */
 const inNamespace = <T extends { namespace?: string }>(all: readonly T[], namespace: string | undefined): T[] =>
-  all.filter(({ namespace: own = namespace }) => own === (namespace ?? own));
+  all.filter(({ namespace: own }) => !own || !namespace || own === namespace);
 
 /** What all say; undefined if they differ: folders often hold a copy for each environment. */
 export const commonValue = <T>([first, ...others]: readonly T[]): T | undefined =>

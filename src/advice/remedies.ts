@@ -294,7 +294,7 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
       return { hookSeconds, drainSeconds, drainWords: wasKilled ? 'or more to stop' : 'to stop' };
     return ownTimeout && ownTimeout.seconds > beside.drainSeconds
       ? { hookSeconds, drainSeconds: ownTimeout.seconds, drainWords: `to stop (${ownTimeout.from})` }
-      : beside;
+      : { ...beside, knownSeconds: Math.max(drainSeconds, ownTimeout?.seconds ?? 0) };
   });
   return graceSize(needs, situation.limits);
 }

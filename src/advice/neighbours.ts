@@ -71,13 +71,13 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
   };
 }
 
-/** `port`: the number or the name of a container's port. The Service's name counts where its only port has none, or that of a protocol. */
+/** `port`: the number or the name of a container's port. kubebuilder names the only port of a `…-metrics-service` https. */
 const portsOf = (ports: readonly JsonObject[], service: string) =>
   ports.flatMap(({ name, port, targetPort, protocol }) => {
     const target = amountOf(targetPort) ?? asNumber(port);
-    const own = asString(name) ?? asString(targetPort) ?? '';
-    const byService = ports.length === 1 && /^(https?)?$/.test(own) && /(metrics|exporter)(-service)?$/.test(service);
-    const isForMetrics = byService || new RegExp(names.metricsPorts, 'i').test(own);
+    const own = asString(name) ?? asString(targetPort) ?? service;
+    const meant = /^https?$/.test(own) && service.endsWith('-metrics-service') ? service : own;
+    const isForMetrics = new RegExp(names.metricsPorts, 'i').test(meant);
     return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP', isForMetrics }];
   });
 

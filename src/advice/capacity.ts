@@ -6,7 +6,7 @@ import { imageName } from '../programs/images.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import known from './data/capacity.json' with { type: 'json' };
-import { amountOf, type Neighbours } from './neighbours.ts';
+import { amountOf, commonValue, type AutoscalerBounds, type Neighbours } from './neighbours.ts';
 
 /** An answer with its reason, which completes a sentence: "its StatefulSet starts the next pod only after it is gone". */
 export interface Reasoned {
@@ -30,8 +30,7 @@ export type Capacity = ReturnType<typeof capacityOf>;
 export function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down') {
   if (typeof amount === 'number') return amount;
   const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
-  if (share === undefined) return undefined;
-  return round === 'up' ? Math.ceil((replicas * Number(share)) / 100) : Math.floor((replicas * Number(share)) / 100);
+  return share === undefined ? undefined : Math[round === 'up' ? 'ceil' : 'floor']((replicas * Number(share)) / 100);
 }
 
 /** A rollout may stop every pod before a new one is ready. A StatefulSet rounds maxUnavailable up (apps/v1). */
@@ -109,15 +108,12 @@ export function capacityOf(
 const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
 
 /** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them, up to `most`. */
-function replicasOf(
-  object: KubernetesObject,
-  { autoscaled }: Neighbours,
-): { replicas?: number; most?: number; autoscaler?: string } {
+function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Partial<AutoscalerBounds> {
   const { status, kind } = asObject(object);
   if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
   if (!['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'].includes(object.kind ?? '')) return {};
-  const scaler = autoscaled.find(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
-  if (scaler) return { replicas: scaler.minimum, most: scaler.maximum, autoscaler: scaler.name };
+  const scalers = autoscaled.filter(({ target }) => target === `${object.kind}/${object.metadata?.name}`);
+  if (scalers.length > 0) return commonValue(scalers.map(({ sets }) => sets)) ?? {};
   return { replicas: asNumber(specOf(object)['replicas']) ?? 1 };
 }
 
@@ -144,12 +140,14 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = known.sharedVolumes.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
-      const modes = claim === undefined ? ofKind : (claims.get(claim) ?? []);
+      const own = claims.filter(({ name }) => name === claim).map(({ modes }) => modes);
+      const modes = claim === undefined ? ofKind : (commonValue(own) ?? []);
       return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);
-  const own = asArray(specOf(object)['volumeClaimTemplates'], 64).map(asObject);
-  const names = own.map(({ metadata }) => asText(asObject(metadata)['name']));
+  const names = asArray(specOf(object)['volumeClaimTemplates'], 64).map((one) =>
+    asText(asObject(asObject(one)['metadata'])['name']),
+  );
   return [...lasting, ...names.map((name) => ({ name, modes: [], isOfNode: false }))];
 }
 

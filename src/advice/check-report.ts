@@ -61,12 +61,9 @@ function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInpu
   if (more.length === 0) return `${only.sentence}: ${objectName(only)}${broken}`;
   const bad = checks.filter(({ judgement }) => judgement === 'problems');
   const problems = bad.flatMap(problemsIn).length;
-  const text =
-    bad.length === 0
-      ? `no problem found in ${checks.length} workloads`
-      : `${plural(problems, 'problem')} in ${bad.length} of ${checks.length} workloads`;
+  const found = bad.length === 0 ? 'no problem found in' : `${plural(problems, 'problem')} in ${bad.length} of`;
   const open = checks.filter(({ judgement }) => judgement === 'cannot-tell').length;
-  return `${text}${open > 0 ? `, cannot tell for ${open}` : ''}${broken}`;
+  return `${found} ${checks.length} workloads${open > 0 ? `, cannot tell for ${open}` : ''}${broken}`;
 }
 
 /** As kubectl prints it, `deployment/checkout`, after its namespace if it has one. */

@@ -37,12 +37,9 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   return [
     ...Object.entries(asObject(podSpec['nodeSelector'])).map(([key, value]) => pair(key, String(value))),
     ...asArray(podSpec['tolerations'], 64).map((one) => pair(asObject(one)['key'], asObject(one)['value'])),
-    ...expressions
-      .filter(({ operator }) => operator === 'In' || operator === 'Exists')
-      .flatMap(({ key, values }) => {
-        const all = asArray(values, 64);
-        return (all.length === 0 ? [''] : all).map((value) => pair(key, value));
-      }),
+    ...expressions.flatMap(({ key, operator, values }) =>
+      (operator === 'In' ? asArray(values, 64) : operator === 'Exists' ? [''] : []).map((value) => pair(key, value)),
+    ),
   ];
 }
 
@@ -53,7 +50,9 @@ export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
     if (kind === 'NodePool') {
       const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
       const seconds = secondsOf(asText(template['terminationGracePeriod']));
-      return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
+      // A pod must tolerate its taints, which few do.
+      const isForOthers = asArray(template['taints']).some((one) => asObject(one)['effect'] !== 'PreferNoSchedule');
+      return seconds === undefined || isForOthers ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
     }
     if (kind !== 'KubeletConfiguration') return [];
     const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);

@@ -15,9 +15,14 @@ import {
   stringMap,
   type JsonObject,
 } from '../model/observe/read.ts';
+import { matches } from '../run/streams/selectors.ts';
 import type { ContainerSpec } from './container-spec.ts';
+import names from './data/names.json' with { type: 'json' };
 import { limitsIn } from './limits.ts';
 import { configMapTextsOf } from './mounted-scripts.ts';
+
+/** What an autoscaler sets: the fewest replicas and the most. */
+export type AutoscalerBounds = ReturnType<typeof autoscalerOf>['sets'];
 
 export interface Neighbours extends ReturnType<typeof neighboursIn> {
   /** Undefined for manifests, and if they may not be read. */
@@ -40,38 +45,41 @@ export interface BudgetSpec extends ReturnType<typeof budgetOf> {
   ruling?: { refused: boolean; text: string };
 }
 
+/** Those that an object of this namespace may refer to. A manifest without a namespace may be applied to any. */
+const inNamespace = <T extends { namespace?: string }>(all: readonly T[], namespace: string | undefined): T[] =>
+  all.filter(({ namespace: own }) => !own || !namespace || own === namespace);
+
+/** What all say; undefined if they differ: folders often hold a copy for each environment. */
+export const commonValue = <T>([first, ...others]: readonly T[]): T | undefined =>
+  others.every((one) => JSON.stringify(one) === JSON.stringify(first)) ? first : undefined;
+
 /** A Service without a selector has endpoints that are managed elsewhere. */
 export function serviceOf({ metadata, spec: raw }: V1Service) {
-  const spec = asObject(raw);
+  const [spec, name] = [asObject(raw), asText(metadata?.name)];
   const matchLabels = stringMap(spec['selector'], () => true);
+  const targetPorts = portsOf(asArray(spec['ports']).map(asObject), name);
+  const clients = spec['clusterIP'] === 'None' ? ('headless' as const) : ('load-balancer' as const);
   return {
-    name: asText(metadata?.name),
+    name,
     namespace: asString(metadata?.namespace),
     selector: matchLabels && { matchLabels },
-    /** `port`: the number or the name of a container's port. */
-    targetPorts: asArray(spec['ports'])
-      .map(asObject)
-      .flatMap(({ port, targetPort, protocol }) => {
-        const target = amountOf(targetPort) ?? asNumber(port);
-        return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP' }];
-      }),
+    targetPorts,
     publishNotReadyAddresses: spec['publishNotReadyAddresses'] === true,
-    clients: clientsOf(asText(metadata?.name), spec),
+    /** Who sends requests. `metrics-only`: a monitoring system, which tries again by itself. */
+    clients: targetPorts[0] && targetPorts.every((one) => one.isForMetrics) ? ('metrics-only' as const) : clients,
     isNodeLocal: spec['internalTrafficPolicy'] === 'Local' || spec['externalTrafficPolicy'] === 'Local',
   };
 }
 
-/** Who sends requests to a Service. `metrics-only`: a monitoring system, which tries again by itself. */
-function clientsOf(name: string, spec: JsonObject): 'load-balancer' | 'headless' | 'metrics-only' {
-  const ports = asArray(spec['ports']).map(asObject);
-  const names = ports.map((port) => asString(port['name']) ?? asString(port['targetPort']) ?? '');
-  const areMetrics = names.every((one) => isMetricsName.test(one) || (one === '' && isMetricsName.test(name)));
-  if (ports.length > 0 && areMetrics) return 'metrics-only';
-  return spec['clusterIP'] === 'None' ? 'headless' : 'load-balancer';
-}
-
-const isMetricsName =
-  /(^|[-_.])(metrics|prometheus|prom|monitoring|telemetry|exporter|profiling|pprof)([-_.]|$)|-prom(-|$)/i;
+/** `port`: the number or the name of a container's port. kubebuilder names the only port of a `…-metrics-service` https. */
+const portsOf = (ports: readonly JsonObject[], service: string) =>
+  ports.flatMap(({ name, port, targetPort, protocol }) => {
+    const target = amountOf(targetPort) ?? asNumber(port);
+    const own = asString(name) ?? asString(targetPort) ?? service;
+    const meant = /^https?$/.test(own) && service.endsWith('-metrics-service') ? service : own;
+    const isForMetrics = new RegExp(names.metricsPorts, 'i').test(meant);
+    return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP', isForMetrics }];
+  });
 
 /** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 function budgetOf(budget: V1PodDisruptionBudget) {
@@ -114,19 +122,23 @@ export function readyByService(slices: readonly EndpointSlice[]): ReadonlyMap<st
 
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
+  const ingresses = ofKind('Ingress').map(ingressOf);
   const services = ofKind('Service').map((service): ServiceSpec => {
-    const fronts = ofKind('Ingress').filter((one) => backendsOf(one).includes(service.metadata?.name));
-    const [deregistrationSeconds] = [service, ...fronts].flatMap((one) => deregistrationOf(one) ?? []);
-    return { ...serviceOf(service), deregistrationSeconds };
+    const own = serviceOf(service);
+    const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
+    const all = [{}, ...fronts.map(({ annotations }) => annotations)];
+    const delays = all.flatMap((one) => deregistrationOf({ ...one, ...service.metadata?.annotations }) ?? []);
+    return { ...own, deregistrationSeconds: commonValue(delays) };
   });
-  const claims = ofKind('PersistentVolumeClaim').map(
-    (claim) => [claim.metadata?.name, asStrings(asObject(asObject(claim)['spec'])['accessModes'])] as const,
-  );
   return {
     services,
-    budgets: ofKind('PodDisruptionBudget').map(budgetOf),
+    budgets: ofKind('PodDisruptionBudget').map((one): BudgetSpec => budgetOf(one)),
     autoscaled: [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map(autoscalerOf),
-    claims: new Map(claims),
+    claims: ofKind('PersistentVolumeClaim').map((claim) => ({
+      name: claim.metadata?.name,
+      namespace: claim.metadata?.namespace,
+      modes: asStrings(asObject(asObject(claim)['spec'])['accessModes']),
+    })),
     limits: limitsIn(objects),
     /** Metadata of namespaces, by name, as far as they may be read: they may ask for a mesh's proxy. */
     namespaces: new Map(ofKind('Namespace').map((one) => [one.metadata?.name, metadataOf(one)])),
@@ -139,30 +151,48 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
   };
 }
 
-/** Names of the Services that an Ingress routes to (networking.k8s.io/v1). */
-function backendsOf(ingress: KubernetesObject): (string | undefined)[] {
+/** Around a pod with these labels: Services and budgets that select it, and what its workload may refer to. */
+export function neighboursOf(all: Neighbours, namespace: string | undefined, labels: unknown): Neighbours {
+  const own = stringMap(labels, () => true) ?? {};
+  const selecting = <S extends ServiceSpec | BudgetSpec>(some: readonly S[]): S[] =>
+    inNamespace(some, namespace).filter(({ selector }) => selector && matches(selector, own));
+  return {
+    ...all,
+    services: selecting(all.services),
+    budgets: selecting(all.budgets),
+    autoscaled: inNamespace(all.autoscaled, namespace),
+    claims: inNamespace(all.claims, namespace),
+  };
+}
+
+/** `backends`: names of the Services that it routes to (networking.k8s.io/v1), which are in its namespace. */
+function ingressOf(ingress: KubernetesObject) {
+  const { namespace, annotations = {} } = ingress.metadata ?? {};
   const { rules, defaultBackend } = asObject(asObject(ingress)['spec']);
   const paths = asArray(rules).flatMap((rule) => asArray(asObject(asObject(rule)['http'])['paths']));
-  const backends = [defaultBackend, ...paths.map((path) => asObject(path)['backend'])];
-  return backends.map((backend) => asString(asObject(asObject(backend)['service'])['name']));
+  const targets = [{ backend: defaultBackend }, ...paths].map((one) => asObject(asObject(one)['backend'])['service']);
+  return { namespace, annotations, backends: targets.map((target) => asString(asObject(target)['name'])) };
 }
 
-/** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). */
-function deregistrationOf({ metadata }: KubernetesObject): number | undefined {
-  const set = Object.entries(metadata?.annotations ?? {}).find(([key]) => key.endsWith('target-group-attributes'));
-  return maybe(Number)(/deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(asText(set?.[1]))?.[1]);
+/** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). Its targets are nodes by default. */
+function deregistrationOf(annotations: JsonObject): number | undefined {
+  const valueOf = (end: string): string => asText(Object.entries(annotations).find(([key]) => key.endsWith(end))?.[1]);
+  if (valueOf('target-type') !== 'ip' && valueOf('aws-load-balancer-type') !== 'nlb-ip') return undefined;
+  const delay = /deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(valueOf('target-group-attributes'))?.[1];
+  return maybe(Number)(delay);
 }
 
-/** The workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */
+/** `target`: the workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */
 function autoscalerOf(scaler: KubernetesObject) {
-  const { scaleTargetRef, minReplicas, minReplicaCount, maxReplicas, maxReplicaCount } = asObject(
-    asObject(scaler)['spec'],
-  );
-  const { kind = 'Deployment', name } = asObject(scaleTargetRef);
+  const spec = asObject(asObject(scaler)['spec']);
+  const { kind = 'Deployment', name } = asObject(spec['scaleTargetRef']);
   return {
     target: `${asString(kind)}/${asString(name)}`,
-    name: `${scaler.kind} ${scaler.metadata?.name ?? ''}`,
-    maximum: asNumber(maxReplicas) ?? asNumber(maxReplicaCount) ?? Infinity,
-    minimum: Math.max(1, asNumber(minReplicas) ?? asNumber(minReplicaCount) ?? 1),
+    namespace: scaler.metadata?.namespace,
+    sets: {
+      replicas: Math.max(1, asNumber(spec['minReplicas'] ?? spec['minReplicaCount']) ?? 1),
+      most: asNumber(spec['maxReplicas'] ?? spec['maxReplicaCount']) ?? Infinity,
+      autoscaler: `${scaler.kind} ${scaler.metadata?.name ?? ''}`,
+    },
   };
 }

@@ -31,11 +31,11 @@ export interface Remedy {
 /** The remedies in the order in which they help: the signal first. */
 export function remediesFor(situation: Situation, problems: readonly Problem[]): Remedy[] {
   const found = problems.filter(isProblem);
-  const plan: Plan = { situation, problems: found, unhandled: found.filter((one) => isUnhandled(situation, one)) };
+  const plan: Plan = { situation, problems: found };
   const sizes = hookAndGrace(plan);
   // Why there is no patch of sizes is said after what can be done.
   const [ahead, behind] = sizes.some(({ edits }) => edits.length > 0) ? [sizes, []] : [[], sizes];
-  const planned = [...ahead, ...second(plan), ...strategy(plan), ...byContainer(plan)];
+  const planned = [...ahead, ...second(plan), ...strategy(plan)];
   const solved = new Set([...planned, ...behind].flatMap(({ solves }) => solves));
   const byHand = found.flatMap((problem) => {
     const clause = problem.advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
@@ -56,17 +56,14 @@ export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[]
 export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
   const own = remedies.filter(({ solves }) => solves.includes(problem));
   const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
-  const [first = ''] = clauses;
   // A field keeps its spelling.
-  const start = first.startsWith('preStop') ? first.charAt(0) : first.charAt(0).toUpperCase();
-  return own.length === 0 ? undefined : `${start}${clauses.join('; ').slice(1)}.`;
+  const text = clauses.join('; ').replace(/^(?!preStop)./, (first) => first.toUpperCase());
+  return own.length === 0 ? undefined : `${text}.`;
 }
 
 interface Plan {
   readonly situation: Situation;
   readonly problems: readonly Problem[];
-  /** Signals that an application does not handle: hook and grace would only delay its SIGKILL. */
-  readonly unhandled: readonly Problem[];
 }
 
 const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
@@ -94,7 +91,7 @@ const graceField = 'terminationGracePeriodSeconds';
 
 /** Hooks that serving containers and their companions need, and the grace period for all of them: one patch. */
 function hookAndGrace(plan: Plan): Remedy[] {
-  const { situation, unhandled } = plan;
+  const { situation } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
   const { solves, sentences, stuck, ...sleeps } = hooksFor(plan);
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
@@ -108,31 +105,32 @@ function hookAndGrace(plan: Plan): Remedy[] {
   if (!isAdded && (isOpen || (cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0)))
     return [...sentences, ...inWords(graceProblems, `shorten the preStop hook of ${cut}${why}`)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
-  const { limit, sum, seconds: graceSeconds = 0 } = grace ?? {};
+  const { limit, sum, seconds: graceSeconds = 0, least = 0 } = grace ?? {};
   const { specGraceSeconds = defaultGraceSeconds } = situation;
-  const longer = !limit && graceSeconds > specGraceSeconds ? `grace period ${graceSeconds}s (${sum})` : undefined;
-  const unfit = `a preStop sleep of ${sleeps.seconds}s does not fit: ${sum}`;
-  if (stuck !== undefined) {
-    const told = [...solves, ...graceProblems];
-    const text = longer ? `${stuck}; with it ${longer}` : stuck;
-    return [...sentences, ...(limit ? inWords(told, unfit) : inWords(told, text))];
-  }
+  // A limit caps the grace period, not a hook that leaves enough time to stop.
+  const isUnfit = limit !== undefined && least > Math.max(specGraceSeconds, limit.seconds);
+  const isEnough = isUnfit || graceSeconds <= specGraceSeconds || (limit && least <= specGraceSeconds);
+  const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
   const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
-  if (limit) return [...sentences, ...rest, ...inWords(solved, unfit)];
+  const open = stuck && (longer ? `${stuck}; with it ${longer}` : stuck);
+  const byHand = isUnfit ? `a preStop sleep of ${sleeps.seconds}s does not fit: ${sum}` : open;
+  if (byHand !== undefined) return [...sentences, ...rest, ...inWords(solved, byHand)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
-  const delay = deregistrationIn(situation);
+  const delay = deregistrationIn(situation) ?? 0;
   const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
-  const until = delay === undefined ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
+  const until = delay < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
   const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : `, to keep serving ${until}`;
   const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';
   const beside = isAdded && isReplacedBeside(situation) ? '; only if two pods may run side by side' : '';
-  const all = Math.max(situation.graceSeconds, graceSeconds);
+  const all = Math.max(situation.graceSeconds, longer ? graceSeconds : 0);
+  // Hook and grace period would only delay the SIGKILL of an application that does not handle its signal.
+  const unhandled = plan.problems.filter((one) => isUnhandled(situation, one));
   const hanging = `one that ignores its signal ${all}s; it holds its resources as long`;
   const remedy: Remedy = {
     solves: solved,
@@ -157,10 +155,8 @@ function noGrace(plan: Plan): Remedy[] {
     plan.situation.subject.kind === 'StatefulSet'
       ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
       : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
-  return [
-    ...inWords(of(plan, ...graceCodes), text),
-    ...inWords(hooks, 'with a grace period of 0 no preStop hook runs'),
-  ];
+  const none = 'with a grace period of 0 no preStop hook runs';
+  return [...inWords(of(plan, ...graceCodes), text), ...inWords(hooks, none)];
 }
 
 /** Sleeps of the same length end together, and with them what the serving container may need. */
@@ -242,7 +238,7 @@ function whyNoHook(plan: Plan): string | undefined {
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
   if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
-    return `a preStop sleep as long as the load balancer's deregistration delay (readiness gate ${gate}), which the cluster does not show`;
+    return `a preStop sleep as long as the load balancer's ${gate.includes('elbv2') ? 'deregistration delay' : 'draining of connections'} (readiness gate ${gate}), which is not known here`;
   const { single } = situation.capacity;
   if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))
     return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(single)}`;
@@ -298,7 +294,7 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
       return { hookSeconds, drainSeconds, drainWords: wasKilled ? 'or more to stop' : 'to stop' };
     return ownTimeout && ownTimeout.seconds > beside.drainSeconds
       ? { hookSeconds, drainSeconds: ownTimeout.seconds, drainWords: `to stop (${ownTimeout.from})` }
-      : beside;
+      : { ...beside, knownSeconds: Math.max(drainSeconds, ownTimeout?.seconds ?? 0) };
   });
   return graceSize(needs, situation.limits);
 }
@@ -354,10 +350,9 @@ function strategy(plan: Plan): Remedy[] {
   const words = strategyText(plan.situation);
   if (words !== undefined) return inWords(solves, words);
   const held = capacity.single.find(isHeld);
-  if (held) return [rolling(subject.kind, solves, 1, `the old pod must release its ${held} first`)];
-  return isDeployment
-    ? [rolling(subject.kind, solves, 0, 'a new pod is ready before an old one goes')]
-    : [rolling(subject.kind, solves, 1, 'the other pods serve meanwhile')];
+  const first = held && `the old pod must release its ${held} first`;
+  const why = isDeployment ? 'a new pod is ready before an old one goes' : 'the other pods serve meanwhile';
+  return [rolling(subject.kind, solves, held || !isDeployment ? 1 : 0, first ?? why)];
 }
 
 /** What the next pod needs, and may have to wait for. */
@@ -366,7 +361,6 @@ const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
   const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
-  const isDeployment = subject.kind === 'Deployment';
   const held = single.find(isHeld);
   const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
   const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
@@ -376,7 +370,7 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   if (inPlace.some(({ why }) => why === 'volume'))
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
   // Of several, one may stop first.
-  if (!isDeployment || (held && (replicas ?? 2) > 1)) return undefined;
+  if (subject.kind !== 'Deployment' || (held && (replicas ?? 2) > 1)) return undefined;
   const reasons = single.filter((why) => !isHeld(why));
   return reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : held && first;
 }
@@ -394,25 +388,4 @@ function rolling(kind: string, solves: readonly Problem[], maxUnavailable: 0 | 1
     costs:
       maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
   };
-}
-
-function byContainer({ situation, problems }: Plan): Remedy[] {
-  return problems.flatMap((problem): Remedy[] => {
-    const container = situation.containers.find(({ name }) => name === problem.container);
-    if (!container) return [];
-    // No manifest shows on which port, and when, it listens. Members that are ready only together would never start again.
-    const probe = `give ${container.name} a readiness probe of what its clients need, which it can pass without other pods`;
-    if (problem.code === 'stays-ready') return inWords([problem], probe);
-    return problem.code === 'classic-sidecar' ? inWords([problem], sidecarText(situation, container)) : [];
-  });
-}
-
-function sidecarText({ injected }: Situation, { name, hook }: ContainerSpec): string {
-  const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
-  const proxy = `first make the injected ${injected?.name} a native sidecar, if it is none`;
-  const first = injected?.isOnPath
-    ? `${proxy} (a classic one ends before ${name}, whose traffic it carries); then `
-    : '';
-  const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
-  return `${first}make ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it${sleep}`;
 }

@@ -1,6 +1,7 @@
 /** What each container of a pod is for: it serves, helps, or is needed by the one that serves; and who else serves. Pure. */
 import { ownDataIn, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } from './capacity.ts';
 import type { ContainerSpec } from './container-spec.ts';
+import names from './data/names.json' with { type: 'json' };
 import type { ServiceSpec } from './neighbours.ts';
 import { imageName } from '../programs/images.ts';
 import { signalled } from './problem.ts';
@@ -19,10 +20,8 @@ export function rolesOf(situation: Situation): { applications: ContainerSpec[]; 
     one.ports.some(({ hostPort }) => hostPort) ||
     servesAny(situation.services, one);
   const isHelper = (one: ContainerSpec): boolean => !isAsked(one) && one.isNamedAsHelper;
-  const applications = mains.filter((one) => !isHelper(one));
-  return applications.length > 0
-    ? { applications, helpers: mains.filter(isHelper) }
-    : { applications: mains, helpers: [] };
+  const helpers = mains.every(isHelper) ? [] : mains.filter(isHelper);
+  return { applications: mains.filter((one) => !helpers.includes(one)), helpers };
 }
 
 const servesAny = (services: readonly ServiceSpec[], container: ContainerSpec): boolean =>
@@ -31,11 +30,11 @@ const servesAny = (services: readonly ServiceSpec[], container: ContainerSpec): 
 export const serves = ({ ports }: ContainerSpec, target: ServiceSpec['targetPorts'][number]): boolean =>
   ports.some(({ name, port, protocol }) => [name, port].includes(target.port) && protocol === target.protocol);
 
-/** Services whose clients could lose requests: they send only to ready pods, and are more than a monitoring system. */
+/** Services whose clients could lose requests, by their ports: they send only to ready pods, and are more than a monitoring system. */
 export const servicesOfClients = (situation: Situation): ServiceSpec[] =>
-  isJob(situation)
-    ? []
-    : situation.services.filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only');
+  (isJob(situation) ? [] : situation.services)
+    .filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only')
+    .map((one) => ({ ...one, targetPorts: one.targetPorts.filter(({ isForMetrics }) => !isForMetrics) }));
 
 /** Of clients' Services those that target this container, or a port that no container declares. */
 export const servicesTo = (container: ContainerSpec, situation: Situation): ServiceSpec[] =>
@@ -55,16 +54,14 @@ export function containersThatServe(situation: Situation): ContainerSpec[] {
 }
 
 /** Nobody needs it while the pod stops, by its name. */
-export const onlyReports = /(^|-)(metrics|exporter|reloader|configmap-reload|logrotate|monitor)$/;
-/** No request needs it, by its name or image: it ships logs and traces, or fetches files. */
-const ships =
-  /(^|-)(shipper|collector(-contrib)?|fluent-?bit|fluentd|filebeat|promtail|vector|datadog-agent|git-sync)$/m;
+export const onlyReports = ({ name }: ContainerSpec): boolean => new RegExp(names.onlyReports).test(name);
 
 /** Other main containers of the pod, which the serving ones may need, unless they only report. */
 export const companionsOf = (situation: Situation, serving: readonly ContainerSpec[]): ContainerSpec[] =>
   signalled(situation).filter((one) => {
-    const isNeeded = !onlyReports.test(one.name) && !ships.test(`${one.name}\n${imageName(one.image)}`);
-    return one.kind === 'main' && isNeeded && !serving.includes(one);
+    // No request needs what ships logs and traces, or fetches files.
+    const ships = [one.name, imageName(one.image)].some((name) => new RegExp(names.ships).test(name));
+    return one.kind === 'main' && !onlyReports(one) && !ships && !serving.includes(one);
   });
 
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
@@ -83,14 +80,15 @@ export function othersServe(situation: Situation): Reasoned {
   const { kind } = subject;
   if (situation.isCustom) return unknown('how its controller replaces pods is not known');
   const services = servicesOfClients(situation);
-  if (stopsAllAtOnce(kind, capacity)) return no('a rollout stops all its pods at once');
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
   const { replicas, running } = capacity;
   const others = fewest ?? (running === undefined ? undefined : running - 1);
   const isAlone = others !== undefined && others <= 0;
-  if (isAlone && fewest === undefined && services.some(({ isShared }) => isShared))
+  const stopsAll = stopsAllAtOnce(kind, capacity);
+  if ((stopsAll || (isAlone && fewest === undefined)) && services.some(({ isShared }) => isShared))
     return unknown('its Service has other pods too, and how many is not known');
+  if (stopsAll) return no('a rollout stops all its pods at once');
   const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
   if (isAlone && inPlace) return no(inPlaceText(inPlace.why));
   const asked = containersThatServe(situation);

@@ -1,17 +1,6 @@
 /** All that is known about how the pods of a workload stop: of manifests, live objects or an exit's trace. No clock. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import {
-  asArray,
-  asObject,
-  asSeconds,
-  asString,
-  asStrings,
-  asText,
-  metadataOf,
-  stringMap,
-  type JsonObject,
-} from '../model/observe/read.ts';
-import { matches } from '../run/streams/selectors.ts';
+import { asArray, asObject, asSeconds, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
 import { secondsOf } from '../programs/shell-words.ts';
 import { capacityOf } from './capacity.ts';
@@ -20,12 +9,10 @@ import { isWindows, limitsOf } from './limits.ts';
 import { childOf } from './fix/edit.ts';
 import type { Manifest } from './manifests.ts';
 import { mountedScripts } from './mounted-scripts.ts';
-import { neighboursIn, readyByService, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
+import { neighboursIn, neighboursOf, readyByService, type Neighbours, type ServiceSpec } from './neighbours.ts';
 import { defaultGraceSeconds } from './sizes.ts';
 
 export interface Situation extends ReturnType<typeof situationOf> {
-  /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
-  readonly isPatch?: boolean;
   readonly isFinished?: boolean;
   readonly notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
@@ -86,11 +73,6 @@ export function situationOf(
   const podPath: Path = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
-  // A manifest without a namespace may be applied to any.
-  const selectsPod = ({ namespace: other, selector }: ServiceSpec | BudgetSpec): boolean =>
-    (namespace === undefined || other === undefined || namespace === other) &&
-    selector !== undefined &&
-    matches(selector, stringMap(metadataOf(template)['labels'], () => true) ?? {});
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   const isFromFiles = neighbours.mayHaveOtherServices;
   const sharesProcesses = pod['shareProcessNamespace'] === true;
@@ -110,8 +92,8 @@ export function situationOf(
     // The API shows only a stop signal that the cluster supports.
     isFromFiles ? { ...one, stopSignal: undefined, declaredStopSignal: one.stopSignal } : one,
   );
-  const services = neighbours.services.filter(selectsPod);
-  const capacity = capacityOf(object, pod, containers, { ...neighbours, services });
+  const around = neighboursOf(neighbours, namespace, metadataOf(template)['labels']);
+  const capacity = capacityOf(object, pod, containers, around);
   return {
     /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
     subject: {
@@ -120,6 +102,8 @@ export function situationOf(
       namespace,
     },
     isCustom: !isBuiltIn(object),
+    /** A container has no image, so the base of this manifest has the rest, such as the grace period. Nothing is judged. */
+    isPatch: isFromFiles && containers.some(({ image }) => image === ''),
     /** Its version was removed before Kubernetes 1.26, and another took its place. */
     isOfOldVersion: /(alpha|beta)\d$/.test(object.apiVersion ?? ''),
     podPath,
@@ -131,13 +115,13 @@ export function situationOf(
     hostNetwork: pod['hostNetwork'] === true,
     isWindows: isWindows(pod),
     capacity,
-    services: services.map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
-    budgets: neighbours.budgets.filter(selectsPod) as readonly BudgetSpec[],
+    services: around.services.map((one) => withSharing(one, capacity.replicas, neighbours)) as readonly ServiceSpec[],
+    budgets: around.budgets,
     /** The proxy that will be among its containers. */
     injected: containers.some(({ name }) => name === proxy?.name) ? undefined : proxy,
     readinessGates: asArray(pod['readinessGates'], 64).map((gate) => asText(asObject(gate)['conditionType'])),
     limits: limitsOf(pod, neighbours.limits),
-    finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
+    finalizers: kind === 'Pod' ? asArray(metadata?.finalizers).flatMap((one) => asString(one) ?? []) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     unread: neighbours.unread,
     /** It is from files: the cluster may have more, and may drop fields that it does not know. */
@@ -151,13 +135,11 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
   const asked = Object.assign({}, ...all) as JsonObject;
   // It stops after the application.
   if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
-  const isAsked = ({ asks }: (typeof proxies)[number]): boolean =>
-    !/^(false|no|off|disabled|ambient|)$/i.test(
-      asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '',
-    );
-  const found = proxies.find(
-    (one) => isAsked(one) || containers.some(({ name, image }) => name === one.name && image === 'auto'),
-  );
+  const found = proxies.find(({ name, asks }) => {
+    const answer = asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '';
+    const isSetUp = containers.some((one) => one.name === name && one.image === 'auto');
+    return isSetUp || !/^(false|no|off|disabled|ambient|)$/i.test(answer);
+  });
   const delay = new RegExp(found?.delay ?? '').exec(asText(asObject(pod['annotations'])[found?.delayKey ?? '']))?.[1];
   return found && { ...found, delaySeconds: secondsOf(delay ?? '') };
 }
@@ -173,24 +155,20 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
     .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))
-    .map(({ manifest, path }) => {
-      const situation = situationOf(manifest.object, neighbours, graceSeconds, path);
-      const isPatch = situation.containers.some(({ image }) => image === '');
-      return { manifest, situation: { ...situation, isPatch } };
-    });
+    .map(({ manifest, path }) => ({
+      manifest,
+      situation: situationOf(manifest.object, neighbours, graceSeconds, path),
+    }));
   const isLasting = ({ subject: { kind }, capacity: { replicas } }: Situation): boolean =>
     replicas !== 0 && !/Job$|^Pod$/.test(kind);
   // Folders often hold a copy of a workload for each environment.
-  const owners = new Map<ServiceSpec | BudgetSpec, Set<string>>();
-  for (const { services, budgets, subject } of found.map(({ situation }) => situation).filter(isLasting))
-    for (const one of [...services, ...budgets])
-      owners.set(one, (owners.get(one) ?? new Set()).add(subject.kind + subject.name));
+  const lasting = found.map(({ situation }) => situation).filter(isLasting);
   const containersOf = (one: ServiceSpec): readonly ContainerSpec[] =>
     found.flatMap(({ situation: { services, containers } }) => (services.includes(one) ? containers : []));
-  const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => ({
-    ...one,
-    isShared: (owners.get(one)?.size ?? 0) > 1,
-  });
+  const marked = <S extends ServiceSpec | Neighbours['budgets'][number]>(one: S): S => {
+    const owners = lasting.filter(({ services, budgets }) => [...services, ...budgets].some((other) => other === one));
+    return { ...one, isShared: new Set(owners.map(({ subject }) => subject.kind + subject.name)).size > 1 };
+  };
   // A typing error, or it belongs to pods elsewhere.
   const stray = neighbours.services.filter(
     (one) => one.selector && !found.some(({ situation }) => situation.services.includes(one)),

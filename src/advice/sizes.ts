@@ -12,16 +12,19 @@ export interface GraceNeed {
   readonly drainSeconds: number;
   /** What `drainSeconds` is: `grace today`, `drain`. */
   readonly drainWords: string;
+  /** What is known of the drain where `drainSeconds` is assumed. */
+  readonly knownSeconds?: number;
 }
 
 /** The grace period for what needs the longest: hook + drain + 25 % for slower shutdowns, rounded up to 5 s. */
 export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] = []) {
-  const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords }) => {
+  const sizes = needs.map(({ hookSeconds, drainSeconds, drainWords, knownSeconds }) => {
     const [hook, drain] = [tenths(hookSeconds), tenths(drainSeconds)];
     const seconds = Math.max(5, Math.ceil(((hook + drain) * 1.25) / 5 - 1e-9) * 5);
     const parts = [...(hook > 0 ? [`${hook}s preStop`] : []), `${drain}s ${drainWords}`];
     const rounded = seconds > (hook + drain) * 1.25 ? ', rounded up' : '';
-    return { seconds, work: hook + drain, sum: `${parts.join(' + ')} + 25%${rounded}` };
+    const least = hook + Math.max(Math.min(drain, defaultGraceSeconds), (knownSeconds ?? drain) * 1.25);
+    return { seconds, work: hook + drain, least, sum: `${parts.join(' + ')} + 25%${rounded}` };
   });
   const [most] = sizes.sort((a, b) => b.work - a.work);
   if (!most) return undefined;
@@ -29,6 +32,8 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
   return {
     seconds: limit?.seconds ?? most.seconds,
     work: most.work,
+    /** What is known to be needed: of a drain that is assumed the API's default at most, of any other 25 % more. */
+    least: Math.max(...sizes.map(({ least }) => least)),
     /** The printed sum, which gives the printed number: `10s preStop + 10s grace today + 25%`. */
     sum: limit ? `${most.sum} is ${most.seconds}s, and ${limitText(limit)}` : most.sum,
     /** A limit that ends the pod earlier than the sum asks for: the earliest. */

@@ -117,7 +117,7 @@ async function readSubject(cluster: Cluster, around: Neighbours, options: PlanOp
   const own = neighboursIn(objects);
   // A Service that is not in the files may be in the cluster.
   const services = own.services.length > 0 ? own.services : around.services;
-  const claims = new Map([...(around.claims ?? []), ...(own.claims ?? [])]);
+  const claims = [...own.claims, ...around.claims.filter(({ name }) => own.claims.every((one) => one.name !== name))];
   return { workload, neighbours: { ...own, services, claims } };
 }
 

@@ -2,7 +2,7 @@
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
 import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
-import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
+import { commonValue, type BudgetSpec, type ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 import { signalText } from './stop.ts';
@@ -13,7 +13,10 @@ const namesOf = (services: readonly ServiceSpec[]): string[] => [...new Set(serv
 function drainRace(spec: Situation): Problem[] {
   return containersThatServe(spec).flatMap((container) => {
     const { name, hook } = container;
-    const meanwhile = `while ${clientsText(servicesTo(container, spec))} may still send requests`;
+    const services = servicesTo(container, spec);
+    const isHeadless = services.every(({ clients }) => clients === 'headless');
+    const who = isHeadless ? 'clients that resolved the name of' : 'load balancers behind';
+    const meanwhile = `while ${who} ${servicesNamed(namesOf(services))} may still send requests`;
     const seconds = hook?.isBrief ? 0 : hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.fails) return [];
@@ -24,13 +27,6 @@ function drainRace(spec: Situation): Problem[] {
       : `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${signalText(spec, container)} comes`;
     return [warning('drain-race', `${what} ${meanwhile}`, at(container, ...(hook ? ['lifecycle', 'preStop'] : [])))];
   });
-}
-
-function clientsText(services: readonly ServiceSpec[]): string {
-  const names = servicesNamed(namesOf(services));
-  return services.every(({ clients }) => clients === 'headless')
-    ? `clients that resolved the name of ${names}`
-    : `load balancers behind ${names}`;
 }
 
 /** The serving container goes on for the length of its hook, and what it needs has been stopped by then. */
@@ -63,12 +59,15 @@ function injectedDelay(spec: Situation): Problem[] {
   return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
 }
 
+/** Istio adds what a container with image `auto` does not say. */
 function unprobed(spec: Situation): Problem[] {
   return containersThatServe(spec)
-    .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
+    .filter(({ hasReadinessProbe, image }) => !hasReadinessProbe && image !== 'auto')
     .map((container) => {
       const early = `${servicesNamed(namesOf(servicesTo(container, spec)))} may count ${spec.isUnmanaged ? 'it' : 'a replacement'} as ready before it serves`;
-      return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container));
+      // No manifest shows on which port, and when, it listens. Members that are ready only together would never start again.
+      const advice = `Give ${container.name} a readiness probe of what its clients need, which it can pass without other pods.`;
+      return warning('stays-ready', `${container.name} has no readiness probe: ${early}`, { ...at(container), advice });
     });
 }
 
@@ -86,11 +85,12 @@ const missingPort = (spec: Situation): Problem[] =>
     targetPorts.flatMap((target) => {
       const { port, protocol } = target;
       if (typeof port !== 'string' || selected.some((container) => serves(container, target))) return [];
+      const mayCome = spec.injected !== undefined || spec.containers.some(({ image }) => image === 'auto');
       const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
-      return error('target-port-missing', message, {
-        advice: `Name a container's ${protocol} port "${port}", or write its number as targetPort.`,
-        path: [...spec.podPath, 'containers'],
-      });
+      const path = [...spec.podPath, 'containers'];
+      if (mayCome) return note('target-port-missing', `${message} unless an injected container does`, { path });
+      const advice = `Name a container's ${protocol} port "${port}", or write its number as targetPort.`;
+      return error('target-port-missing', message, { advice, path });
     }),
   );
 
@@ -98,18 +98,16 @@ const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== 
 
 function lastEndpoint(spec: Situation): Problem[] {
   const { running, replicas, autoscaler } = spec.capacity;
-  const services = servicesOfClients(spec);
-  const live = namesOf(services.filter(({ otherReady }) => otherReady === 0));
-  const single = running === 1 && spec.subject.kind !== 'DaemonSet' ? namesOf(services.filter(isOwn)) : [];
-  const names = [...new Set([...live, ...single])];
+  const isSingle = running === 1 && spec.subject.kind !== 'DaemonSet';
+  const found = servicesOfClients(spec).filter((one) => one.otherReady === 0 || (isSingle && isOwn(one)));
+  const names = namesOf(found);
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
   const kept = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
   const count = replicas === 1 ? kept : 'only 1 pod at a time can use its ReadWriteOncePod volume';
-  const message =
-    live.length > 0
-      ? `${servicesNamed(names)} ${verb} no other ready endpoint`
-      : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
+  const message = found.some(({ otherReady }) => otherReady === 0)
+    ? `${servicesNamed(names)} ${verb} no other ready endpoint`
+    : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
   return [warning('last-endpoint', message, { path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
@@ -118,8 +116,7 @@ function outageByRollout(spec: Situation): Problem[] {
   const { rollout, replicas, inPlace } = capacity;
   if (!rollout || !stopsAllAtOnce(subject.kind, capacity) || !servicesOfClients(spec).some(isOwn)) return [];
   const { isRecreate, maxUnavailable } = rollout;
-  const where =
-    subject.kind === 'StatefulSet' ? ' (where the cluster has this feature: off by default until 1.37)' : '';
+  const where = subject.kind === 'StatefulSet' ? ' (where the cluster has this feature)' : '';
   const all = replicas === undefined ? 'all pods' : replicas === 1 ? 'its only pod' : `all ${replicas} replicas`;
   const message = isRecreate
     ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`
@@ -147,13 +144,16 @@ function budgets(spec: Situation): Problem[] {
   const { most = 0 } = spec.capacity;
   const code = 'budget-blocks-eviction';
   const otherwise = ': kubectl drain waits forever otherwise.';
-  // Copies in a folder are one object.
+  // Copies in a folder are one object; which of those that differ is meant is not known.
   const byName = new Map(spec.budgets.map((one) => [one.name, one]));
+  const known = spec.budgets.filter(({ name }) =>
+    commonValue(spec.budgets.flatMap((one) => (one.name === name ? [[one.minAvailable, one.maxUnavailable]] : []))),
+  );
   if (byName.size > 1 && spec.budgets.every(({ ruling }) => ruling?.refused !== false)) {
     const message = `the eviction API refuses a pod that several budgets cover (${[...byName.keys()].join(', ')})`;
     return [warning(code, message, { advice: `Let only one budget select the pod${otherwise}`, path: [] })];
   }
-  const byMessage = new Map(spec.budgets.map((one) => [blockedBy(one, spec), one]));
+  const byMessage = new Map(known.map((one) => [blockedBy(one, spec), one]));
   return [...byMessage].flatMap(([message, budget]) => {
     const isForNow = (countOf(budget.minAvailable, most, 'up') ?? most) < most;
     const advice = `${remedyFor(budget, spec)}${isForNow ? '.' : otherwise}`;

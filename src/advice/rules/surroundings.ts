@@ -1,5 +1,6 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
+import type { ContainerSpec } from '../container-spec.ts';
 import { limitText } from '../limits.ts';
 import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { isJob, onlyReports, rolesOf } from '../roles.ts';
@@ -11,8 +12,19 @@ function classicSidecars(spec: Situation): Problem[] {
   const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
   return helpers
-    .filter(({ name, image }) => (isJob(spec) ? !isEnded(spec, `${name} ${image}`) : !onlyReports.test(name)))
-    .map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, at(helper)));
+    .filter((one) => (isJob(spec) ? !isEnded(spec, `${one.name} ${one.image}`) : !onlyReports(one)))
+    .map((helper) => {
+      const details = { ...at(helper), advice: sidecarAdvice(spec, helper) };
+      return warning('classic-sidecar', `${helper.name} ${form}`, details);
+    });
+}
+
+function sidecarAdvice({ injected }: Situation, { name, hook }: ContainerSpec): string {
+  const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
+  const proxy = `First make the injected ${injected?.name} a native sidecar, if it is none (a classic one ends before ${name}, whose traffic it carries); then make`;
+  const make = injected?.isOnPath ? proxy : 'Make';
+  const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
+  return `${make} ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it${sleep}.`;
 }
 
 /** Its webhook adds it to the pod, as a main container or as a native sidecar: its settings decide. */

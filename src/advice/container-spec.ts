@@ -121,16 +121,17 @@ function hookOf(handler: JsonObject, own: CommandLine) {
     own.env?.find((one) => one.startsWith(`${name ?? braced}=`))?.replace(/^\w+=/, '') || all;
   const text = lineIn(command, isBare ? {} : own);
   const line = /\w=/.test(text ?? '') ? text : text?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
-  const isMisread = /^[\w./-]+\s/.test(command[0] ?? '') || line === 'sleep';
-  const words = isMisread ? command.join(' ').trim().split(/\s+/).slice(-2) : command;
+  const [program = ''] = command;
+  const [first = '', ...others] = program.trim().split(/\s+/);
+  const lacks = new RegExp(bare.lacks);
+  // As `["sleep 15"]` and `["sh", "-c", "sleep", "15"]`. A path may have a space.
+  const isPath = first.includes('/') && !lacks.test(first) && !others.some((one) => one.startsWith('-'));
+  const isMisread = (others.length > 0 && !isPath) || /^(sleep|kill)$/.test(line ?? '');
+  const words = !isMisread ? command : others.length > 0 ? [first, ...others] : command.slice(-2);
   const found = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true, atOnce: 1 };
-  const isMissing = isBare && new RegExp(bare.lacks).test(command[0] ?? '');
-  const isRefused = /\/actuator\/shutdown\/?$/.test(asText(asObject(handler['httpGet'])['path']));
-  const refused = isRefused && 'does nothing: the kubelet sends a GET, and /actuator/shutdown takes a POST only';
-  const never = kind === 'tcpSocket' ? 'always fails: the kubelet runs no tcpSocket hooks' : refused;
-  const misread = isMisread && `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}`;
-  const missing = isMissing && `fails at once: \`${command[0]}\` is not in its distroless image`;
-  const fails = never || missing || misread || undefined;
+  const path = asText(asObject(handler['httpGet'])['path']);
+  const flaw = isBare && lacks.test(program) ? 'missing' : isMisread ? 'misread' : undefined;
+  const fails = failureOf(kind, path, command, flaw);
   // Behind a test or an exit, a sleep is not certain, nor where the image may have no shell.
   const isUnsure = !found.isPlain || new RegExp(bare.mayShow).test(image);
   const open = isUnsure ? 0 : found.commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
@@ -150,9 +151,17 @@ function hookOf(handler: JsonObject, own: CommandLine) {
     isPlainSleep: kind === 'sleep' || alone !== undefined || isEndless,
     isEndless,
     ...stopIn(found, own),
-    /** It always fails, as `["sleep 15"]` does: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
     fails,
   };
+}
+
+/** Of a hook that always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
+function failureOf(kind: string, path: string, command: readonly string[], flaw?: 'missing' | 'misread') {
+  if (kind === 'tcpSocket') return 'always fails: the kubelet runs no tcpSocket hooks';
+  if (/\/actuator\/shutdown\/?$/.test(path))
+    return 'does nothing: the kubelet sends a GET, and /actuator/shutdown takes a POST only';
+  if (flaw === 'missing') return `fails at once: \`${command[0]}\` is not in its distroless image`;
+  return flaw ? `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}` : undefined;
 }
 
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */

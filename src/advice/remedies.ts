@@ -101,7 +101,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const isOpen = signalled(situation).some(({ name, hook }) => name === cut && hook && hook.minSeconds === undefined);
   const { answer, because } = othersServe(situation);
   const outage = ` well below its ${situation.graceSeconds}s grace period: every second of the hook is outage, as ${because}`;
-  const why = isOpen ? ': how long it needs is not known, as it was cut off' : outage;
+  const why = isOpen ? ': how long it needs is not known' : outage;
   if (!isAdded && (isOpen || (cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0)))
     return [...sentences, ...inWords(graceProblems, `shorten the preStop hook of ${cut}${why}`)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;

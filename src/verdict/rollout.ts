@@ -108,10 +108,11 @@ function slowestOf(reports: readonly Report[]) {
   const [slowest, ...others] = ended.toSorted((a, b) => b.total.shown - a.total.shown);
   if (!slowest) return undefined;
   const { timeline, ledger, until } = slowest;
-  const waits = ledger.filter(({ owner, what }) => owner === 'kubelet' && !what.startsWith('began '));
+  const { nodeName } = timeline.pod.spec;
+  // Not before its stop, nor where its container runtime or the API server may be the one.
+  const waits = ledger.filter(({ what, subject }) => subject === nodeName && !what.startsWith('began '));
   const since = until - waits.reduce((ms, { seconds }) => ms + seconds * second, 0);
-  const isThere = ({ pod, zero }: Timeline): boolean =>
-    zero < until && pod.spec.nodeName === timeline.pod.spec.nodeName;
+  const isThere = ({ pod, zero }: Timeline): boolean => zero < until && pod.spec.nodeName === nodeName;
   const beside = others.filter((one) => isThere(one.timeline) && one.until > since);
   return { ...slowest, beside: since > until - 2 * second ? 0 : beside.length };
 }

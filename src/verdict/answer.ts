@@ -69,8 +69,8 @@ const noteworthy: readonly FindingCode[] = [
   'grace-nearly-spent',
 ];
 
-function causeOf(timeline: Timeline, { outcome, findings }: JudgedVerdict): JudgedFinding | undefined {
-  const isBad = !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
+function causeOf(timeline: Timeline, { outcome, findings, exitCode }: JudgedVerdict): JudgedFinding | undefined {
+  const isBad = exitCode !== 3 && !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
   const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, findings)) : undefined;
   if (ending) return ending;
   const [slowest] = findings

@@ -173,16 +173,14 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const { kind, words, job, isKept } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
-  // A loop that asks for a variable that the trap sets ends after its step. Of `[[` and `((` only `[` is read.
-  const steps = standing.script.commands.filter(isInLoop).map((one) => textsOf(one.words).join(' '));
-  const asks = (name: string): boolean => new RegExp(`^\\[$|\\$\\{?${name}\\b`, 'm').test(steps.join('\n'));
-  const late = isEndless(standing) && trap.match(/\w+(?==)/g)?.some(asks) ? data.isStep : data.isLate;
+  const mayEnd = isEndless(standing) && standing.script.commands.some((one) => isInLoop(one) && leavesLoop(one));
+  const late = mayEnd ? data.isStep : data.isLate;
   const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits } = run ?? {};
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
-  if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
+  if (goesOn) return says(shell, signal, signals ? data.isOpen : mayEnd ? data.isStep : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
   if (!job && !isKept && (words.length === 0 || sleep !== undefined))
     return { ...says(shell, signal, data.ends), limitSeconds: sleep };
@@ -190,6 +188,10 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
 }
 
 const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
+
+/** A test of a loop or a `break`, which may ask for what a trap sets: a variable or a file. */
+const leavesLoop = (one: ShellCommand): boolean =>
+  data.leavesLoop.includes(nameOf(one)) || (one.forms.has('while condition') && !data.always.includes(nameOf(one)));
 
 /** What a trap and what follows it do; undefined: not known. `endsItself`: without a trap, the signal ends the shell. */
 function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsItself: boolean) {

@@ -87,10 +87,7 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const alone = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
   const reaction = context.toGroup && alone.inGroup ? { ...alone, ...alone.inGroup } : alone;
-  if (!row.next) return linkEffect(row, reaction, context);
-  // A script of package.json may begin with exec.
-  const isGuess = row.isGuess === true || row.next.script !== undefined;
-  return linkEffect({ ...row, isGuess }, reaction, context, (inner) => effectOf(nextOf(row, words), inner));
+  return linkEffect(row, reaction, context, row.next && ((inner) => effectOf(nextOf(row, words), inner)));
 }
 
 /** The command that a wrapper starts. Empty: it is not visible here. */

@@ -101,7 +101,6 @@ function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): readonly Wor
   if (as !== undefined && !rowOf(texts.slice(end)) && !/^$|sh$|entrypoint/.test(nameOf(words[end])))
     return [plainWord(as), ...words.slice(end)];
   if (option < 0 || option >= end) return words.slice(end);
-  const chosen = texts.findIndex((text) => /^(-s|--shell)$/.test(text));
-  const shell = (chosen < 0 ? line : texts[chosen + 1]) ?? 'sh';
+  const shell = texts.find((_, at) => /^(-s|--shell)$/.test(texts[at - 1] ?? '')) ?? line ?? 'sh';
   return [plainWord(shell), plainWord('-c'), ...words.slice(option + 1, option + 2)];
 }

@@ -78,7 +78,7 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
     ...ownEffect({ row, reaction, context, inner }),
     ...(better && { rightSignal: better }),
     ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal' as const, text } }),
-    probably: isGuess || inner?.probably === true,
+    probably: isGuess || (does !== 'drops' && inner?.probably === true),
     chain: [{ kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does, source }, ...(inner?.chain ?? [])],
   };
 }

@@ -23,12 +23,12 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (script !== undefined && trapOf(script, signal) === 'ignored')
     return { kind: 'ignores', because: `its command has \`trap "" ${signal}\``, advice: `${traps.ignores.advice}.` };
   const found = stopBehaviour(line, signal, graceSeconds);
-  const { because, handles, reachesApp, drains, decidedBy = because, chain, remedy } = found;
+  const because = found.probably ? `probably ${found.because}` : found.because;
+  const { handles, reachesApp, drains, decidedBy = because, chain, remedy } = found;
   const quoted = `\`${typed.length > 60 ? `${typed.slice(0, 59)}…` : typed}\`: ${because}`;
   // A limit of the application is a finding of its own.
   const advice = remedy && !/^(setting|longer-grace)$/.test(remedy.kind) ? `${remedy.text}.` : undefined;
-  if (handles === 'no' && reachesApp === 'no') return { kind: 'shell', because: quoted, advice };
-  if (handles === 'no') return { kind: 'ignores', because: quoted, advice };
+  if (handles === 'no') return { kind: reachesApp === 'no' ? 'shell' : 'ignores', because: quoted, advice };
   // As a trap that signals the application, and does not wait for it.
   const isLeft = drains === 'no' && chain.some(({ does }) => does === 'leaves');
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };

@@ -87,10 +87,7 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const alone = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
   const reaction = context.toGroup && alone.inGroup ? { ...alone, ...alone.inGroup } : alone;
-  if (!row.next) return linkEffect(row, reaction, context);
-  // A script of package.json may begin with exec.
-  const isGuess = row.isGuess === true || row.next.script !== undefined;
-  return linkEffect({ ...row, isGuess }, reaction, context, (inner) => effectOf(nextOf(row, words), inner));
+  return linkEffect(row, reaction, context, row.next && ((inner) => effectOf(nextOf(row, words), inner)));
 }
 
 /** The command that a wrapper starts. Empty: it is not visible here. */
@@ -104,7 +101,6 @@ function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): readonly Wor
   if (as !== undefined && !rowOf(texts.slice(end)) && !/^$|sh$|entrypoint/.test(nameOf(words[end])))
     return [plainWord(as), ...words.slice(end)];
   if (option < 0 || option >= end) return words.slice(end);
-  const chosen = texts.findIndex((text) => /^(-s|--shell)$/.test(text));
-  const shell = (chosen < 0 ? line : texts[chosen + 1]) ?? 'sh';
+  const shell = texts.find((_, at) => /^(-s|--shell)$/.test(texts[at - 1] ?? '')) ?? line ?? 'sh';
   return [plainWord(shell), plainWord('-c'), ...words.slice(option + 1, option + 2)];
 }

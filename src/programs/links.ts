@@ -1,5 +1,6 @@
 /** What the signal does to one link of the chain, from its own reaction and from what it does to the next link. */
 import type { Answer, ProgramContainer, StopBehaviour as Effect, StopRemedy } from './behaviour.ts';
+import data from './data/traps.json' with { type: 'json' };
 import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 
@@ -31,8 +32,6 @@ const plain: Omit<Effect, 'because'> = {
 const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
 const itself = 'Start the application itself, no wrapper; in a script by `exec` as the last command';
-/** A shell starts its jobs so that they ignore SIGINT (POSIX, 2.11); this option came with GNU coreutils 8.31. */
-const jobOfInt = ', with the env of GNU coreutils: `$1env --default-signal=INT app';
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
 export const execRemedy: StopRemedy = { kind: 'exec-form', text: itself };
 
@@ -79,7 +78,7 @@ export function linkEffect(row: LinkRow, reaction: Reaction, context: Context, n
     ...ownEffect({ row, reaction, context, inner }),
     ...(better && { rightSignal: better }),
     ...(better && does !== 'unknown' && { remedy: { kind: 'stop-signal' as const, text } }),
-    probably: isGuess || inner?.probably === true,
+    probably: isGuess || (does !== 'drops' && inner?.probably === true),
     chain: [{ kind: reaction.isTrap ? 'shell-with-trap' : kind, name, does, source }, ...(inner?.chain ?? [])],
   };
 }
@@ -107,12 +106,15 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   const [says, note] = hasHandler ? ['goes on at', noteOf(reaction)] : ['has no handler for', `, and ${why}`];
   const ends = `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`;
   // Without this one, it would be PID 1, and drop the signal as well.
-  const stuck = inner?.chain.find((app, _, all) => all.length === 1 && `${app.kind} ${app.does}` === 'program drops');
-  const init: StopRemedy = { kind: 'init', text: `Put an init such as tini in front of ${stuck?.name ?? name}` };
-  const remedy = reaction.remedy ?? (inner && !stuck ? execRemedy : hasHandler ? undefined : init);
+  const [last, ...others] = (isDropped && inner?.chain.toReversed()) || [];
+  const isStuck = last?.kind === 'program' && last.does === 'drops' && others.every(({ does }) => does === 'execs');
+  const init = `ut an init such as tini in front of ${isStuck ? `${last.name} (in a script, with exec)` : name}`;
+  const put = hasHandler ? undefined : { kind: 'init' as const, text: `P${init}` };
+  const remedy = reaction.remedy ?? (inner && !isStuck ? execRemedy : put);
   const { rightSignal = `SIG${signal}`, remedy: better } = inner ?? {};
-  const text = remedy?.text.replaceAll('SENT', rightSignal.slice(3)).replace(/: `(.*)app(?= & .*-INT )/, jobOfInt);
-  const stop = better?.kind === 'stop-signal' ? `; with exec, ${better.text.replace(/^S(?=[a-z])/, 's')}` : '';
+  const text = remedy?.text.replace('SENT', rightSignal.slice(3)).replace(/: `(.*)app(?= & .*-INT )/, data.jobOfInt);
+  const alone = isStuck && text?.startsWith('Start the application') ? `; instead of exec alone, p${init}` : '';
+  const stop = better?.kind === 'stop-signal' ? `; with exec, ${better.text.replace(/^S(?=[a-z])/, 's')}` : alone;
   return {
     ...plain,
     reachesApp: !inner || toGroup || (hasHandler && reaction.sends) ? 'yes' : 'no',

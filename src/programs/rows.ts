@@ -71,10 +71,11 @@ function configured(row: ProgramRow, args: string, around: string): ProgramRow {
 
 /** What an option in the first line or a variable in the others sets, and a property `a.b-c` with a unit. NaN: not readable. */
 function secondsSet(from: string, lines: string): number | undefined {
-  const property = /^[a-z]+(\.[a-z-]+)+$/.test(from) && `(?:-D|--)?${from.replace(/[.-]/g, '[._-]?')}`;
-  const names = from.match(/(?<!\S)-\S+|\b[A-Z][A-Z\d]*_[A-Z_]+\b(?!, in ms)/g)?.join('|') ?? '$^';
+  const property = /^[a-z]+(\.[a-z-]+)+$/i.test(from) && `(?:-D|--)?${from.replace(/[.-]/g, '[._-]?')}`;
+  const names = from.match(/(?<!\S)-\S+|\b[A-Z][A-Z\d]*_[A-Z_]+\b|\b[a-z]+[A-Z]\w+/g)?.join('|') ?? '$^';
   const set = new RegExp(`(?:^(?:.*? )?|\\n)(?:${property || names})(?:[ =]|(?=\\d))(\\S+)`, 'i').exec(lines)?.[1];
-  return set === undefined ? undefined : (secondsOf(property && /^\d+$/.test(set) ? '' : set) ?? NaN);
+  const unit = property ? '?' : from.includes(', in ms') ? 'ms' : '';
+  return set === undefined ? undefined : (secondsOf(/^\d+$/.test(set) ? set + unit : set) ?? NaN);
 }
 
 /** The index of the first word that is no option, value of an option, assignment or operand of the wrapper itself. */

@@ -173,16 +173,16 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const { kind, words, job, isKept } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
-  // A loop that asks for a variable that the trap sets ends after its step. Of `[[` and `((` only `[` is read.
-  const steps = standing.script.commands.filter(isInLoop).map((one) => textsOf(one.words).join(' '));
-  const asks = (name: string): boolean => new RegExp(`^\\[$|\\$\\{?${name}\\b`, 'm').test(steps.join('\n'));
-  const late = isEndless(standing) && trap.match(/\w+(?==)/g)?.some(asks) ? data.isStep : data.isLate;
+  // A test of a loop or a `break` may ask for what the trap sets: a variable or a file.
+  const asks = (one: ShellCommand): boolean =>
+    data.leavesLoop.includes(nameOf(one)) || (one.forms.has('while condition') && !data.always.includes(nameOf(one)));
+  const late = isEndless(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
   const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits } = run ?? {};
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
-  if (goesOn) return says(shell, signal, signals ? data.isOpen : data.goesOn);
+  if (goesOn) return says(shell, signal, signals ? data.isOpen : late === data.isStep ? late : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
   if (!job && !isKept && (words.length === 0 || sleep !== undefined))
     return { ...says(shell, signal, data.ends), limitSeconds: sleep };

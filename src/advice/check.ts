@@ -126,9 +126,8 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Situat
 /** --evict and --timeout are judged from the spec; gates that need a real exit are listed as not judged. */
 function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: readonly CheckedSpec[]): Gate[] {
   const specs = read.map(({ situation }) => situation);
-  const gates = limits.map((name): Gate => {
-    return { name, passed: true, judged: false, message: 'only an exit can be measured' };
-  });
+  const message = 'only an exit can be measured';
+  const gates = limits.map((name): Gate => ({ name, passed: true, judged: false, message }));
   const rulings = specs.flatMap(({ budgets }) => budgets.flatMap(({ ruling }) => ruling ?? []));
   if (evict && rulings.length > 0) {
     const passed = !rulings.some(({ refused }) => refused);

@@ -60,7 +60,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
   const { livenessProbe, startupProbe, restartPolicy } = container;
   const [name, image] = [asText(container['name']), asText(container['image'])];
   const hook = hookOf(asObject(preStop), command);
-  const timeout = ownTimeoutOf(command, hook?.fails ? [] : hook?.command, asString(stopSignal));
+  const timeout = ownTimeoutOf(command, hook?.fails ? [] : hook?.read, asString(stopSignal));
   return {
     name,
     kind: !isInit ? ('main' as const) : restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const),
@@ -118,33 +118,34 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   // Without a shell and coreutils.
   const isBare = new RegExp(bare.shows).test(image) || rowOfImage(image)?.base === 'none';
   const valueOf = (all: string, name?: string, braced?: string): string =>
-    own.env?.find((one) => one.startsWith(`${name ?? braced}=`))?.replace(/^\w+=/, '') || all;
-  const text = lineIn(command, isBare ? {} : own);
-  const line = /\w=/.test(text ?? '') ? text : text?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
-  const [program = ''] = command;
-  const [first = '', ...others] = program.trim().split(/\s+/);
+    own.env?.findLast((one) => one.startsWith(`${name ?? braced}=`))?.match(/=(\d+(\.\d+)?[smhd]?)$/)?.[1] ?? all;
+  const raw = lineIn(command, isBare ? {} : own);
+  const sets = new RegExp(bare.setsVariables);
+  const line = sets.test(raw ?? '') ? raw : raw?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
+  const [first = '', ...others] = (command[0] ?? '').trim().split(/\s+/);
   const lacks = new RegExp(bare.lacks);
   // As `["sleep 15"]` and `["sh", "-c", "sleep", "15"]`. A path may have a space.
-  const isPath = first.includes('/') && !lacks.test(first) && !others.some((one) => one.startsWith('-'));
+  const isPath = /[\\/]/.test(first) && !lacks.test(first) && !others.some((one) => one.startsWith('-'));
   const isMisread = (others.length > 0 && !isPath) || /^(sleep|kill)$/.test(line ?? '');
   const words = !isMisread ? command : others.length > 0 ? [first, ...others] : command.slice(-2);
   const found = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true, atOnce: 1 };
   const path = asText(asObject(handler['httpGet'])['path']);
-  const flaw = isBare && lacks.test(program) ? 'missing' : isMisread ? 'misread' : undefined;
+  const flaw = isBare && lacks.test(command[0] ?? '') ? 'missing' : isMisread ? 'misread' : undefined;
   const fails = failureOf(kind, path, command, flaw);
   // Behind a test or an exit, a sleep is not certain, nor where the image may have no shell.
-  const isUnsure = !found.isPlain || new RegExp(bare.mayShow).test(image);
+  const isUnsure = !found.isPlain || (!isBare && new RegExp(bare.mayShow).test(image));
   const open = isUnsure ? 0 : found.commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
   const sleeps = found.commands.slice(0, open < 0 ? undefined : open).flatMap((one) => plainSleep(one) ?? []);
   const sum = sleeps.length > 0 ? sleeps.reduce((all, one) => all + one, 0) : undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
   const alone = asNumber(seconds) ?? (found.commands.length === 1 ? sum : undefined);
-  const isEndless = !fails && /^(exec )?(\S*\/)?sleep inf(inity)?$/.test((line ?? words.join(' ')).trim());
+  const isEndless = !fails && !isUnsure && /^(exec )?(\S*\/)?sleep inf(inity)?$/.test((line ?? words.join(' ')).trim());
   const planned = kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (alone ?? sum);
   return {
     kind,
     command,
     line,
+    read: raw === undefined ? command : [raw],
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: fails ? undefined : planned,
     plannedSeconds: planned,
@@ -171,7 +172,7 @@ function stopIn({ commands, isPlain, atOnce }: ReturnType<typeof commandsIn>, ow
   // What an unknown program does with a signal that seldom ends one, only its handlers know.
   const ends = signals.map((one) => one?.handles === 'yes' && one.chain.at(-1)?.kind === 'program');
   const stop = lines.findIndex((one, at) => stopCommand.test(one) || ends[at]);
-  const isFirst = stop < atOnce && !/\s(-w[= ]?\d|--wait|--delay)/.test(lines[stop] ?? '');
+  const isFirst = stop < atOnce && !/\s(-w|--wait|--delay)[= ]?[1-9]/.test(lines[stop] ?? '');
   const sends = signals[stop];
   const serves = sends?.handles === 'no' && sends.chain.at(-1)?.does !== 'reloads';
   const isBrief = isPlain && sends !== undefined && lines.length === 1;

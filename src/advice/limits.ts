@@ -8,6 +8,7 @@ export interface Limit {
   /** `an AKS spot node`, as in "… may give a pod only 30s". */
   readonly by: string;
   readonly seconds: number;
+  readonly taints?: readonly string[]; // Keys that a pod on the nodes of a NodePool tolerates.
 }
 
 /** A kill by it is not certain: the node may live longer than the pod. */
@@ -19,7 +20,9 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
     value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
   const found = placedOn(podSpec).flatMap(({ key, value }) => spotNodes.find((one) => isSpot(one, key, value)) ?? []);
   // The default of --max-graceful-termination-sec.
-  const limits = [...found, ...around, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
+  const keys = asArray(podSpec['tolerations'], 64).map((one) => asText(asObject(one)['key']));
+  const own = around.filter(({ taints = [] }) => taints.every((taint) => keys.includes(taint)));
+  const limits = [...found, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 
@@ -50,9 +53,8 @@ export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
     if (kind === 'NodePool') {
       const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
       const seconds = secondsOf(asText(template['terminationGracePeriod']));
-      // A pod must tolerate its taints, which few do.
-      const isForOthers = asArray(template['taints']).some((one) => asObject(one)['effect'] !== 'PreferNoSchedule');
-      return seconds === undefined || isForOthers ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds }];
+      const taints = asArray(template['taints'], 64).map((one) => asText(asObject(one)['key']));
+      return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints }];
     }
     if (kind !== 'KubeletConfiguration') return [];
     const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);

@@ -34,10 +34,7 @@ export interface Parsed {
 
 export const yamlWritten = { version: '1.1' } as const;
 
-/**
- * Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): a plain `yes` is true there, and 0644 is octal. But `22:30` and dates are
- * text, and so is what has no digit before its exponent or beside its point: the machine family `e2`, the folder `.`.
- */
+/** YAML 1.1 as Kubernetes reads it (sigs.k8s.io/yaml): `yes` is true, 0644 octal; but `22:30`, dates, `e2` and `.` are text. */
 export const yaml11 = {
   ...yamlWritten,
   customTags: (tags: Tags): Tags =>

@@ -76,7 +76,7 @@ const portsOf = (ports: readonly JsonObject[], service: string) =>
   ports.flatMap(({ name, port, targetPort, protocol }) => {
     const target = amountOf(targetPort) ?? asNumber(port);
     const own = asString(name) ?? asString(targetPort) ?? service;
-    const meant = /^https?$/.test(own) && service.endsWith('-metrics-service') ? service : own;
+    const meant = own === 'https' && service.endsWith('controller-manager-metrics-service') ? service : own;
     const isForMetrics = new RegExp(names.metricsPorts, 'i').test(meant);
     return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP', isForMetrics }];
   });

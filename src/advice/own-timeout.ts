@@ -22,7 +22,7 @@ function ownLimitOf(line: CommandLine, stopSignal: string | undefined): OwnTimeo
   const from = [`limit of ${chain.at(-1)?.name ?? 'its program'}`, limitFrom].filter(Boolean).join(', ');
   // Of a sum, the second part is the time in which it still accepts.
   const [, accepts = '(?!)'] = limitFrom?.split(' + ') ?? [];
-  return { seconds: limitSeconds, from, hasDelay: new RegExp(accepts, 'i').test(line.args.join(' ')) };
+  return { seconds: limitSeconds, from, hasDelay: new RegExp(`${accepts}[= ][1-9]`, 'i').test(line.args.join(' ')) };
 }
 
 /** With an empty value if that comes from elsewhere. */
@@ -50,7 +50,7 @@ export function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], st
     const seconds = timeOf(from, value);
     const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
     // `sleep $NAME` is the length of the hook.
-    const isOfHook = words.some((word) => /^\$\{?(\w+)/.exec(word)?.[1] === from);
+    const isOfHook = hook.some((word) => new RegExp(`\\$\\{?${from.replace(/\W/g, '.')}\\b`).test(word));
     return counts && !isOfHook && seconds !== undefined ? [{ seconds, from, isDelay: /delay/i.test(from) }] : [];
   });
   const longest = [true, false].map((isDelay) => found.filter((one) => one.isDelay === isDelay && one.seconds > 0));

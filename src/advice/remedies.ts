@@ -108,7 +108,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const { limit, sum, seconds: graceSeconds = 0, least = 0 } = grace ?? {};
   const { specGraceSeconds = defaultGraceSeconds } = situation;
   // A limit caps the grace period, not a hook that leaves enough time to stop.
-  const isUnfit = limit !== undefined && least > Math.max(specGraceSeconds, limit.seconds);
+  const isUnfit = limit !== undefined && least > limit.seconds;
   const isEnough = isUnfit || graceSeconds <= specGraceSeconds || (limit && least <= specGraceSeconds);
   const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
@@ -166,7 +166,8 @@ function hookNeeds(situation: Situation, { on }: Sleeps): string {
   return `Kubernetes 1.30 or later, which has sleep hooks${others.length > 0 ? together : ''}`;
 }
 
-const isReplacedBeside = ({ capacity }: Situation): boolean => capacity.replicas === 1 && surges(capacity) === 'yes';
+const isReplacedBeside = ({ capacity }: Situation): boolean =>
+  (capacity.replicas ?? 1) === 1 && surges(capacity) === 'yes';
 
 /** The preStop sleeps to set, and on which containers; none: 0 seconds. */
 type Sleeps = Readonly<{ seconds: number; on: readonly string[] }>;

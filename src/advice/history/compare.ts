@@ -73,10 +73,7 @@ export function median(ranges: readonly Seconds[], ranks = 0): Seconds | undefin
   return { min: at('min', half - ranks), max: at('max', half + ranks) };
 }
 
-/**
- * Where the median of more such exits would be. If nothing has changed, these ranges of two sides overlap in about 95 %
- * of all comparisons (order statistics: 0.7 √n ranks to each side). A single exit must be outside of all others.
- */
+/** Where the median of more exits would be, with 95 %: 0.7 √n ranks to each side. A single one must be outside of all others. */
 const likelyMedian = (ranges: readonly Seconds[], others: readonly Seconds[]): Seconds | undefined =>
   median(ranges, others.length === 1 ? ranges.length : 0.7 * Math.sqrt(ranges.length));
 

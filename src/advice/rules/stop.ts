@@ -7,7 +7,7 @@ import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { lineIn } from '../mounted-scripts.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
-import { hookSecondsOf, isJob, rolesOf } from '../roles.ts';
+import { hookSecondsOf, isJob, rolesOf, servicesTo } from '../roles.ts';
 import { defaultGraceSeconds, isHeavyHook } from '../sizes.ts';
 import type { Situation } from '../situation.ts';
 
@@ -16,11 +16,11 @@ const minSecondsAfterHook = 2;
 
 const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop');
 
-const impossibleHooks = ofContainer((container) => {
+const impossibleHooks = ofContainer((container, spec) => {
   const { fails, kind, plannedSeconds } = container.hook ?? {};
   if (fails === undefined) return undefined;
-  const repair = kind === 'exec' ? 'Run what its image has, each word an item of its own, or remove it.' : 'Remove it.';
-  const advice = kind === 'tcpSocket' || plannedSeconds !== undefined ? undefined : repair;
+  const isSleep = kind === 'tcpSocket' || plannedSeconds !== undefined || servicesTo(container, spec).length > 0;
+  const advice = isSleep ? undefined : 'Write it so that it can run, each word an item of its own, or remove it.';
   return warning('prestop-failed', `the preStop hook of ${container.name} ${fails}`, { ...atHook(container), advice });
 });
 
@@ -181,9 +181,12 @@ function stopsLast({ command: own, hook }: ContainerSpec): boolean {
   if (!hook?.stops || hook.fails) return false;
   const text = hook.line ?? hook.command.join(' ');
   const apps = stopBehaviour(own, 'TERM', 30).chain.filter(({ kind }) => !kind.startsWith('shell'));
-  const names = apps.map(({ name }) => name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&'));
-  const isNamed = names.some((name) => new RegExp(`\\b${name}\\b(?!/)`, 'i').test(text));
-  return isNamed && commandsIn(lineIn([...own.command, ...own.args], own) ?? '').isPlain;
+  const names = apps.map(
+    ({ name }) => new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i'),
+  );
+  const { commands, isPlain } = commandsIn(lineIn([...own.command, ...own.args], own) ?? '');
+  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name))?.join(' ') ?? '';
+  return isPlain && names.some((name) => name.test(text) && name.test(last));
 }
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */

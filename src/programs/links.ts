@@ -113,7 +113,7 @@ function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect 
   const remedy = reaction.remedy ?? (inner && !isStuck ? execRemedy : put);
   const { rightSignal = `SIG${signal}`, remedy: better } = inner ?? {};
   const text = remedy?.text.replace('SENT', rightSignal.slice(3)).replace(/: `(.*)app(?= & .*-INT )/, data.jobOfInt);
-  const alone = isStuck && text?.startsWith('Start the application') ? `; instead of exec alone, p${init}` : '';
+  const alone = isStuck && /^Start the app(?!.* cannot)/.test(text ?? '') ? `; instead of exec alone, p${init}` : '';
   const stop = better?.kind === 'stop-signal' ? `; with exec, ${better.text.replace(/^S(?=[a-z])/, 's')}` : alone;
   return {
     ...plain,

@@ -175,7 +175,7 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
   // A test of a loop or a `break` may ask for what the trap sets: a variable or a file.
   const asks = (one: ShellCommand): boolean =>
-    data.leavesLoop.includes(nameOf(one)) || (one.forms.has('while condition') && !data.always.includes(nameOf(one)));
+    new RegExp(one.forms.has('while condition') ? data.mayChange : data.leavesLoop).test(nameOf(one));
   const late = isEndless(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
   const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds) return says(shell, signal, stuck);

@@ -2,7 +2,6 @@
 import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
-import { plural } from '../../verdict/words.ts';
 import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import { triggerText } from '../mark-text.ts';

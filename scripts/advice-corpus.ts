@@ -106,7 +106,7 @@ function judgeObject(fixed: Fixed, objects: readonly JsonObject[]): void {
   if (new Set(paths).size < paths.length) harm('field with two numbers', manifest);
   const grace = asNumber(podIn(after)['terminationGracePeriodSeconds']);
   const told = problems.flatMap(({ advice = '' }) =>
-    [...advice.matchAll(/(?:terminationGracePeriodSeconds|grace period)[^.;,\d]{0,20}?(\d+)/g)].map(([, seconds]) =>
+    [...advice.matchAll(/(?:terminationGracePeriodSeconds|grace period)[^.;,`\d]{0,20}?(\d+)/g)].map(([, seconds]) =>
       Number(seconds),
     ),
   );

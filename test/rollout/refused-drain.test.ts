@@ -12,7 +12,9 @@ const note = 'first refused for 5.0s by a PodDisruptionBudget';
 
 it('the card names the pod that waited, how long, and for whom', () => {
   const [title] = manyPodsOutput(pods)?.split('\n\n').slice(1) ?? [];
-  expect(title?.replace(/\n */g, ' ')).toContain(`(Eviction API; ${second?.pod.metadata.name} ${note}; 1 of 2 pods waited)`);
+  expect(title?.replace(/\n */g, ' ')).toContain(
+    `(Eviction API; ${second?.pod.metadata.name} ${note}; 1 of 2 pods waited)`,
+  );
 });
 
 it('only the pod that was refused has waited', () => {

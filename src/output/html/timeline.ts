@@ -1,5 +1,6 @@
 /** The picture: one row per lane, each an SVG with positions in percent. */
 import type { Timeline } from '../../infer/timeline.ts';
+import { isGraceSeen } from '../../verdict/rule-input.ts';
 import { forTerminal } from '../safe-text.ts';
 import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Look, type Point } from './lanes.ts';
 import { markup, type Child, type Html } from './markup.ts';
@@ -181,7 +182,7 @@ function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
 /** The grace period as the kubelet counts it. */
 function graceBand(timeline: Timeline, scale: Scale): Html[] {
   const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
-  const end = graceEndOf(timeline);
+  const end = isGraceSeen(timeline) ? graceEndOf(timeline) : undefined;
   if (start === undefined || end === undefined) return [];
   return [
     rect('grace', scale, start, end, markup` y="26" height="10" rx="3"`),
@@ -196,7 +197,7 @@ function graceEndOf({ containers }: Timeline): number | undefined {
 
 /** Lines through all lanes: where the grace period ends, and where something was killed. */
 function guidesOf(timeline: Timeline, scale: Scale): Html {
-  const end = graceEndOf(timeline);
+  const end = isGraceSeen(timeline) ? graceEndOf(timeline) : undefined;
   const verticalLine = (moment: number, cls: string): Html =>
     markup`<line class="${cls}" x1="${x(scale, moment)}" x2="${x(scale, moment)}" y1="0" y2="100%"></line>`;
   const kills = timeline.marks.filter(({ name }) => name === 'kill');

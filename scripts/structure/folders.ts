@@ -16,7 +16,7 @@ export const folders: Record<string, FolderLimits> = {
   run: { targetLines: 5000, mostLines: 5077, mostFiles: 44, longestChain: 9 },
   kube: { targetLines: 4680, mostLines: 4628, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3276, mostFiles: 30, longestChain: 6 },
-  programs: { targetLines: 900, mostLines: 1113, mostFiles: 12, longestChain: 6 },
+  programs: { targetLines: 900, mostLines: 1112, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4348, mostFiles: 28, longestChain: 6 },
   verdict: { targetLines: 2900, mostLines: 3406, mostFiles: 27, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 5217, mostFiles: 45, longestChain: 9 },

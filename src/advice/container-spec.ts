@@ -115,7 +115,6 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   if (!kind) return undefined;
   const { command: typed, seconds } = asObject(handler['exec']);
   const [command, image] = [asStrings(typed), own.image ?? ''];
-  // Without a shell and coreutils.
   const isBare = new RegExp(bare.shows).test(image) || rowOfImage(image)?.base === 'none';
   const valueOf = (all: string, name?: string, braced?: string): string =>
     own.env?.findLast((one) => one.startsWith(`${name ?? braced}=`))?.match(/=(\d+(\.\d+)?[smhd]?)$/)?.[1] ?? all;

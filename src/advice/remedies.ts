@@ -311,17 +311,18 @@ function second(plan: Plan): Remedy[] {
   const { answer, because } = othersServe(situation);
   const late = answer === 'no' && otherHelpIn(situation) === undefined ? lateStops(plan) : [];
   const then = late.length > 0 ? `; until then, a preStop sleep would only lengthen the outage, as ${because}` : '';
-  const solves = [...alone, ...late];
   if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
-    return inWords(solves, secondText(situation) + then);
+    return inWords([...alone, ...late], secondText(situation) + then);
+  const text = `a second replica keeps the Service answering, if two pods may do its work at the same time${then}`;
   return [
     {
-      solves,
-      text: `a second replica keeps the Service answering, if two pods may do its work at the same time${then}`,
+      solves: alone,
+      text,
       edits: [set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')],
       costs: 'the resources of one more pod',
       consent: 'replicas',
     },
+    ...inWords(late, text),
   ];
 }
 

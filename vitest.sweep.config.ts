@@ -7,7 +7,6 @@ const long = [
   'test/fuzz/*.test.ts',
   'test/faults/{matrix,big-namespace}.test.ts',
   'test/probe/{hostile,schedule}.test.ts',
-  'test/sim/tests/laws.test.ts',
   'test/infer/{robust,cap-at-now,delivery-lag,recordings,simulated,simulated-over-http,troubled,without-events}.test.ts',
   'test/advice/why.test.ts',
   'test/output/{every-output,html,live}.test.ts',

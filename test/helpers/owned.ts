@@ -1,8 +1,7 @@
 /** Pods with an owner, and the evidence of a trigger. */
 import type { Story } from '../sim/story.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { adding, editing, eventOf, listed, markedIn, ownedBy, ownerOf, storyObservations } from './cases.ts';
-import type { Raw } from './cases.ts';
+import { adding, editing, eventOf, listed, markedIn, ownedBy, ownerOf, storyObservations, type Raw } from './cases.ts';
 import { anotherClient } from './story-changes.ts';
 
 /** The evidence of the trigger as text. */

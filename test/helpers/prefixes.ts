@@ -7,8 +7,7 @@ import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { Mark } from '../../src/infer/timeline.ts';
 import { timelineOf } from '../../src/infer/conclude.ts';
-import type { Trace } from '../../src/model/trace.ts';
-import { emptyTrace } from '../../src/model/trace.ts';
+import { emptyTrace, type Trace } from '../../src/model/trace.ts';
 import { exitReportFrom } from './exit-report.ts';
 
 /** The true instant of a mark, client ms; undefined if unknown. */

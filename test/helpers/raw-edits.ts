@@ -1,7 +1,6 @@
 /** Finds and edits raw objects of a recording, for cases. */
 import type { RawObservation } from '../../src/model/observation.ts';
-import { editing, markedIn, stampOf } from './cases.ts';
-import type { Raw } from './cases.ts';
+import { editing, markedIn, stampOf, type Raw } from './cases.ts';
 
 type Status = Record<string, unknown> & { state: Record<string, unknown> };
 

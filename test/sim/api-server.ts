@@ -1,7 +1,6 @@
 /** The API server: objects, resource versions, watches, and what DELETE does (SIGNALS.md §1). */
 import type { Clock } from './clock.ts';
-import type { KubeObject, Pod } from './objects.ts';
-import { isTerminal } from './objects.ts';
+import { isTerminal, type KubeObject, type Pod } from './objects.ts';
 import type { Random } from './random.ts';
 import type { Change, Json, Recorder, Resource } from './rows.ts';
 import type { Span } from './story.ts';

@@ -1,6 +1,5 @@
 /** When endpoints, the phase and successors really changed, in ns of true time. */
-import type { KubeObject, Pod } from './objects.ts';
-import { isReady, isTerminal } from './objects.ts';
+import { isReady, isTerminal, type KubeObject, type Pod } from './objects.ts';
 import type { World } from './world.ts';
 
 export interface ChangeTimes {

@@ -1,13 +1,10 @@
 /** The recorder: lists, watches, follows logs and sends requests, on its own clock. */
 import type { Kubelet } from './kubelet.ts';
 import { listLease } from './lease.ts';
-import type { Json, Resource } from './rows.ts';
-import { resources } from './rows.ts';
+import { resources, type Json, type Resource } from './rows.ts';
 import type { ContainerStory } from './story.ts';
-import type { Process } from './virtual-time.ts';
-import { sleep } from './virtual-time.ts';
-import type { World } from './world.ts';
-import { draw } from './world.ts';
+import { sleep, type Process } from './virtual-time.ts';
+import { draw, type World } from './world.ts';
 
 const requestStream = 'recorder';
 

@@ -1,9 +1,7 @@
 /** A container in the runtime: how PID 1 reacts to its signal, what it writes and how it exits. */
 import type { AppStory, ContainerStory, StopSignal } from './story.ts';
-import type { Process } from './virtual-time.ts';
-import { Moment, sleep } from './virtual-time.ts';
-import type { World } from './world.ts';
-import { fromTrigger } from './world.ts';
+import { Moment, sleep, type Process } from './virtual-time.ts';
+import { fromTrigger, type World } from './world.ts';
 
 export const signalNumbers: Record<StopSignal, number> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR1: 10, SIGTERM: 15 };
 

@@ -1,13 +1,10 @@
 /** A Deployment with its ReplicaSets: replaces pods, scales and rolls out (SIGNALS.md §4). */
 import { EventRecorder } from './event-recorder.ts';
-import type { KubeObject, Pod } from './objects.ts';
-import { isReady } from './objects.ts';
+import { isReady, type KubeObject, type Pod } from './objects.ts';
 import type { PodTemplate } from './pod-object.ts';
-import { startPod } from './pod-start.ts';
-import type { Recorders } from './owner.ts';
-import type { Process } from './virtual-time.ts';
-import { sleep } from './virtual-time.ts';
-import { count, deploymentStatus, reference, replicaSetStatus, report, workload } from './workload-objects.ts';
+import { startPod, type Recorders } from './pod-start.ts';
+import { sleep, type Process } from './virtual-time.ts';
+import { count, reference, report, workload } from './workload-objects.ts';
 import type { World } from './world.ts';
 
 interface ReplicaSet {
@@ -60,9 +57,8 @@ export class Deployment {
     return {
       ...this.#template,
       name: name ?? `${set.name}-${this.#world.random.suffix()}`,
-      generateName: `${set.name}-`,
       labels: set.labels,
-      ownerReferences: [reference('apps/v1', 'ReplicaSet', set.owner)],
+      ownerReferences: [reference('ReplicaSet', set.owner)],
     };
   }
 
@@ -123,7 +119,7 @@ export class Deployment {
     const hash = suffix ?? this.#world.random.suffix(10);
     const labels = { ...this.#template.labels, 'pod-template-hash': hash };
     const deployment = this.#world.api.get('deployments', this.#name);
-    const owner = deployment ? reference('apps/v1', 'Deployment', deployment) : undefined;
+    const owner = deployment ? reference('Deployment', deployment) : undefined;
     const object = this.#world.api.put(
       'replicasets',
       workload(this.#world, `${this.#name}-${hash}`, { replicas }, labels, owner),
@@ -158,18 +154,18 @@ export class Deployment {
   #create(set: ReplicaSet): void {
     const template = this.templateOf(set);
     startPod(this.#world, template, this.#readyAfterMs, this.#recorders);
-    this.#aboutSet(set, 'SuccessfulCreate', `Created pod: ${template.name}`);
+    this.#setEvents.emit('ReplicaSet', set.owner, 'SuccessfulCreate', `Created pod: ${template.name}`);
   }
 
   #delete(set: ReplicaSet, pod: Pod): void {
     this.#world.api.deletePod(pod.metadata.name, null);
-    this.#aboutSet(set, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+    this.#setEvents.emit('ReplicaSet', set.owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
   }
 
   #report(): void {
     for (const set of this.#sets) {
       const generation = this.#world.api.get('replicasets', set.name)?.metadata.generation;
-      report(this.#world, 'replicasets', set.name, replicaSetStatus(count(this.#podsOf(set)), generation));
+      report(this.#world, 'replicasets', set.name, { ...count(this.#podsOf(set)), generation });
     }
     this.#reportDeployment();
   }
@@ -177,8 +173,7 @@ export class Deployment {
   #reportDeployment(): void {
     const object = this.#world.api.get('deployments', this.#name);
     const counts = count(this.#sets.flatMap((set) => this.#podsOf(set)));
-    const status = deploymentStatus(counts, Number(object?.spec?.replicas), object?.metadata.generation);
-    report(this.#world, 'deployments', this.#name, status);
+    report(this.#world, 'deployments', this.#name, { ...counts, generation: object?.metadata.generation });
   }
 
   #podsOf(set: ReplicaSet): Pod[] {
@@ -189,15 +184,7 @@ export class Deployment {
   #scaled(way: 'up' | 'down', set: string, from: number, to: number): void {
     const object = this.#world.api.get('deployments', this.#name);
     if (!object) return;
-    const about = { kind: 'Deployment', apiVersion: 'apps/v1', object };
-    this.#events.emit({
-      about,
-      reason: 'ScalingReplicaSet',
-      message: `Scaled ${way} replica set ${set} from ${from} to ${to}`,
-    });
-  }
-
-  #aboutSet(set: ReplicaSet, reason: string, message: string): void {
-    this.#setEvents.emit({ about: { kind: 'ReplicaSet', apiVersion: 'apps/v1', object: set.owner }, reason, message });
+    const message = `Scaled ${way} replica set ${set} from ${from} to ${to}`;
+    this.#events.emit('Deployment', object, 'ScalingReplicaSet', message);
   }
 }

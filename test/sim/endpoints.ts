@@ -1,11 +1,8 @@
 /** The EndpointSlice controller (SIGNALS.md §3): one slice per Service and IP family, written when it changes. */
-import type { KubeObject, Pod } from './objects.ts';
-import { isReady, isTerminal } from './objects.ts';
-import { nodeName } from './pod-object.ts';
+import { isReady, isTerminal, type KubeObject, type Pod } from './objects.ts';
 import type { Json } from './rows.ts';
 import type { ServiceStory } from './story.ts';
-import type { Process } from './virtual-time.ts';
-import { sleep } from './virtual-time.ts';
+import { sleep, type Process } from './virtual-time.ts';
 import type { World } from './world.ts';
 
 type Family = ServiceStory['families'][number];
@@ -26,10 +23,10 @@ export function runEndpoints(world: World, selector: Record<string, string>): vo
 }
 
 function createService(world: World, service: ServiceStory, selector: Record<string, string>): Slice[] {
-  const object = world.api.put('services', serviceObject(world, service, selector));
+  world.api.put('services', serviceObject(world, service, selector));
   return service.families.map((family) => {
     const slice = { service, family, name: `${service.name}-${world.random.suffix()}` };
-    world.api.put('endpointslices', emptySlice(world, slice, object));
+    world.api.put('endpointslices', emptySlice(world, slice));
     write(world, slice);
     return slice;
   });
@@ -40,12 +37,12 @@ function* sync(world: World, slice: Slice): Process {
   write(world, slice);
 }
 
-function write(world: World, { service, family, name }: Slice): void {
+function write(world: World, { service, name }: Slice): void {
   const old = world.api.get(`endpointslices`, name);
   if (!old) return;
   const pods = world.api.all('pods') as unknown as Pod[];
   const members = pods.filter((pod) => pod.metadata.labels?.app === world.story.pod.name.split('-')[0] && inSlice(pod));
-  const endpoints = [...otherEndpoints(service, family), ...members.map((pod) => endpointOf(pod, service, family))];
+  const endpoints = [...otherEndpoints(service), ...members.map((pod) => endpointOf(pod, service))];
   const next = endpoints.length === 0 ? null : endpoints;
   if (JSON.stringify(next) === JSON.stringify(old.endpoints)) return;
   const { annotations: _old, ...metadata } = old.metadata;
@@ -61,36 +58,30 @@ function write(world: World, { service, family, name }: Slice): void {
         : { annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': trigger } }),
     },
     endpoints: next,
-    ports: next === null ? null : [{ name: '', protocol: 'TCP', port: 8080 }],
   });
 }
 
 /** Whether the pod is in the slice: finished pods and pods without an IP are not, deleted pods still are. */
 const inSlice = (pod: Pod): boolean => !isTerminal(pod) && pod.status.podIP !== undefined;
 
-function endpointOf(pod: Pod, service: ServiceStory, family: Family): Json {
+function endpointOf(pod: Pod, service: ServiceStory): Json {
   const [serving, terminating] = [isReady(pod), pod.metadata.deletionTimestamp !== undefined];
   const ready = service.publishNotReadyAddresses || (serving && !terminating);
   const { name, namespace, uid } = pod.metadata;
   return {
-    addresses: [family === 'IPv4' ? pod.status.podIP : `fd00::${pod.status.podIP?.split('.').slice(2).join(':')}`],
     conditions: { ready, serving, terminating },
     targetRef: { kind: 'Pod', namespace, name, uid },
-    nodeName,
   };
 }
 
 /** Ready pods of other owners behind the same Service. */
-const otherEndpoints = (service: ServiceStory, family: Family): Json[] =>
+const otherEndpoints = (service: ServiceStory): Json[] =>
   Array.from({ length: service.others }, (_, index) => ({
-    addresses: [family === 'IPv4' ? `10.244.9.${index + 1}` : `fd00::9:${index + 1}`],
     conditions: { ready: true, serving: true, terminating: false },
     targetRef: { kind: 'Pod', name: `other-${index}`, uid: `00000000-0000-4000-8000-00000000000${index}` },
-    nodeName,
   }));
 
 function serviceObject(world: World, service: ServiceStory, selector: Record<string, string>): KubeObject {
-  const clusterIP = service.headless ? 'None' : '10.96.0.10';
   return {
     metadata: {
       name: service.name,
@@ -101,20 +92,16 @@ function serviceObject(world: World, service: ServiceStory, selector: Record<str
     spec: {
       ports: [{ protocol: 'TCP', port: 80, targetPort: 8080 }],
       selector,
-      clusterIP,
-      clusterIPs: [clusterIP],
+      clusterIP: service.headless ? 'None' : '10.96.0.10',
       type: 'ClusterIP',
-      ipFamilies: service.families,
       ...(service.publishNotReadyAddresses ? { publishNotReadyAddresses: true } : {}),
     },
-    status: { loadBalancer: {} },
   };
 }
 
-const emptySlice = (world: World, slice: Slice, service: KubeObject): KubeObject => ({
+const emptySlice = (world: World, slice: Slice): KubeObject => ({
   metadata: {
     name: slice.name,
-    generateName: `${slice.service.name}-`,
     namespace: world.story.name,
     uid: world.random.uuid(),
     generation: 1,
@@ -123,18 +110,7 @@ const emptySlice = (world: World, slice: Slice, service: KubeObject): KubeObject
       'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
       'kubernetes.io/service-name': slice.service.name,
     },
-    ownerReferences: [
-      {
-        apiVersion: 'v1',
-        kind: 'Service',
-        name: slice.service.name,
-        uid: service.metadata.uid,
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
   },
   addressType: slice.family,
   endpoints: null,
-  ports: null,
 });

@@ -1,41 +1,43 @@
 /** client-go's legacy Event recorder: nanoseconds in the name, repeats counted, one queue (SIGNALS.md §2.1). */
 import type { Clock } from './clock.ts';
 import type { KubeObject } from './objects.ts';
-import type { Json, Resource } from './rows.ts';
-import type { Host } from './virtual-time.ts';
-import { sleep } from './virtual-time.ts';
-import type { World } from './world.ts';
-import { draw } from './world.ts';
+import type { Resource } from './rows.ts';
+import { sleep, type Host } from './virtual-time.ts';
+import { draw, type World } from './world.ts';
 
 interface Emission {
-  about: { kind: string; apiVersion: string; object: KubeObject; fieldPath?: string; withoutUid?: boolean };
+  kind: string;
+  object: KubeObject;
   reason: string;
   message: string;
-  type?: 'Normal' | 'Warning';
+  type: 'Normal' | 'Warning';
+  fieldPath?: string | undefined;
+  withoutUid: boolean;
 }
+
+type Details = Partial<Pick<Emission, 'type' | 'fieldPath' | 'withoutUid'>>;
 
 export class EventRecorder {
   readonly #world: World;
   readonly #host: Host;
   readonly #clock: Clock;
   readonly #component: string;
-  readonly #instance: string;
   readonly #known = new Map<string, string>();
   #lastName = 0n;
   #freeAt = 0;
 
-  constructor(world: World, host: Host, clock: Clock, component: string, instance = '') {
+  constructor(world: World, host: Host, clock: Clock, component: string) {
     this.#world = world;
     this.#host = host;
     this.#clock = clock;
     this.#component = component;
-    this.#instance = instance;
   }
 
   /** Takes the timestamp now, and posts the Event when it is at the head of the queue. */
-  emit(emission: Emission): void {
+  emit(kind: string, object: KubeObject, reason: string, message: string, details: Details = {}): void {
+    const emission = { kind, object, reason, message, type: 'Normal', withoutUid: false, ...details } as const;
     const at = this.#world.time.now;
-    if (this.#world.story.events.dropped.includes(emission.reason)) return;
+    if (this.#world.story.events.dropped.includes(reason)) return;
     this.#freeAt = Math.max(this.#freeAt, at) + draw(this.#world, this.#world.story.events.queueMs) * 1e6;
     this.#freeAt = Math.max(this.#freeAt, this.#world.eventsRefusedUntil);
     const [delay, name] = [(this.#freeAt - at) / 1e6, this.#nameOf(emission, at)];
@@ -45,7 +47,7 @@ export class EventRecorder {
   *#post(emission: Emission, at: number, name: string, delayMs: number) {
     yield sleep(delayMs);
     const { api } = this.#world;
-    const resource: Resource = emission.about.kind === 'Node' ? 'node-events' : 'events';
+    const resource: Resource = emission.kind === 'Node' ? 'node-events' : 'events';
     const old = api.get(resource, name);
     const lastTimestamp = this.#clock.seconds(at);
     if (old) api.put(resource, { ...old, count: Number(old.count) + 1, lastTimestamp });
@@ -53,43 +55,35 @@ export class EventRecorder {
   }
 
   #nameOf(emission: Emission, at: number): string {
-    const { about, reason, message } = emission;
-    const key = [about.object.metadata.uid, about.fieldPath, reason, message].join('\n');
+    const { object, fieldPath, reason, message } = emission;
+    const key = [object.metadata.uid, fieldPath, reason, message].join('\n');
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const stamp = this.#clock.read(at);
     this.#lastName = stamp > this.#lastName ? stamp : this.#lastName + 1n;
-    const name = `${about.object.metadata.name}.${this.#lastName.toString(16)}`;
+    const name = `${object.metadata.name}.${this.#lastName.toString(16)}`;
     this.#known.set(key, name);
     return name;
   }
 
-  #event({ about, reason, message, type }: Emission, at: number, name: string): KubeObject {
-    const { metadata } = about.object;
-    const namespace = metadata.namespace ?? 'default';
+  #event({ kind, object, fieldPath, withoutUid, ...emission }: Emission, at: number, name: string): KubeObject {
+    const { metadata } = object;
     const stamp = this.#clock.seconds(at);
-    const involvedObject: Json = {
-      kind: about.kind,
-      ...(metadata.namespace === undefined ? {} : { namespace }),
-      name: metadata.name,
-      ...(about.withoutUid ? {} : { uid: metadata.uid }),
-      apiVersion: about.apiVersion,
-      ...(about.withoutUid ? {} : { resourceVersion: metadata.resourceVersion }),
-      ...(about.fieldPath === undefined ? {} : { fieldPath: about.fieldPath }),
-    };
+    const uid = this.#world.random.uuid();
     return {
-      metadata: { name, namespace, uid: this.#world.random.uuid(), creationTimestamp: this.#world.api.stamp() },
-      involvedObject,
-      reason,
-      message,
-      source: { component: this.#component, ...(this.#instance === '' ? {} : { host: this.#instance }) },
+      metadata: { name, namespace: metadata.namespace ?? 'default', uid, creationTimestamp: this.#world.api.stamp() },
+      involvedObject: {
+        kind,
+        name: metadata.name,
+        ...(withoutUid ? {} : { uid: metadata.uid }),
+        ...(fieldPath === undefined ? {} : { fieldPath }),
+      },
+      ...emission,
+      source: { component: this.#component },
       firstTimestamp: stamp,
       lastTimestamp: stamp,
       count: 1,
-      type: type ?? 'Normal',
-      eventTime: null,
       reportingComponent: this.#component,
-      reportingInstance: this.#instance,
     };
   }
 }

@@ -1,7 +1,6 @@
 /** What a correct trace of the story must conclude, if that is certain. Lists hold every correct answer. */
 import { untrueFindings } from './untrue-findings.ts';
-import type { Container } from './container.ts';
-import { signalNumbers } from './container.ts';
+import { signalNumbers, type Container } from './container.ts';
 import type { Facts } from './facts.ts';
 import type { World } from './world.ts';
 

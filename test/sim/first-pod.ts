@@ -1,7 +1,6 @@
 /** The pod of the story as the recording finds it. */
 import type { ContainerStatus, Pod } from './objects.ts';
-import type { PodTemplate } from './pod-object.ts';
-import { containerId, containerStatus, createdPod } from './pod-object.ts';
+import { containerId, createdPod, waitingStatus, type PodTemplate } from './pod-object.ts';
 import { bound, readyPod, starting } from './pod-start.ts';
 import type { ContainerStory } from './story.ts';
 import type { World } from './world.ts';
@@ -33,7 +32,6 @@ const states = {
     const end = (status: ContainerStatus): ContainerStatus => ({
       ...status,
       ready: false,
-      started: false,
       state: { terminated: terminated(0, created, status.containerID) },
     });
     const conditions = unready(pod, 'PodCompleted');
@@ -53,11 +51,10 @@ const states = {
 function withDown(world: World, pod: Pod, down: ContainerStory[], created: string): Pod {
   const mark = (status: ContainerStatus): ContainerStatus => {
     const state = down.find((container) => container.name === status.name)?.state;
-    if (state?.kind === 'waiting')
-      return containerStatus(world, status.name, { state: { waiting: { reason: state.reason } } });
+    if (state?.kind === 'waiting') return waitingStatus(status.name, state.reason);
     if (state?.kind !== 'crashed') return status;
     const end = { terminated: terminated(state.code, created, containerId(world)) };
-    return { ...status, ready: false, started: false, restartCount: 4, state: end, lastState: end };
+    return { ...status, ready: false, restartCount: 4, state: end, lastState: end };
   };
   const containerStatuses = pod.status.containerStatuses?.map(mark);
   return { ...pod, status: { ...pod.status, containerStatuses, conditions: unready(pod, 'ContainersNotReady') } };

@@ -1,8 +1,7 @@
 /** preStop (SIGNALS.md §2 S6): runs for at most the grace; only a failure is ever reported. */
 import type { Container } from './container.ts';
 import type { HookStory } from './story.ts';
-import type { Process } from './virtual-time.ts';
-import { until, sleep } from './virtual-time.ts';
+import { until, sleep, type Process } from './virtual-time.ts';
 import type { World } from './world.ts';
 
 export interface HookTruth {

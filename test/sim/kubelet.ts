@@ -6,19 +6,14 @@ import type { HookTruth } from './hook.ts';
 import { renewLease } from './lease.ts';
 import { LogStream } from './log-stream.ts';
 import type { KubeObject, Pod } from './objects.ts';
-import { acknowledged, finished, withoutLimits } from './pod-status.ts';
-import { probeReadiness } from './probe.ts';
-import { nodeName } from './pod-object.ts';
+import { acknowledged, finished, unreadySeen, withoutLimits } from './pod-status.ts';
 import type { ContainerStory } from './story.ts';
-import type { Process } from './virtual-time.ts';
-import { sleep } from './virtual-time.ts';
-import type { World } from './world.ts';
-import { draw } from './world.ts';
+import { sleep, type Process } from './virtual-time.ts';
+import { draw, type World } from './world.ts';
 
 export class Kubelet {
   readonly containers: Container[];
   readonly uid: string;
-  readonly podIp: string;
   readonly hooks = new Map<string, HookTruth>();
   /** ns: the first Killing, or the first look at a pod in which nothing runs. */
   noticedAt?: number;
@@ -29,12 +24,12 @@ export class Kubelet {
   /** ns: when the final status reached the API; unset if the object was gone by then. */
   finishedAt?: number;
   finalDeleteAt?: number;
-  probing = true;
   /** Each attempt to stop the pod; each starts a new grace period (s). */
   readonly stopAttempts: { at: number; grace: number }[] = [];
   #lastKnown: Pod;
   #events: EventRecorder;
   #smallestGrace = Infinity;
+  #probing = true;
   #working = false;
   #down = false;
   #streams: LogStream[] = [];
@@ -44,7 +39,6 @@ export class Kubelet {
     this.#world = world;
     this.#lastKnown = pod;
     this.uid = pod.metadata.uid;
-    this.podIp = pod.status.podIP ?? '';
     this.containers = world.story.containers.map((story) => new Container(world, story, runsAtFirst(world, story)));
     this.#events = this.#newRecorder();
     world.api.on('pods', (change, object) => this.#see(change, object));
@@ -79,8 +73,7 @@ export class Kubelet {
     this.#down = false;
     this.#events = this.#newRecorder();
     this.#smallestGrace = this.#current()?.metadata.deletionGracePeriodSeconds ?? Infinity;
-    const emission = { about: { kind: 'Node', apiVersion: 'v1', object: node, withoutUid: true } };
-    this.#events.emit({ ...emission, reason: 'Starting', message: 'Starting kubelet.' });
+    this.#events.emit('Node', node, 'Starting', 'Starting kubelet.', { withoutUid: true });
     this.#startProbes();
     this.#world.kubelet.spawn(renewLease(this.#world));
     const pod = this.#current();
@@ -92,7 +85,8 @@ export class Kubelet {
     if (reason === 'Killing' && !events.dropped.includes(reason) && trigger.kind !== 'namespace-deletion')
       this.firstSignAt ??= this.#world.time.now;
     const list = container.story.kind === 'sidecar' ? 'initContainers' : 'containers';
-    this.#post(reason, message, type, `spec.${list}{${container.story.name}}`);
+    const fieldPath = `spec.${list}{${container.story.name}}`;
+    this.#events.emit('Pod', this.#lastKnown, reason, message, { type, fieldPath });
   }
 
   /** A status patch; it is lost if the object is gone. */
@@ -105,7 +99,7 @@ export class Kubelet {
 
   #newRecorder(): EventRecorder {
     const { kubelet, clocks } = this.#world;
-    return new EventRecorder(this.#world, kubelet, clocks.node, 'kubelet', nodeName);
+    return new EventRecorder(this.#world, kubelet, clocks.node, 'kubelet');
   }
 
   #current(): Pod | undefined {
@@ -114,7 +108,25 @@ export class Kubelet {
 
   #startProbes(): void {
     for (const one of this.containers)
-      if (runsAtFirst(this.#world, one.story)) this.#world.kubelet.spawn(probeReadiness(this.#world, this, one));
+      if (runsAtFirst(this.#world, one.story)) this.#world.kubelet.spawn(this.#probeReadiness(one));
+  }
+
+  /** Probes continue during termination (S4) and are the only sign of a closed port. */
+  *#probeReadiness(container: Container): Process {
+    const { readiness, name } = container.story;
+    if (!readiness) return;
+    yield sleep(readiness.phaseMs);
+    let failures = 0;
+    while (this.#probing) {
+      failures = container.listening ? 0 : failures + 1;
+      if (failures > 0)
+        this.emit(container, 'Unhealthy', 'Readiness probe failed: connect: connection refused', 'Warning');
+      if (failures === readiness.failureThreshold) {
+        const now = this.#world.clocks.node.seconds(this.#world.time.now);
+        this.patch((pod) => unreadySeen(pod, name, now, this.#world.api.stamp()));
+      }
+      yield sleep(readiness.periodMs + this.#world.random.between(0, 1));
+    }
   }
 
   /** S1: the smallest grace period seen counts; a kill in progress does not notice a smaller one (trap 3). */
@@ -146,17 +158,18 @@ export class Kubelet {
       this.stopAttempts.push({ at: this.#world.time.now, grace });
       yield* killPod(this.#world, this, grace, failures < kubelet.failedKills); // S5 to S9
       if (failures >= kubelet.failedKills) break;
-      this.#post('FailedKillPod', failedKill(this.containers), 'Warning'); // S11
+      const message = failedKill(this.containers);
+      this.#events.emit('Pod', this.#lastKnown, 'FailedKillPod', message, { type: 'Warning' }); // S11
       yield sleep(this.#world.random.between(10_000, 15_000));
     }
     yield sleep(draw(this.#world, kubelet.sandboxMs)); // S10
-    this.probing = false;
+    this.#probing = false;
     yield* this.#finish();
   }
 
   #finishedBefore(): void {
     this.noticedAt ??= this.#world.time.now;
-    this.probing = false;
+    this.#probing = false;
   }
 
   /** S3: forced by the deletion; often after Killing. */
@@ -180,11 +193,6 @@ export class Kubelet {
     yield sleep(cleanup * 0.05);
     if (this.#current()) this.finalDeleteAt ??= this.#world.time.now;
     this.#world.api.deletePod(this.#lastKnown.metadata.name, 0, this.uid); // S15
-  }
-
-  #post(reason: string, message: string, type: 'Normal' | 'Warning', fieldPath?: string): void {
-    const about = { kind: 'Pod', apiVersion: 'v1', object: this.#lastKnown };
-    this.#events.emit({ about: fieldPath === undefined ? about : { ...about, fieldPath }, reason, message, type });
   }
 }
 

@@ -1,8 +1,7 @@
 /** The node's Lease: the kubelet renews it every ten seconds, whatever its pods do, unless it is frozen. */
 import { nodeName } from './pod-object.ts';
 import type { Json } from './rows.ts';
-import type { Process } from './virtual-time.ts';
-import { nanoseconds, sleep } from './virtual-time.ts';
+import { nanoseconds, sleep, type Process } from './virtual-time.ts';
 import type { World } from './world.ts';
 
 const renewalMs = 10_000;
@@ -56,7 +55,7 @@ const leaseAt = ({ clocks }: World, at: number): Json => ({
     namespace: 'kube-node-lease',
     uid: '00000000-0000-4000-8000-1ea5e0000000',
     resourceVersion: versionAt(at),
-    managedFields: [{ manager: 'kubelet', operation: 'Update', time: clocks.api.seconds(at) }],
+    managedFields: [{ manager: 'kubelet', time: clocks.api.seconds(at) }],
   },
-  spec: { holderIdentity: nodeName, leaseDurationSeconds: 40, renewTime: clocks.node.nanoseconds(at) },
+  spec: { renewTime: clocks.node.nanoseconds(at) },
 });

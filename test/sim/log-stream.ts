@@ -1,9 +1,7 @@
 /** `log?follow=true`: served by the kubelet, so it ends when the kubelet dies (SIGNALS.md §5, trap 36). */
 import type { Container } from './container.ts';
-import type { Process } from './virtual-time.ts';
-import { sleep, until } from './virtual-time.ts';
-import type { World } from './world.ts';
-import { draw } from './world.ts';
+import { sleep, until, type Process } from './virtual-time.ts';
+import { draw, type World } from './world.ts';
 
 export class LogStream {
   readonly #world: World;

@@ -1,14 +1,11 @@
 /** The node: its object, its faults, and the node controller that watches it (SIGNALS.md §2.2, trap 27). */
 import { EventRecorder } from './event-recorder.ts';
 import type { Kubelet } from './kubelet.ts';
-import type { KubeObject, Pod } from './objects.ts';
-import { isTerminal, managedBy, withCondition } from './objects.ts';
+import { isTerminal, managedBy, withCondition, type KubeObject, type Pod } from './objects.ts';
 import { nodeName } from './pod-object.ts';
 import type { FaultStory } from './story.ts';
-import type { Process } from './virtual-time.ts';
-import { nanoseconds, sleep } from './virtual-time.ts';
-import type { World } from './world.ts';
-import { fromTrigger } from './world.ts';
+import { nanoseconds, sleep, type Process } from './virtual-time.ts';
+import { fromTrigger, type World } from './world.ts';
 
 /** The node controller marks a node Unknown after this long without a heartbeat (its default). ms. */
 const nodeMonitorGraceMs = 50_000;
@@ -16,20 +13,10 @@ const nodeMonitorGraceMs = 50_000;
 const streamTimeoutMs = 42_000;
 
 export function createNode(world: World, created: string): KubeObject {
-  const ready = {
-    type: 'Ready',
-    status: 'True',
-    lastHeartbeatTime: created,
-    lastTransitionTime: created,
-    reason: 'KubeletReady',
-  };
   return world.api.put('nodes', {
     metadata: { name: nodeName, uid: world.random.uuid(), creationTimestamp: created },
     spec: {},
-    status: {
-      conditions: [{ ...ready, message: 'kubelet is posting ready status' }],
-      addresses: [{ type: 'InternalIP', address: '10.244.255.1' }],
-    },
+    status: { conditions: [readyCondition('True', 'KubeletReady', created)] },
   });
 }
 
@@ -68,7 +55,7 @@ export function* applyFault(world: World, kubelet: Kubelet, fault: FaultStory): 
   markPods(world, controller);
   if (forMs === Infinity) return;
   yield sleep(forMs - nodeMonitorGraceMs + world.random.between(2000, 10_000));
-  const posted = new EventRecorder(world, world.cluster, world.clocks.node, 'kubelet', nodeName);
+  const posted = new EventRecorder(world, world.cluster, world.clocks.node, 'kubelet');
   setReady(world, 'True', 'KubeletReady', posted);
 }
 
@@ -79,30 +66,30 @@ function setReady(world: World, status: 'True' | 'Unknown', reason: string, reco
   const node = world.api.get('nodes', nodeName);
   if (!node) return;
   const stamp = world.clocks.controller.seconds(world.time.now);
-  const condition = { type: 'Ready', status, lastHeartbeatTime: stamp, lastTransitionTime: stamp, reason };
   const taint = (effect: string) => ({ key: 'node.kubernetes.io/unreachable', effect, timeAdded: stamp });
   const spec = status === 'True' ? {} : { taints: [taint('NoSchedule'), taint('NoExecute')] };
-  const next = world.api.put('nodes', { ...node, spec, status: { ...node.status, conditions: [condition] } });
-  const reported = status === 'True' ? 'NodeReady' : 'NodeNotReady';
-  recorder.emit({
-    about: { kind: 'Node', apiVersion: 'v1', object: next },
-    reason: reported,
-    message: `Node ${nodeName} status is now: ${reported}`,
+  const next = world.api.put('nodes', {
+    ...node,
+    spec,
+    status: { ...node.status, conditions: [readyCondition(status, reason, stamp)] },
   });
+  const reported = status === 'True' ? 'NodeReady' : 'NodeNotReady';
+  recorder.emit('Node', next, reported, `Node ${nodeName} status is now: ${reported}`);
 }
+
+const readyCondition = (status: 'True' | 'Unknown', reason: string, lastTransitionTime: string) => ({
+  type: 'Ready',
+  status,
+  lastTransitionTime,
+  reason,
+});
 
 /** The node controller sets Ready=False itself: that says nothing about containers. */
 function markPods(world: World, controller: EventRecorder): void {
   const now = world.clocks.controller.seconds(world.time.now);
   for (const pod of world.api.all('pods') as unknown as Pod[]) {
     if (pod.spec.nodeName === undefined || isTerminal(pod)) continue;
-    const ready = {
-      type: 'Ready',
-      status: 'False',
-      observedGeneration: 1,
-      lastProbeTime: null,
-      lastTransitionTime: now,
-    } as const;
+    const ready = { type: 'Ready', status: 'False', lastTransitionTime: now } as const;
     const conditions = withCondition(pod.status.conditions ?? [], ready);
     const marked = managedBy(
       { ...pod, status: { ...pod.status, conditions } },
@@ -111,7 +98,6 @@ function markPods(world: World, controller: EventRecorder): void {
       'status',
     );
     world.api.put('pods', marked);
-    const about = { kind: 'Pod', apiVersion: 'v1', object: pod };
-    controller.emit({ about, reason: 'NodeNotReady', message: 'Node is not ready', type: 'Warning' });
+    controller.emit('Pod', pod, 'NodeNotReady', 'Node is not ready', { type: 'Warning' });
   }
 }

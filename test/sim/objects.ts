@@ -14,17 +14,12 @@ export interface Metadata {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   ownerReferences?: Json[];
-  generateName?: string;
   managedFields?: ManagedFields[];
 }
 
 interface ManagedFields {
   manager: string;
-  operation: 'Update';
-  apiVersion: string;
   time: string;
-  fieldsType: 'FieldsV1';
-  fieldsV1: Json;
   subresource?: string;
 }
 
@@ -37,12 +32,9 @@ export interface KubeObject {
 
 export interface Condition {
   type: string;
-  observedGeneration?: number;
   status: 'True' | 'False' | 'Unknown';
-  lastProbeTime: null;
   lastTransitionTime: string;
   reason?: string;
-  message?: string;
 }
 
 export interface ContainerStatus {
@@ -51,7 +43,6 @@ export interface ContainerStatus {
   lastState: Json;
   ready: boolean;
   restartCount: number;
-  started: boolean;
   containerID?: string;
   [field: string]: unknown;
 }
@@ -63,7 +54,6 @@ interface PodStatus {
   initContainerStatuses?: ContainerStatus[];
   containerStatuses?: ContainerStatus[];
   podIP?: string;
-  podIPs?: { ip: string }[];
   [field: string]: unknown;
 }
 
@@ -91,17 +81,9 @@ export function withCondition(conditions: readonly Condition[], next: Condition)
 
 /** The last write of a manager: `time` is the API server's (SIGNALS.md §4 "managedFields"). */
 export function managedBy(pod: Pod, manager: string, time: string, subresource?: string): Pod {
-  const entry: ManagedFields = {
-    manager,
-    operation: 'Update',
-    apiVersion: 'v1',
-    time,
-    fieldsType: 'FieldsV1',
-    fieldsV1: {},
-  };
   const others = (pod.metadata.managedFields ?? []).filter(
     (field) => field.manager !== manager || field.subresource !== subresource,
   );
-  const managedFields = [...others, subresource === undefined ? entry : { ...entry, subresource }];
+  const managedFields = [...others, subresource === undefined ? { manager, time } : { manager, time, subresource }];
   return { ...pod, metadata: { ...pod.metadata, managedFields } };
 }

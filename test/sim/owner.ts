@@ -2,21 +2,12 @@
 import { Deployment } from './deployment.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { firstPod } from './first-pod.ts';
-import type { Pod } from './objects.ts';
-import { isTerminal } from './objects.ts';
-import { nodeName } from './pod-object.ts';
+import { isTerminal, type Pod } from './objects.ts';
 import type { PodTemplate } from './pod-object.ts';
-import { readyPod, startPod } from './pod-start.ts';
-import type { Process } from './virtual-time.ts';
-import { sleep } from './virtual-time.ts';
+import { readyPod, startPod, type Recorders } from './pod-start.ts';
+import { sleep, type Process } from './virtual-time.ts';
 import { reference, report, statefulSetStatus, workload } from './workload-objects.ts';
 import type { World } from './world.ts';
-
-/** The recorders of Events about new pods. */
-export interface Recorders {
-  scheduler: EventRecorder;
-  kubelet: EventRecorder;
-}
 
 export interface Owner {
   deployment?: Deployment;
@@ -32,7 +23,7 @@ export function createOwner(world: World, created: string): Owner {
   const { cluster, kubelet, clocks } = world;
   const recorders = {
     scheduler: new EventRecorder(world, cluster, clocks.controller, 'default-scheduler'),
-    kubelet: new EventRecorder(world, kubelet, clocks.node, 'kubelet', nodeName),
+    kubelet: new EventRecorder(world, kubelet, clocks.node, 'kubelet'),
   };
   const template: PodTemplate = {
     name: pod.name,
@@ -47,8 +38,7 @@ export function createOwner(world: World, created: string): Owner {
   const set = world.api.put('statefulsets', workload(world, owner.name, { replicas: 1 }, template.labels));
   const owned = {
     ...template,
-    generateName: `${owner.name}-`,
-    ownerReferences: [reference('apps/v1', 'StatefulSet', set)],
+    ownerReferences: [reference('StatefulSet', set)],
   };
   const stored = store(owned);
   runStatefulSet(world, owner.name, owned, owner.readyAfterMs, recorders);
@@ -82,8 +72,7 @@ function ownedByJob(
 ): Owner {
   const job = world.api.put('jobs', workload(world, name, { completions: 1, parallelism: 1 }, template.labels));
   const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'job-controller');
-  const pod = store({ ...template, generateName: `${name}-`, ownerReferences: [reference('batch/v1', 'Job', job)] });
-  const about = { kind: 'Job', apiVersion: 'batch/v1', object: job };
+  const pod = store({ ...template, ownerReferences: [reference('Job', job)] });
   function* release(): Process {
     yield sleep(world.random.between(20, 200));
     world.api.removeFinalizers(pod.metadata.name);
@@ -97,7 +86,7 @@ function ownedByJob(
     if (current) world.api.put('jobs', { ...current, spec: { ...current.spec, suspend: true } });
     yield sleep(world.random.between(3, 10));
     world.api.deletePod(pod.metadata.name, null);
-    events.emit({ about, reason: 'SuccessfulDelete', message: `Deleted pod: ${pod.metadata.name}` });
+    events.emit('Job', job, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
   }
   return { pod, recorders, stopJob };
 }
@@ -118,12 +107,8 @@ function runStatefulSet(
     if (!set) return;
     if (create) {
       startPod(world, template, readyAfterMs, recorders);
-      const about = { kind: 'StatefulSet', apiVersion: 'apps/v1', object: set };
-      events.emit({
-        about,
-        reason: 'SuccessfulCreate',
-        message: `create Pod ${template.name} in StatefulSet ${name} successful`,
-      });
+      const message = `create Pod ${template.name} in StatefulSet ${name} successful`;
+      events.emit('StatefulSet', set, 'SuccessfulCreate', message);
     }
     const pods = (world.api.all('pods') as unknown as Pod[]).filter((pod) => pod.metadata.name === template.name);
     const living = pods.filter((pod) => !isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined);

@@ -10,7 +10,6 @@ const image = 'docker.io/local/busybox:1';
 export interface PodTemplate {
   name: string;
   labels: Record<string, string>;
-  generateName?: string;
   ownerReferences?: Json[];
   graceSeconds: number;
   containers: readonly ContainerStory[];
@@ -21,7 +20,6 @@ export function createdPod(world: World, template: PodTemplate): Pod {
   const { story, random, api } = world;
   const metadata: Metadata = {
     name: template.name,
-    ...(template.generateName === undefined ? {} : { generateName: template.generateName }),
     namespace: story.name,
     uid: random.uuid(),
     generation: 1,
@@ -29,7 +27,7 @@ export function createdPod(world: World, template: PodTemplate): Pod {
     labels: template.labels,
     ...(template.ownerReferences ? { ownerReferences: template.ownerReferences } : {}),
   };
-  return { metadata, spec: podSpec(template, story), status: { phase: 'Pending', qosClass: 'BestEffort' } };
+  return { metadata, spec: podSpec(template, story), status: { phase: 'Pending' } };
 }
 
 function podSpec(template: PodTemplate, story: Story): Pod['spec'] {
@@ -41,12 +39,6 @@ function podSpec(template: PodTemplate, story: Story): Pod['spec'] {
     containers: template.containers.filter((container) => container.kind === 'container').map(containerSpec),
     restartPolicy: story.owner.kind === 'job' ? 'Never' : 'Always',
     terminationGracePeriodSeconds: template.graceSeconds,
-    ...(story.pod.runtimeClass === undefined ? {} : { runtimeClassName: story.pod.runtimeClass }),
-    dnsPolicy: 'Default',
-    serviceAccountName: 'default',
-    schedulerName: 'default-scheduler',
-    priority: 0,
-    enableServiceLinks: true,
   };
 }
 
@@ -58,20 +50,14 @@ function containerSpec(container: ContainerStory): Json {
     image,
     command: ['/app'],
     ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }],
-    resources: {},
     ...(preStop ? { lifecycle: { preStop: handlers[preStop.kind](preStop) } } : {}),
-    ...(readiness ? { readinessProbe: probe(readiness.periodMs / 1000, readiness.failureThreshold) } : {}),
-    terminationMessagePath: '/dev/termination-log',
-    terminationMessagePolicy: 'File',
-    imagePullPolicy: 'Never',
+    ...(readiness ? { readinessProbe: probeOf(readiness) } : {}),
   };
 }
 
-const probe = (periodSeconds: number, failureThreshold: number): Json => ({
+const probeOf = ({ periodMs, failureThreshold }: NonNullable<ContainerStory['readiness']>): Json => ({
   tcpSocket: { port: 8080 },
-  timeoutSeconds: 1,
-  periodSeconds,
-  successThreshold: 1,
+  periodSeconds: periodMs / 1000,
   failureThreshold,
 });
 
@@ -82,19 +68,13 @@ const handlers: Record<HookStory['kind'], (hook: HookStory) => Json> = {
   tcpSocket: () => ({ tcpSocket: { port: 8080 } }),
 };
 
-export function containerStatus(world: World, name: string, part: Partial<ContainerStatus>): ContainerStatus {
-  return {
-    name,
-    state: {},
-    lastState: {},
-    ready: false,
-    restartCount: 0,
-    image,
-    imageID: `sha256:${'1c25127d'.repeat(8)}`,
-    started: false,
-    resources: {},
-    ...part,
-  };
-}
+/** A container that waits. */
+export const waitingStatus = (name: string, reason: string): ContainerStatus => ({
+  name,
+  state: { waiting: { reason } },
+  lastState: {},
+  ready: false,
+  restartCount: 0,
+});
 
 export const containerId = (world: World): string => `containerd://${world.random.hex(64)}`;

@@ -1,7 +1,6 @@
 /** What the kubelet writes into a pod's status (SIGNALS.md §2 S3, S12, S14). Pure. */
 import type { Container } from './container.ts';
-import type { Condition, ContainerStatus, Pod } from './objects.ts';
-import { conditionOf, managedBy, withCondition } from './objects.ts';
+import { conditionOf, managedBy, withCondition, type Condition, type ContainerStatus, type Pod } from './objects.ts';
 import type { Json } from './rows.ts';
 
 /** Prints a true time (ns) by the node's clock, in whole seconds. */
@@ -17,20 +16,13 @@ export function acknowledged(pod: Pod, now: string, stamp: string): Pod {
 }
 
 /** A readiness probe crossed its threshold. */
-export function readinessSeen(pod: Pod, name: string, ready: boolean, now: string, stamp: string): Pod {
-  const mark = (one: ContainerStatus): ContainerStatus => (one.name === name ? { ...one, ready } : one);
+export function unreadySeen(pod: Pod, name: string, now: string, stamp: string): Pod {
+  const mark = (one: ContainerStatus): ContainerStatus => (one.name === name ? { ...one, ready: false } : one);
   const status = { ...pod.status };
   if (status.containerStatuses) status.containerStatuses = status.containerStatuses.map(mark);
   if (status.initContainerStatuses) status.initContainerStatuses = status.initContainerStatuses.map(mark);
-  const unready = (status.containerStatuses ?? []).filter((one) => !one.ready).map((one) => one.name);
-  const parts = readyParts(unready.length === 0 ? {} : notReadyBecause(unready), unready.length === 0);
-  return written({ ...pod, status }, apply(pod, parts, now), {}, stamp);
+  return written({ ...pod, status }, apply(pod, unreadyParts('ContainersNotReady'), now), {}, stamp);
 }
-
-const notReadyBecause = (unready: string[]): Partial<Condition> => ({
-  reason: 'ContainersNotReady',
-  message: `containers with unready status: [${unready.join(' ')}]`,
-});
 
 /** S12: all containers in one patch; the phase depends on the exit codes of the main ones. */
 export function finished(pod: Pod, containers: readonly Container[], print: Print, now: string, stamp: string): Pod {
@@ -41,7 +33,7 @@ export function finished(pod: Pod, containers: readonly Container[], print: Prin
   const parts: ConditionPart[] = [
     { type: 'PodReadyToStartContainers', status: 'False' },
     { type: 'Initialized', status: 'True', ...(failed ? {} : { reason }) },
-    ...readyParts({ reason }, false),
+    ...unreadyParts(reason),
   ];
   const status = {
     phase: failed ? 'Failed' : 'Succeeded',
@@ -60,9 +52,9 @@ function ended(status: ContainerStatus, containers: readonly Container[], print:
   const container = containers.find((one) => one.story.name === status.name);
   const { exitAt, exitCode } = container?.truth ?? {};
   // A container that exited before the deletion keeps its state.
-  if (status.state.terminated !== undefined) return { ...status, ready: false, started: false };
+  if (status.state.terminated !== undefined) return { ...status, ready: false };
   if (!container || exitAt === undefined || container.story.app.lost)
-    return { ...status, ready: false, started: false, state: { terminated: unknownEnd } };
+    return { ...status, ready: false, state: { terminated: unknownEnd } };
   const running = status.state.running as { startedAt: string } | undefined;
   const terminated = {
     exitCode,
@@ -71,24 +63,23 @@ function ended(status: ContainerStatus, containers: readonly Container[], print:
     finishedAt: print(exitAt),
     containerID: status.containerID,
   };
-  return { ...status, ready: false, started: false, state: { terminated } };
+  return { ...status, ready: false, state: { terminated } };
 }
 
 /** S14: the container is lost, so the kubelet makes up an exit. */
 const unknownEnd = {
   exitCode: 137,
   reason: 'ContainerStatusUnknown',
-  message: 'The container could not be located when the pod was terminated',
   startedAt: null,
   finishedAt: null,
 };
 
-const readyParts = (why: Partial<Condition>, ready: boolean): ConditionPart[] =>
-  ['Ready', 'ContainersReady'].map((type) => ({ type, status: ready ? 'True' : 'False', ...why }));
+const unreadyParts = (reason: string): ConditionPart[] =>
+  ['Ready', 'ContainersReady'].map((type) => ({ type, status: 'False', reason }));
 
 function apply(pod: Pod, parts: readonly ConditionPart[], now: string): Condition[] {
   return parts.reduce<Condition[]>(
-    (conditions, part) => withCondition(conditions, { lastProbeTime: null, lastTransitionTime: now, ...part }),
+    (conditions, part) => withCondition(conditions, { lastTransitionTime: now, ...part }),
     pod.status.conditions ?? [],
   );
 }
@@ -97,9 +88,7 @@ function apply(pod: Pod, parts: readonly ConditionPart[], now: string): Conditio
 function written(pod: Pod, conditions: readonly Condition[], status: Json, stamp: string): Pod {
   const generation = pod.metadata.generation;
   const disruption = conditionOf(pod, 'DisruptionTarget');
-  const own = conditions
-    .filter((condition) => condition.type !== 'DisruptionTarget')
-    .map((condition) => ({ ...condition, observedGeneration: generation }));
+  const own = conditions.filter((condition) => condition.type !== 'DisruptionTarget');
   const merged = {
     ...pod.status,
     ...status,

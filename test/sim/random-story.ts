@@ -3,19 +3,19 @@ import { plainStory } from './plain-story.ts';
 import { randomContainers } from './random-containers.ts';
 import { Random } from './random.ts';
 import { resources } from './rows.ts';
-import type {
-  ClockName,
-  FaultStory,
-  LaterStory,
-  NetworkStory,
-  OwnerStory,
-  PodStory,
-  ServiceStory,
-  Span,
-  Story,
-  TriggerStory,
+import {
+  clockNames,
+  type ClockName,
+  type FaultStory,
+  type LaterStory,
+  type NetworkStory,
+  type OwnerStory,
+  type PodStory,
+  type ServiceStory,
+  type Span,
+  type Story,
+  type TriggerStory,
 } from './story.ts';
-import { clockNames } from './story.ts';
 
 interface RandomStoryOptions {
   /** The longest time from the kubelet's call to the runtime's signal. */

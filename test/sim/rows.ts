@@ -1,7 +1,6 @@
 /** The rows of a scenario, and the recorder that receives them: each stream keeps its order. */
 import type { Clock } from './clock.ts';
-import type { VirtualTime } from './virtual-time.ts';
-import { nanoseconds } from './virtual-time.ts';
+import { nanoseconds, type VirtualTime } from './virtual-time.ts';
 
 export const resources = [
   'pods',

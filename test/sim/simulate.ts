@@ -1,22 +1,19 @@
 /** Simulates a story: what a recorder would have written, what really happened, what a trace must conclude. Pure. */
 import { openStreams } from './client.ts';
-import type { Expected } from './expected.ts';
-import { expectedOf } from './expected.ts';
-import type { Facts } from './facts.ts';
-import { gatherFacts } from './facts.ts';
+import type { Container } from './container.ts';
+import { expectedOf, type Expected } from './expected.ts';
+import { gatherFacts, type Facts } from './facts.ts';
 import { Kubelet } from './kubelet.ts';
 import { applyFault, createNode } from './node.ts';
 import { runEndpoints } from './endpoints.ts';
 import { createOwner } from './owner.ts';
 import type { RecordedRow } from './rows.ts';
-import type { Story } from './story.ts';
+import type { StopSignal, Story } from './story.ts';
 import { doLater, pullTrigger } from './trigger.ts';
-import type { Truth } from './truth.ts';
-import { truthOf } from './truth.ts';
+import type { Truth } from '../../src/demo/scenario.ts';
 import { nanoseconds } from './virtual-time.ts';
 import { noteChangeTimes } from './change-times.ts';
-import type { World } from './world.ts';
-import { createWorld } from './world.ts';
+import { createWorld, type World } from './world.ts';
 
 export interface Simulation {
   /** What a recorder beside the cluster would write, line by line. */
@@ -65,4 +62,31 @@ function watchedUntil(world: World, facts: Facts): number {
   const exits = facts.containers.map(({ running, truth }) => (running ? Infinity : (truth.exitAt ?? 0)));
   const patience = nanoseconds((Math.max(2, world.story.pod.graceSeconds) + 2) * 1000);
   return Math.max(world.removed.at, Math.min(Math.max(...exits), world.removed.at + patience));
+}
+
+/** Signals as the runtime's log names them. */
+const signalNames: Record<StopSignal, string> = {
+  SIGTERM: 'terminated',
+  SIGINT: 'interrupt',
+  SIGQUIT: 'quit',
+  SIGHUP: 'hangup',
+  SIGUSR1: 'user defined signal 1',
+};
+
+/** In the form of the recordings' truth files: nanoseconds of the node's clock. */
+function truthOf(world: World, containers: readonly Container[]): Truth[] {
+  const print = (at: number): string => world.clocks.node.nanoseconds(at);
+  return containers.flatMap(({ story, truth }) => {
+    if (truth.requestedAt === undefined) return [];
+    const { signalAt, killAt, exitAt, exitCode } = truth;
+    return {
+      pod: world.story.pod.name,
+      container: story.name,
+      stop_requested: print(truth.requestedAt),
+      timeout_s: truth.timeoutSeconds ?? 0,
+      ...(signalAt === undefined ? {} : { stop_signal_sent: print(signalAt), signal: signalNames[story.stopSignal] }),
+      ...(killAt === undefined ? {} : { sigkill_sent: print(killAt) }),
+      ...(exitAt === undefined ? {} : { exited: print(exitAt), exit_status: exitCode ?? 0 }),
+    };
+  });
 }

@@ -45,7 +45,6 @@ export interface PodStory {
   /** The pod's state when the recording begins. */
   state: 'running' | 'unscheduled' | 'never-started' | 'finished';
   finalizers: string[];
-  runtimeClass?: string;
 }
 
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP' | 'SIGUSR1';

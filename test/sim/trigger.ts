@@ -1,18 +1,14 @@
 /** What deletes the pod, and the traces that it leaves (SIGNALS.md §4). */
-import { podPath, send, status } from './client.ts';
-import type { Answer } from './client.ts';
+import { podPath, send, status, type Answer } from './client.ts';
 import { EventRecorder } from './event-recorder.ts';
-import type { Condition, Pod } from './objects.ts';
-import { managedBy, withCondition } from './objects.ts';
+import { managedBy, withCondition, type Condition, type Pod } from './objects.ts';
 import type { Owner } from './owner.ts';
 import { createdPod, nodeName } from './pod-object.ts';
 import { bound } from './pod-start.ts';
 import type { Json } from './rows.ts';
 import type { LaterStory, TriggerStory } from './story.ts';
-import type { Process } from './virtual-time.ts';
-import { sleep, until } from './virtual-time.ts';
-import type { World } from './world.ts';
-import { fromTrigger } from './world.ts';
+import { sleep, until, type Process } from './virtual-time.ts';
+import { fromTrigger, type World } from './world.ts';
 
 type TriggerAction = (world: World, owner: Owner) => Process;
 
@@ -68,7 +64,7 @@ const triggerActions: Record<TriggerStory['kind'], TriggerAction> = {
     const { name } = world.story.pod;
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
     yield* send(world, 'POST', `${podPath(world)}/eviction`, body, () => {
-      disrupt(world, 'EvictionByEvictionAPI', 'Eviction API: evicting');
+      disrupt(world, 'EvictionByEvictionAPI');
       world.api.deletePod(name, null);
       return status(201, { code: 201 });
     });
@@ -84,26 +80,21 @@ const triggerActions: Record<TriggerStory['kind'], TriggerAction> = {
     });
     yield sleep(world.random.between(4, 12));
     const { namespace, name } = pod.metadata;
-    const about = { kind: 'Pod', apiVersion: 'v1', object: pod, withoutUid: true };
-    events.emit({ about, reason: 'TaintManagerEviction', message: `Marking for deletion Pod ${namespace}/${name}` });
-    yield* disruptThenDelete(world, 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint');
+    const message = `Marking for deletion Pod ${namespace}/${name}`;
+    events.emit('Pod', pod, 'TaintManagerEviction', message, { withoutUid: true });
+    yield* disruptThenDelete(world, 'DeletionByTaintManager');
   },
   'device-taint': function* (world, { pod }) {
     const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'device-taint-eviction-controller');
-    const about = { kind: 'Pod', apiVersion: 'v1', object: pod };
-    events.emit({ about, reason: 'DeviceTaintManagerEviction', message: 'Marking for deletion' });
-    yield* disruptThenDelete(
-      world,
-      'DeletionByDeviceTaintManager',
-      'Device Taint manager: deleting due to NoExecute taint',
-    );
+    events.emit('Pod', pod, 'DeviceTaintManagerEviction', 'Marking for deletion');
+    yield* disruptThenDelete(world, 'DeletionByDeviceTaintManager');
   },
   'pod-gc': function* (world) {
     // The machine is gone with everything that ran on it.
     for (const host of [world.kubelet, world.runtime, world.node, world.starter]) host.freeze(Infinity);
     world.api.remove('nodes', nodeName);
     yield sleep(world.random.between(5, 30));
-    disrupt(world, 'DeletionByPodGC', 'PodGC: node no longer exists', 'kube-controller-manager', 'Failed');
+    disrupt(world, 'DeletionByPodGC', 'kube-controller-manager', 'Failed');
     yield sleep(world.random.between(2, 8));
     world.api.deletePod(world.story.pod.name, 0);
   },
@@ -146,54 +137,33 @@ function* preempt(world: World, { pod, recorders }: Owner): Process {
     body: world.api.full('pods', world.api.put('pods', preemptor)),
   }));
   yield sleep(world.random.between(2, 4));
-  recorders.scheduler.emit({
-    about: { kind: 'Pod', apiVersion: 'v1', object: preemptor },
-    reason: 'FailedScheduling',
-    message: '0/1 nodes are available: 1 Insufficient cpu.',
-    type: 'Warning',
-  });
-  yield* disruptThenDelete(
-    world,
-    'PreemptionByScheduler',
-    'default-scheduler: preempting to accommodate a higher priority pod',
-    'kube-scheduler',
-  );
+  recorders.scheduler.emit('Pod', preemptor, 'FailedScheduling', '0/1 nodes are available: 1 Insufficient cpu.');
+  yield* disruptThenDelete(world, 'PreemptionByScheduler', 'kube-scheduler');
   world.api.put('pods', { ...preemptor, status: { ...preemptor.status, nominatedNodeName: nodeName } });
-  recorders.scheduler.emit({
-    about: { kind: 'Pod', apiVersion: 'v1', object: pod },
-    reason: 'Preempted',
-    message: `Preempted by pod ${preemptor.metadata.uid} on node ${nodeName}`,
-  });
+  const message = `Preempted by pod ${preemptor.metadata.uid} on node ${nodeName}`;
+  recorders.scheduler.emit('Pod', pod, 'Preempted', message);
   yield until(world.removed);
   yield sleep(world.random.between(2, 20));
   const waiting = world.api.pod(preemptor.metadata.name);
   if (waiting) world.api.put('pods', bound(waiting, world.api.stamp()));
 }
 
-function* disruptThenDelete(
-  world: World,
-  reason: string,
-  message: string,
-  manager = 'kube-controller-manager',
-): Process {
-  disrupt(world, reason, message, manager);
+function* disruptThenDelete(world: World, reason: string, manager = 'kube-controller-manager'): Process {
+  disrupt(world, reason, manager);
   yield sleep(world.random.between(2, 20));
   world.api.deletePod(world.story.pod.name, null);
 }
 
 /** Sets the DisruptionTarget condition. It has no manager if the eviction API writes it. */
-function disrupt(world: World, reason: string, message: string, manager?: string, phase?: string): void {
+function disrupt(world: World, reason: string, manager?: string, phase?: string): void {
   const pod = world.api.pod(world.story.pod.name);
   if (!pod) return;
   const clock = manager === undefined ? world.clocks.api : world.clocks.controller;
   const condition: Condition = {
     type: 'DisruptionTarget',
     status: 'True',
-    observedGeneration: pod.metadata.generation,
-    lastProbeTime: null,
     lastTransitionTime: clock.seconds(world.time.now),
     reason,
-    message,
   };
   const conditions = withCondition(pod.status.conditions ?? [], condition);
   const next = { ...pod, status: { ...pod.status, ...(phase === undefined ? {} : { phase }), conditions } };

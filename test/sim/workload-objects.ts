@@ -1,6 +1,5 @@
 /** ReplicaSets, Deployments, StatefulSets and Jobs as the API shows them. */
-import type { KubeObject, Pod } from './objects.ts';
-import { isReady, isTerminal } from './objects.ts';
+import { isReady, isTerminal, type KubeObject, type Pod } from './objects.ts';
 import type { Json } from './rows.ts';
 import type { World } from './world.ts';
 
@@ -39,32 +38,11 @@ export function workload(
   };
 }
 
-export const reference = (apiVersion: string, kind: string, object: KubeObject): Json => ({
-  apiVersion,
+export const reference = (kind: string, object: KubeObject): Json => ({
   kind,
   name: object.metadata.name,
   uid: object.metadata.uid,
   controller: true,
-  blockOwnerDeletion: true,
-});
-
-export const replicaSetStatus = ({ replicas, ready, terminating }: Counts, generation: number | undefined): Json => ({
-  replicas,
-  fullyLabeledReplicas: replicas,
-  readyReplicas: ready,
-  availableReplicas: ready,
-  terminatingReplicas: terminating,
-  observedGeneration: generation,
-});
-
-export const deploymentStatus = (counts: Counts, desired: number, generation: number | undefined): Json => ({
-  observedGeneration: generation,
-  replicas: counts.replicas,
-  updatedReplicas: counts.replicas,
-  readyReplicas: counts.ready,
-  availableReplicas: counts.ready,
-  ...(counts.ready < desired ? { unavailableReplicas: desired - counts.ready } : {}),
-  terminatingReplicas: counts.terminating,
 });
 
 export const statefulSetStatus = (pods: readonly Pod[], revision: string, generation: number | undefined): Json => ({
@@ -73,7 +51,6 @@ export const statefulSetStatus = (pods: readonly Pod[], revision: string, genera
   readyReplicas: pods.filter(isReady).length,
   currentRevision: revision,
   updateRevision: revision,
-  collisionCount: 0,
   availableReplicas: pods.filter((pod) => isReady(pod) && pod.metadata.deletionTimestamp === undefined).length,
 });
 

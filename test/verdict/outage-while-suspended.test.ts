@@ -1,8 +1,7 @@
 /** An outage that podexit slept through: both changes of the EndpointSlice arrive when it wakes, with the times of their writes. */
 import { expect, it } from 'vitest';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
-import type { Raw } from '../helpers/cases.ts';
-import { changesOf, editing, findingCodes, judged, recorded, stampOf } from '../helpers/cases.ts';
+import { changesOf, editing, findingCodes, judged, recorded, stampOf, type Raw } from '../helpers/cases.ts';
 
 /** Slices say when they were written, as those of a live server do. */
 const written = (slice: Raw, { at }: RawObservation): Raw => ({

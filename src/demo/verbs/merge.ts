@@ -122,7 +122,7 @@ export function serveChange(cluster: Playback, exchange: Call, kind: Kind): void
   exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
 }
 
-export function changedObject(before: KubeObject, exchange: Call): KubeObject {
+function changedObject(before: KubeObject, exchange: Call): KubeObject {
   return withGeneration(withIdentity(patched(before, exchange), before), before);
 }
 

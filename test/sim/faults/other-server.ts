@@ -5,7 +5,6 @@ import type { Playback } from '../../../src/demo/cluster.ts';
 import { failure, invalidOption, notFound, HttpError } from '../../../src/demo/data/status.ts';
 import { kindOf, type Kind } from '../../../src/demo/data/kinds.ts';
 import type { Call, MakeServer } from '../../../src/demo/http/exchange.ts';
-import { checkChange } from './validation.ts';
 
 export interface OtherServer {
   tls?: Tls;
@@ -67,7 +66,6 @@ export async function serveAsOther(
       'sendInitialEvents',
       'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
     );
-  checkChange(cluster, exchange);
   return (other.backends && proxied(cluster, exchange, other.backends)) ?? serve();
 }
 

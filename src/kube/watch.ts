@@ -10,7 +10,6 @@ import { delay } from './env.ts';
 import { selectors, type WatchTarget } from './resource-path.ts';
 import { isExecFailure, stopError, waitingReason } from './server-errors.ts';
 import {
-  doubtBookmark,
   initialPosition,
   reportList,
   type Health,
@@ -139,7 +138,6 @@ async function watchFrom(start: Start, context: StreamContext): Promise<AttemptE
   }
   if (response.status !== 200) {
     const refusal = readRefusal(response.status, await readJson(response.body, signal), response.headers);
-    doubtBookmark(position, refusal);
     if (initial && [400, 422].includes(response.status)) return noStreamingLists(cluster);
     return { kind: 'refused', refusal, verb: 'watch' };
   }

@@ -2,29 +2,26 @@ import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:http2';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { deletePod } from '../../src/kube/delete.ts';
 import { getObject } from '../../src/kube/get.ts';
-import { followLog } from './helpers/observed.ts';
-import { watchObjects } from './helpers/observed.ts';
-import { bookmark, connected, line, pod, serve, tempDir } from './helpers/api.ts';
+import { bookmark, connected, line, pod, tempDir } from './helpers/api.ts';
 import { certificates } from './helpers/certificates.ts';
-import type { Http2Api, Http2Handler } from './helpers/http2-api.ts';
+import type { Http2Handler } from './helpers/http2-api.ts';
 import { answer, freezable, serveHttp2 } from './helpers/http2-api.ts';
 import { testEnv } from './helpers/env.ts';
-import { all, kinds, stopping, take } from './helpers/take.ts';
+import { deleted, followLog, watchObjects } from './helpers/observed.ts';
+import { execCredential, execUser } from './helpers/plugin.ts';
+import { kinds, take } from './helpers/take.ts';
+import { serveTls } from './helpers/tls-api.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
 const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 5 };
 const terminating = pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' });
 
-const reach = (api: Pick<Http2Api, 'url' | 'cluster'>, options: Parameters<typeof connected>[1] = {}) =>
-  connected(api, { ...options, cluster: { ...api.cluster, ...options.cluster } });
-
 describe('if the server offers HTTP/2', () => {
   it('concurrent requests share one connection, and have the expected headers', async () => {
     const api = await serveHttp2((_, response) => answer(response, 200, pod('web', '1')));
-    const cluster = await reach(api, { user: { token: 'bearer-token' }, flags: { version: '1.2.3' } });
+    const cluster = await connected(api, { user: { token: 'bearer-token' }, flags: { version: '1.2.3' } });
     const answers = await Promise.all([1, 2, 3].map(() => getObject(cluster, path)));
     expect(answers.map(({ body }) => body)).toEqual([pod('web', '1'), pod('web', '1'), pod('web', '1')]);
     expect(api.asked.map(({ version, connection }) => [version, connection])).toEqual(Array(3).fill(['2.0', 1]));
@@ -46,25 +43,20 @@ describe('if the server offers HTTP/2', () => {
       ca: made.ca,
     });
     const credential = (cert: string) =>
-      JSON.stringify({
-        apiVersion: 'client.authentication.k8s.io/v1',
-        kind: 'ExecCredential',
-        status: { clientCertificateData: cert, clientKeyData: made.client.key },
-      });
+      execCredential({ clientCertificateData: cert, clientKeyData: made.client.key });
     const [first, then] = [join(folder, 'first'), join(folder, 'then')];
     await writeFile(first, credential(made.client.cert));
     // The same certificate with its chain counts as another identity.
     await writeFile(then, credential(`${made.client.cert}${made.ca}`));
-    const args = ['-c', `if [ -e ${folder}/ran ]; then cat ${then}; else touch ${folder}/ran; cat ${first}; fi`];
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args, interactiveMode: 'Never' };
-    const cluster = await reach(api, { user: { exec } });
+    const script = `if [ -e ${folder}/ran ]; then cat ${then}; else touch ${folder}/ran; cat ${first}; fi`;
+    const cluster = await connected(api, { user: execUser(script) });
     expect((await getObject(cluster, path)).status).toBe(200);
     expect(api.asked.map(({ connection }) => connection)).toEqual([1, 2]);
   });
 
   it('a token that no header can carry is refused before anything is sent', async () => {
     const api = await serveHttp2((_, response) => answer(response, 200, {}));
-    const cluster = await reach(api, { user: { token: 'canary\r\ninjected: yes' } });
+    const cluster = await connected(api, { user: { token: 'canary\r\ninjected: yes' } });
     const error: unknown = await getObject(cluster, path).catch((why: unknown) => why);
     expect(error).toMatchObject({ code: 'auth.unusable' });
     expect(String((error as Error).message)).not.toContain('canary');
@@ -75,7 +67,7 @@ describe('if the server offers HTTP/2', () => {
     const api = await serveHttp2((one, response) => void (one.path === path && answer(response, 200, {})), {
       settings: { maxConcurrentStreams: 2 },
     });
-    const cluster = await reach(api);
+    const cluster = await connected(api);
     await getObject(cluster, path);
     const stop = new AbortController();
     const held = [1, 2].map(() => cluster.stream({ method: 'GET', path: '/held', signal: stop.signal }));
@@ -88,20 +80,11 @@ describe('if the server offers HTTP/2', () => {
   it('a request can be aborted before the headers, and even before the connection', async () => {
     const stop = new AbortController();
     const api = await serveHttp2(() => stop.abort());
-    const cluster = await reach(api);
+    const cluster = await connected(api);
     const aborted = { name: 'AbortError' };
     await expect(getObject(cluster, path, { signal: stop.signal })).rejects.toMatchObject(aborted);
-    await expect(getObject(await reach(api), path, { signal: stop.signal })).rejects.toMatchObject(aborted);
+    await expect(getObject(await connected(api), path, { signal: stop.signal })).rejects.toMatchObject(aborted);
     expect(api.asked).toHaveLength(1);
-  });
-
-  it('--request-timeout is respected', async () => {
-    const api = await serveHttp2(() => undefined);
-    const cluster = await reach(api, { flags: { requestTimeoutMs: 80 } });
-    await expect(getObject(cluster, path)).rejects.toMatchObject({
-      code: 'server.unreachable',
-      message: expect.stringMatching(/0\.08 s/) as string,
-    });
   });
 
   it('an answer that is read slowly is throttled, and arrives completely', async () => {
@@ -115,7 +98,7 @@ describe('if the server offers HTTP/2', () => {
       };
       more();
     });
-    const flow = await (await reach(api)).stream({ method: 'GET', path });
+    const flow = await (await connected(api)).stream({ method: 'GET', path });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(written).toBeLessThan(32);
     let bytes = 0;
@@ -125,22 +108,16 @@ describe('if the server offers HTTP/2', () => {
 });
 
 describe('if the server does not offer HTTP/2', () => {
-  it('HTTP/1.1 is used, on the connection that was already made', async () => {
-    const { server, ca } = await certificates();
-    const api = await serve((_, response) => void response.end('{}'), server);
-    const cluster = await reach({
-      ...api,
-      cluster: { 'certificate-authority-data': Buffer.from(ca).toString('base64') },
-    });
-    await getObject(cluster, path);
+  it('HTTP/1.1 is used', async () => {
+    const api = await serveTls((_, response) => void response.end('{}'));
+    const cluster = await connected(api);
     await Promise.all([getObject(cluster, path), getObject(cluster, path)]);
-    expect(api.asked[0]?.connection).toBe(1);
-    expect(api.connections()).toBe(2);
+    expect(api.asked).toHaveLength(2);
   });
 
   it('HTTP/1.1 is used with DISABLE_HTTP2 too, as in kubectl', async () => {
     const api = await serveHttp2((_, response) => answer(response, 200, {}));
-    await getObject(await reach(api, { env: testEnv({ variables: { DISABLE_HTTP2: '1' } }) }), path);
+    await getObject(await connected(api, { env: testEnv({ variables: { DISABLE_HTTP2: '1' } }) }), path);
     expect(api.asked.map(({ version }) => version)).toEqual(['1.1']);
   });
 });
@@ -152,7 +129,7 @@ describe('an HTTP/2 connection that ends', () => {
         response.writeHead(200);
         response.write('{"kind":"Pod"}', () => (ending === 'gone' ? api.cut() : reset(response)));
       });
-      await expect(getObject(await reach(api), path)).rejects.toMatchObject({ code: 'server.unreachable' });
+      await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.unreachable' });
     }
   });
 
@@ -161,11 +138,7 @@ describe('an HTTP/2 connection that ends', () => {
       response.writeHead(200);
       response.write('2026-11-20T23:44:21.000000001Z hello\n', () => setTimeout(api.cut, 50));
     });
-    const log = followLog(
-      await reach(api),
-      { namespace: 'shop', pod: 'web', container: 'app' },
-      { signal: stopping() },
-    );
+    const log = followLog(await connected(api), { namespace: 'shop', pod: 'web', container: 'app' });
     expect((await take(log, 3)).at(-1)).toMatchObject({ kind: 'log-ended', clean: false });
   });
 
@@ -179,7 +152,7 @@ describe('an HTTP/2 connection that ends', () => {
         response.write(line('ADDED', pod('web', '1')) + bookmark('1', true), () => setTimeout(api.cut, 20));
       else response.write(line('MODIFIED', pod('web', '2')));
     });
-    const received = await take(watchObjects(await reach(api), pods, { signal: stopping() }), 3);
+    const received = await take(watchObjects(await connected(api), pods), 3);
     expect(kinds(received)).toEqual(['listed', 'synced', 'changed']);
     expect(seen).toEqual(['state', '1']);
   });
@@ -192,7 +165,7 @@ describe('an HTTP/2 connection that ends', () => {
       response.write('a');
       release.push(() => void response.end('b'));
     });
-    const cluster = await reach(api);
+    const cluster = await connected(api);
     const flow = await cluster.stream({ method: 'GET', path: '/held' });
     api.sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -210,7 +183,7 @@ describe('an HTTP/2 connection that ends', () => {
       if (++asked === 2) api.cut();
       else answer(response, 200, pod('web', String(one.connection)));
     });
-    const cluster = await reach(api);
+    const cluster = await connected(api);
     await getObject(cluster, path);
     expect((await getObject(cluster, path)).body).toEqual(pod('web', '2'));
   });
@@ -221,7 +194,7 @@ describe('an HTTP/2 connection that ends', () => {
       response.write(one.connection === 1 ? line('ADDED', pod('web', '1')) + bookmark('1', true) : '{}');
     });
     const network = await freezable(api);
-    const cluster = await reach({ ...network, cluster: api.cluster }, { env: testEnv() });
+    const cluster = await connected({ ...network, cluster: api.cluster }, { env: testEnv() });
     const flow = await cluster.stream({ method: 'GET', path });
     network.freeze();
     const read = async () => {
@@ -261,35 +234,19 @@ describe('a DELETE over HTTP/2', () => {
     expect(asked).toEqual(['DELETE', 'GET']);
     expect(received).toEqual(['requested', 'looked']);
   });
-
-  it('may have been executed if its connection broke: a GET decides, and it is sent again if it was not', async () => {
-    const { received, asked } = await deleting((nth, one, response, cut) => {
-      if (nth === 1) cut();
-      else answer(response, 200, one.method === 'GET' ? pod('web', '1') : terminating);
-    });
-    expect(asked).toEqual(['DELETE', 'GET', 'DELETE']);
-    expect(received).toEqual(['requested', 'requested', 'answered']);
-  });
 });
 
 /** Deletes while a stream is open, so that a GOAWAY can include one of the two requests and exclude the other. */
-async function deleting(
-  handler: (
-    nth: number,
-    asked: Parameters<Http2Handler>[0],
-    response: Parameters<Http2Handler>[1],
-    cut: () => void,
-  ) => void,
-) {
+async function deleting(handler: (nth: number, ...of: Parameters<Http2Handler>) => void) {
   let nth = 0;
-  const api = await serveHttp2((one, response) => {
-    if (one.path === '/held') return void response.writeHead(200);
-    handler(++nth, one, response, api.cut);
+  const api = await serveHttp2((one, response, request) => {
+    if (one.path === '/held') response.writeHead(200);
+    else handler(++nth, one, response, request);
   });
-  const cluster = await reach(api, { env: testEnv({ speed: 100 }) });
+  const cluster = await connected(api, { env: testEnv({ speed: 100 }) });
   const held = cluster.stream({ method: 'GET', path: '/held' }).catch(() => undefined);
   while (api.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  const received = kinds(await all(deletePod(cluster, target, { signal: stopping() })));
+  const received = kinds(await deleted(cluster, target));
   cluster.close();
   await held;
   const about = api.asked.filter((one) => one.path !== '/held');

@@ -6,8 +6,9 @@ import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { choose } from '../../src/kube/kubeconfig/choose.ts';
 import { parsed } from './helpers/kubeconfig.ts';
-import { connected, json, serve, tempDir } from './helpers/api.ts';
+import { connected, json, tempDir } from './helpers/api.ts';
 import { certificates } from './helpers/certificates.ts';
+import { execUser } from './helpers/plugin.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 type Flags = Partial<ConnectOptions>;
@@ -23,75 +24,46 @@ function chosen(user: object, flags: Flags = {}, more: object = {}) {
   return choose({ kubeconfig: parsed(text, '/c'), files: ['/c'] }, { version: '0', ...flags });
 }
 
-const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', interactiveMode: 'Never' };
+const { exec } = execUser('exit 1');
 const basic = { username: 'u', password: 'p' };
 const data = 'Zm9v';
+const contradictory = 'kubeconfig.contradictory';
 
-describe('contradictory settings', () => {
-  it.each<[string, object, Flags]>([
-    ['a token beside basic authentication', { token: 't', ...basic }, {}],
-    ['a token beside a password alone', { token: 't', password: 'p' }, {}],
-    ['a token file beside basic authentication', { tokenFile: 't', ...basic }, {}],
-    ['--username over a token', { token: 't' }, { username: 'u' }],
-    ['--password over a token', { token: 't' }, { password: 'p' }],
-    ['--token over basic authentication', basic, { token: 't' }],
-    ['--token beside --username', {}, { token: 't', ...basic }],
-    ['a plugin beside an auth-provider', { exec, 'auth-provider': { name: 'oidc' } }, {}],
-    ['a certificate as file and as data', { 'client-certificate': 'c', 'client-certificate-data': data }, {}],
-    ['a key as file and as data', { 'client-certificate': 'c', 'client-key': 'k', 'client-key-data': data }, {}],
-  ])('%s', (_, user, flags) =>
-    expect(() => chosen(user, flags)).toThrow(
-      expect.objectContaining({ code: 'kubeconfig.contradictory', exitCode: 1 }) as Error,
-    ),
+it.each<[string, code: string, user: object, Flags?, cluster?: object]>([
+  ['a token beside basic authentication', contradictory, { token: 't', ...basic }],
+  ['a token file beside basic authentication', contradictory, { tokenFile: 't', ...basic }],
+  ['--password over a token', contradictory, { token: 't' }, { password: 'p' }],
+  ['--token over basic authentication', contradictory, basic, { token: 't' }],
+  ['a plugin beside an auth-provider', contradictory, { exec, 'auth-provider': { name: 'oidc' } }],
+  ['a certificate twice', contradictory, { 'client-certificate': 'c', 'client-certificate-data': data }],
+  ['a key twice', contradictory, { 'client-certificate': 'c', 'client-key': 'k', 'client-key-data': data }],
+  ['an authority twice', contradictory, {}, {}, { 'certificate-authority': 'c', 'certificate-authority-data': data }],
+  ['a certificate without its key', 'kubeconfig.no-client-key', { 'client-certificate-data': data }],
+  ['a certificate of a flag without its key', 'kubeconfig.no-client-key', { token: 't' }, { clientCertificate: 'c' }],
+])('%s is refused', (_, code, user, flags, cluster) =>
+  expect(() => chosen(user, flags, cluster)).toThrow(expect.objectContaining({ code, exitCode: 1 }) as Error),
+);
+
+it('a current context that does not exist is refused, even if flags replace all of it', () => {
+  const kubeconfig = parsed('current-context: gone\nclusters: [{name: c, cluster: {server: "https://c"}}]', '/c');
+  expect(() => choose({ kubeconfig, files: ['/c'] }, { version: '0', cluster: 'c', server: 'https://h' })).toThrow(
+    expect.objectContaining({ code: 'kubeconfig.unknown-context' }) as Error,
   );
-
-  it('an authority as a file and as data', () =>
-    expect(() => chosen({}, {}, { 'certificate-authority': 'c', 'certificate-authority-data': data })).toThrow(
-      expect.objectContaining({ code: 'kubeconfig.contradictory' }) as Error,
-    ));
-
-  it.each<[string, object, Flags]>([
-    ['of a file', { 'client-certificate': 'c', token: 't' }, {}],
-    ['of data', { 'client-certificate-data': data }, {}],
-    ['of a flag', { token: 't' }, { clientCertificate: 'c' }],
-  ])('a client certificate without its key, %s', (_, user, flags) =>
-    expect(() => chosen(user, flags)).toThrow(
-      expect.objectContaining({ code: 'kubeconfig.no-client-key', exitCode: 1 }) as Error,
-    ),
-  );
-
-  it.each<[string, Flags]>([
-    ['alone', {}],
-    ['beside --server', { server: 'https://h' }],
-    ['beside --cluster and --user', { cluster: 'c', user: 'u' }],
-  ])('a current context that does not exist, %s', (_, flags) => {
-    const text = 'current-context: gone\nclusters: [{name: c, cluster: {server: "https://c"}}]\nusers: [{name: u}]';
-    expect(() => choose({ kubeconfig: parsed(text, '/c'), files: ['/c'] }, { version: '0', ...flags })).toThrow(
-      expect.objectContaining({ code: 'kubeconfig.unknown-context' }) as Error,
-    );
-  });
 });
 
-describe('a flag replaces a setting of the kubeconfig', () => {
-  it.each<[string, object, Flags, object]>([
-    ['a token', { token: 'old' }, { token: 'new' }, { token: 'new' }],
-    ['a user name', basic, { username: 'new' }, { username: 'new', password: 'p' }],
-    ['a password', basic, { password: 'new' }, { username: 'u', password: 'new' }],
-    ['a token instead of a plugin, which does not run', { exec }, { token: 't' }, { token: 't' }],
-    [
-      'a certificate and its key, data or file',
-      { 'client-certificate-data': data, 'client-key-data': data },
-      { clientCertificate: '/c', clientKey: '/k' },
-      { clientCertificate: '/c', clientKey: '/k' },
-    ],
-  ])('%s', (_, user, flags, left) => expect(chosen(user, flags).user).toMatchObject(left));
-
-  it('certificate files in flags replace certificate data', () => {
-    const own = { 'client-certificate-data': data, 'client-key-data': data };
-    const { user } = chosen(own, { clientCertificate: '/c', clientKey: '/k' });
-    expect(user).toEqual({ clientCertificate: '/c', clientKey: '/k' });
-  });
-});
+it.each<[string, object, Flags, object]>([
+  ['a token', { token: 'old' }, { token: 'new' }, { token: 'new' }],
+  ['a user name', basic, { username: 'new' }, { username: 'new', password: 'p' }],
+  ['a token instead of a plugin, which does not run', { exec }, { token: 't' }, { token: 't' }],
+  [
+    'a certificate and its key',
+    { 'client-certificate-data': data, 'client-key-data': data },
+    { clientCertificate: '/c', clientKey: '/k' },
+    { clientCertificate: '/c', clientCertificateData: undefined, clientKey: '/k', clientKeyData: undefined },
+  ],
+])('a flag replaces a setting of the kubeconfig: %s', (_, user, flags, left) =>
+  expect(chosen(user, flags).user).toMatchObject(left),
+);
 
 describe('several credentials that do not contradict each other', () => {
   const seen = async (user: object, flags: Flags = {}) => {
@@ -110,15 +82,9 @@ describe('several credentials that do not contradict each other', () => {
   it('a client certificate wins over a plugin, which does not run then', async () => {
     const { directory } = await certificates();
     const files = { 'client-certificate': join(directory, 'client.crt'), 'client-key': join(directory, 'client.key') };
-    expect(await seen({ ...files, exec: { ...exec, command: 'false' } })).toBeUndefined();
+    expect(await seen({ ...files, exec })).toBeUndefined();
   });
 
   it('a key without a certificate is ignored, and its file is not read', async () =>
     expect(await seen({ token: 'abcd', 'client-key': '/nowhere/key' })).toBe('Bearer abcd'));
-
-  it('a token file and a user name contradict each other only with TLS', async () => {
-    const api = await serve((_, response) => json(response, 200, {}));
-    const cluster = await connected(api, { user: { tokenFile: '/nowhere/token', ...basic } });
-    expect((await getObject(cluster, '/x')).status).toBe(200);
-  });
 });

@@ -1,49 +1,32 @@
 /** Environment variables that only Node reads, unlike kubectl: none of them may change which servers are trusted. */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { podexit } from '../helpers/built.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
-import { connected, json, tempDir } from './helpers/api.ts';
-import { certificates } from './helpers/certificates.ts';
+import { connected, json, kubeconfigFile } from './helpers/api.ts';
+import { certificates, trusting } from './helpers/certificates.ts';
 import { serveHttp2 } from './helpers/http2-api.ts';
 import { testEnv } from './helpers/env.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 const user = { token: 'token-1234' };
 const ok = async () => await serveTls((_, response) => json(response, 200, {}));
-const authorityData = (pem: string) => ({ 'certificate-authority-data': Buffer.from(pem).toString('base64') });
 /** An authority that has not signed the certificate of any server in these tests. */
-const unrelatedAuthority = () => authorityData(selfSigned().cert);
+const unrelatedAuthority = () => trusting(selfSigned().cert);
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
   afterEach(() => void delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']);
-  const untrusted = { code: 'server.untrusted' };
-
   it.each([
-    ['with the authority of the kubeconfig', unrelatedAuthority()],
-    ['without one', {}],
-  ])('does not disable the verification of the server, %s', async (_, cluster) => {
+    ['with the authority of the kubeconfig', unrelatedAuthority(), {}],
+    ['without one', {}, {}],
+    ['with DISABLE_HTTP2', unrelatedAuthority(), { DISABLE_HTTP2: '1' }],
+  ])('does not disable the verification of the server, %s', async (_, cluster, variables) => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-    const api = await ok();
-    await expect(getObject(await connected({ url: api.url }, { cluster, user }), '/x')).rejects.toMatchObject(
-      untrusted,
-    );
-    expect(api.asked).toEqual([]);
-  });
-
-  it('does not disable it over HTTP/2 and with DISABLE_HTTP2 either', async () => {
-    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-    const api = await serveHttp2((_, response) => response.end());
-    const both: Record<string, string>[] = [{}, { DISABLE_HTTP2: '1' }];
-    for (const env of both) {
-      const cluster = await connected(
-        { url: api.url },
-        { cluster: unrelatedAuthority(), user, env: testEnv({ variables: env }) },
-      );
-      await expect(getObject(cluster, '/x')).rejects.toMatchObject(untrusted);
-    }
+    const { url, asked } = await serveHttp2((__, response) => response.end());
+    const connecting = connected({ url }, { cluster, user, env: testEnv({ variables }) });
+    await expect(getObject(await connecting, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
+    expect(asked).toEqual([]);
   });
 
   it('does not change insecure-skip-tls-verify of the kubeconfig', async () => {
@@ -54,19 +37,11 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
 });
 
 describe('the built command with a variable of Node', () => {
-  async function kubeconfig(url: string, cluster: object): Promise<string> {
-    const file = join(await tempDir(), 'config');
-    const config = {
-      'current-context': 'c',
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
-      clusters: [{ name: 'c', cluster: { server: url, ...cluster } }],
-      users: [{ name: 'c', user }],
-    };
-    await writeFile(file, JSON.stringify(config));
-    return file;
-  }
   const run = async (url: string, cluster: object, env: Record<string, string>, ...more: string[]) =>
-    podexit(['web', '--no-config', '--kubeconfig', await kubeconfig(url, cluster), ...more], env);
+    podexit(
+      ['web', '--no-config', '--kubeconfig', await kubeconfigFile({ server: url, ...cluster }, user), ...more],
+      env,
+    );
 
   it.each([
     ['NODE_TLS_REJECT_UNAUTHORIZED', () => '0'],

@@ -1,6 +1,5 @@
 /** The small kubeconfig reader returns the same as the YAML library, or undefined. */
 import fc from 'fast-check';
-import { dump } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { readPlainYaml } from '../../src/kube/kubeconfig/plain-yaml.ts';
 import { readYaml } from '../../src/kube/kubeconfig/yaml.ts';
@@ -58,77 +57,39 @@ describe('the small YAML reader', () => {
   });
 
   it.each([
-    ['an anchor', 'a: &b c'],
-    ['an alias', 'a: *b'],
-    ['a comment', 'a: b # c'],
-    ['a merge key', '<<: a'],
-    ['a flow mapping', 'a: {b: c}'],
-    ['a block text', 'a: |\n  b'],
-    ['a second document', 'a: b\n---\nc: d'],
-    ['a number', 'a: 7'],
-    ['a word that is not text', 'a: no'],
-    ['an escape', String.raw`a: "\u0041"`],
-    ['a value on two lines', 'a: b\n  c'],
-    ['a duplicate key', 'a: b\na: c'],
-    ['a tab', 'a:\tb'],
-    ['letters beyond ASCII', 'a: ä'],
-    ['a list in a list', 'a:\n- - b'],
-    ['a line without a key', 'a: b\nc'],
-    ['lists and keys mixed', 'a: b\n- c'],
-    ['nothing', ''],
-  ])('leaves %s to the library', (_, text) => {
-    expect(readPlainYaml(text)).toBeUndefined();
-  });
-
-  it('never returns anything else than the library', () => {
-    const word = fc.constantFrom(
-      'a',
-      'name',
-      'user',
-      'v1',
-      'https://h:6443',
-      'y',
-      'No',
-      '0x1',
-      '1.5',
-      'b c',
-      '',
-      '~',
-      'a:',
-      '-',
-      '=',
-      'e1',
-      'NaN',
-      '.inf',
-    );
-    const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
-      node: fc.oneof(
-        { maxDepth: 4 },
-        word,
-        fc.boolean(),
-        fc.constant(null),
-        fc.integer(),
-        fc.array(tie('node'), { maxLength: 3 }),
-        fc.dictionary(word, tie('node'), { maxKeys: 4 }),
-      ),
-    })).node;
-    fc.assert(
-      fc.property(value, fc.boolean(), (one, isFlat) => expectTheSame(dump(one, { seqNoIndent: isFlat }))),
-      { numRuns: 2000 },
-    );
-  });
+    'a: &b c',
+    'a: b # c',
+    'a: {b: c}',
+    'a: |\n  b',
+    'a: b\n---\nc: d',
+    'a: 7',
+    'a: no',
+    'a: b\n  c',
+    'a: b\na: c',
+    '',
+  ])('leaves %j to the library', (text) => expect(readPlainYaml(text)).toBeUndefined());
 
   it('never returns anything else than the library for a damaged kubeconfig', () => {
     const lines = written.split('\n');
+    const odd = ['- a', '  - a', 'a:', '   b: c', 'no: yes', 'a: b:', "a: 'b", '? a', 'a: - b', '- - b', 'a', '<<: a'];
+    odd.push(
+      'a: 0x1',
+      'a: 1.5',
+      'a: ~',
+      'a: =',
+      'a: NaN',
+      'a: .inf',
+      'a:\tb',
+      'a: ä',
+      'a: *b',
+      String.raw`a: "\u0041"`,
+    );
     const damage = fc.record({
       at: fc.nat(lines.length - 1),
       take: fc.nat(2),
-      put: fc.array(
-        fc.constantFrom(...lines, '- a', '  - a', 'a:', '   b: c', 'no: yes', 'a: b:', "a: 'b", '? a', 'a: - b'),
-        {
-          maxLength: 2,
-        },
-      ),
+      put: fc.array(fc.constantFrom(...lines, ...odd), {
+        maxLength: 2,
+      }),
       indent: fc.nat(5),
     });
     fc.assert(
@@ -139,7 +100,7 @@ describe('the small YAML reader', () => {
         );
         expectTheSame(damaged.join('\n'));
       }),
-      { numRuns: 3000 },
+      { numRuns: 5000 },
     );
   });
 });

@@ -1,14 +1,12 @@
 /** kubectl's settings file (kuberc) decides whether the credential plugin of a kubeconfig may run: kubectl 1.35, KEP-3104. */
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../src/kube/connect.ts';
+import { expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
-import { json, tempDir } from './helpers/api.ts';
+import { connected, json, tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
+import { execCredential, execUser } from './helpers/plugin.ts';
 import { serveTls } from './helpers/tls-api.ts';
-
-const version = 'client.authentication.k8s.io/v1';
 
 interface Setting {
   /** The text of ~/.kube/kuberc; undefined: there is none. */
@@ -24,27 +22,11 @@ async function request({ kuberc, command = () => 'login', variables = () => ({})
   const home = await tempDir();
   const api = await serveTls((_, response) => json(response, 200, {}));
   await mkdir(join(home, '.kube'));
-  await mkdir(join(home, 'bin'));
-  const plugin = join(home, 'bin', 'login');
-  const answer = `{"apiVersion":"${version}","kind":"ExecCredential","status":{"token":"t-1234"}}`;
-  await writeFile(plugin, `#!/bin/sh\necho '${answer}'\n`);
-  await chmod(plugin, 0o755);
+  await writeFile(join(home, 'login'), `#!/bin/sh\necho '${execCredential({ token: 't-1234' })}'\n`, { mode: 0o755 });
   if (kuberc !== undefined) await writeFile(join(home, '.kube', 'kuberc'), kuberc);
-  const config = join(home, 'config');
-  const exec = { apiVersion: version, command: command(home), interactiveMode: 'Never' };
-  await writeFile(
-    config,
-    JSON.stringify({
-      'current-context': 'c',
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-      clusters: [{ name: 'c', cluster: { server: api.url, ...api.cluster } }],
-      users: [{ name: 'u', user: { exec } }],
-    }),
-  );
-  const env = testEnv({ variables: { HOME: home, PATH: `${join(home, 'bin')}:/usr/bin:/bin`, ...variables(home) } });
-  const cluster = await connect({ kubeconfig: config, version: '0', kuberc: flag?.(home) }, env);
-  onTestFinished(() => cluster.close());
-  await getObject(cluster, '/a');
+  const env = testEnv({ variables: { HOME: home, PATH: `${home}:/usr/bin:/bin`, ...variables(home) } });
+  const user = execUser('', { command: command(home) });
+  await getObject(await connected(api, { user, env, flags: { kuberc: flag?.(home) } }), '/a');
   expect(api.asked[0]?.headers.authorization).toBe('Bearer t-1234');
 }
 
@@ -56,18 +38,15 @@ const policy = (name: string, ...entries: string[]): string =>
 it.each<[string, Setting]>([
   ['there is no settings file', {}],
   ['the settings file has no policy', { kuberc: 'kind: Preference\n' }],
-  ['the policy allows all', { kuberc: policy('AllowAll') }],
   ['the list has its name', { kuberc: policy('Allowlist', 'name: other', 'name: login') }],
   ['the list has its command, as kubectl 1.36 writes it', { kuberc: policy('Allowlist', 'command: login') }],
   [
     'the list has the name that is found in PATH at the place of its command',
-    { kuberc: policy('Allowlist', 'name: login'), command: (home) => join(home, 'bin', 'login') },
+    { kuberc: policy('Allowlist', 'name: login'), command: (home) => join(home, 'login') },
   ],
   ['KUBERC switches the file off', { kuberc: policy('DenyAll'), variables: () => ({ KUBERC: 'off' }) }],
   ['its feature is switched off', { kuberc: policy('DenyAll'), variables: () => ({ KUBECTL_KUBERC: 'false' }) }],
-])('runs the credential plugin if %s', async (_, setting) => {
-  await request(setting);
-});
+])('runs the credential plugin if %s', (_, setting) => request(setting));
 
 it.each<[string, Setting]>([
   ['the policy denies all', { kuberc: policy('DenyAll') }],

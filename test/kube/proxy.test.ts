@@ -5,46 +5,35 @@ import net from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { proxyFor } from '../../src/kube/http/proxy.ts';
-import { certificates } from './helpers/certificates.ts';
-import { connected, json, serve } from './helpers/api.ts';
+import { connected, json } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
+import { serveTls } from './helpers/tls-api.ts';
 
 describe('the proxy of the environment', () => {
   const env = { HTTPS_PROXY: 'http://proxy:3128', HTTP_PROXY: 'http://plain:3128' };
-  const cases: [server: string, noProxy: string, proxy: string | undefined][] = [
+  it.each<[server: string, noProxy: string, proxy: string | undefined]>([
     ['https://api.example.com:6443', '', 'http://proxy:3128'],
     ['http://api.example.com', '', 'http://plain:3128'],
-    ['https://api.example.com', 'example.com', undefined],
+    ['https://API.example.com', ' other , Example.COM ', undefined],
     ['https://example.com', 'example.com', undefined],
     ['https://notexample.com', 'example.com', 'http://proxy:3128'],
-    ['https://api.example.com', '.example.com', undefined],
     ['https://example.com', '.example.com', 'http://proxy:3128'],
     ['https://api.example.com', '*.example.com', undefined],
-    ['https://API.example.com', ' other , Example.COM ', undefined],
     ['https://api.example.com:6443', 'example.com:6443', undefined],
     ['https://api.example.com:6443', 'example.com:443', 'http://proxy:3128'],
     ['https://10.1.2.3:6443', '10.0.0.0/8', undefined],
     ['https://11.1.2.3:6443', '10.0.0.0/8', 'http://proxy:3128'],
-    ['https://10.1.2.3', '10.1.2.3', undefined],
     ['https://[fd00::1]:6443', 'fd00::/8', undefined],
-    ['https://[fd00::1]:6443', '[fd00::1]:6443', undefined],
-    ['https://[fd00::1]:6443', 'FD00:0::1', undefined],
+    ['https://[fd00::1]:6443', '[fd00:0::1]:6443', undefined],
     ['https://api.example.com', '10.0.0.0/8,bad/99', 'http://proxy:3128'],
     ['https://anything', '*', undefined],
     ['https://localhost:6443', '', undefined],
-    ['https://127.0.0.1:6443', '', undefined],
     ['https://127.8.8.8', '', undefined],
     ['https://[::1]:6443', '', undefined],
-  ];
-
-  it.each(cases)('for %s with NO_PROXY %j is %s', (server, noProxy, proxy) => {
+  ])('for %s with NO_PROXY %j is %s', (server, noProxy, proxy) => {
     expect(proxyFor(new URL(server), { ...env, NO_PROXY: noProxy })).toBe(proxy);
     const lower = { https_proxy: env.HTTPS_PROXY, http_proxy: env.HTTP_PROXY, no_proxy: noProxy };
     expect(proxyFor(new URL(server), lower)).toBe(proxy);
-  });
-
-  it('is undefined without variables', () => {
-    expect(proxyFor(new URL('https://api.example.com'), {})).toBeUndefined();
   });
 });
 
@@ -99,98 +88,58 @@ async function listen(server: net.Server): Promise<string> {
 }
 
 describe('a request through a proxy', () => {
+  const ok = async () => await serveTls((_, response) => json(response, 200, {}));
+
   it('is tunnelled through proxy-url even to localhost, with the credentials of the proxy', async () => {
-    const { ca, server } = await certificates();
-    const api = await serve((_, response) => json(response, 200, {}), server);
+    const api = await ok();
     const proxy = await httpProxy();
-    const cluster = await connected(api, {
-      cluster: {
-        'proxy-url': proxy.url.replace('http://', 'http://user:proxy-secret@'),
-        'certificate-authority-data': Buffer.from(ca).toString('base64'),
-      },
-    });
+    const proxyUrl = proxy.url.replace('http://', 'http://user:proxy-secret@');
+    const cluster = await connected(api, { cluster: { 'proxy-url': proxyUrl } });
     expect((await getObject(cluster, '/x')).status).toBe(200);
     expect((await getObject(cluster, '/y')).status).toBe(200);
-    expect(proxy.tunnels).toEqual([
-      {
-        target: api.url.slice('https://'.length),
-        authorization: `Basic ${Buffer.from('user:proxy-secret').toString('base64')}`,
-      },
-    ]);
+    const authorization = `Basic ${Buffer.from('user:proxy-secret').toString('base64')}`;
+    expect(proxy.tunnels).toEqual([{ target: new URL(api.url).host, authorization }]);
   });
 
   it('is tunnelled through --proxy-url (kubectl 1.37, kubernetes#139862) instead of the proxy of the kubeconfig', async () => {
-    const { ca, server } = await certificates();
-    const api = await serve((_, response) => json(response, 200, {}), server);
+    const api = await ok();
     const proxy = await httpProxy();
-    const cluster = await connected(api, {
-      cluster: {
-        'proxy-url': 'http://127.0.0.1:1',
-        'certificate-authority-data': Buffer.from(ca).toString('base64'),
-      },
-      flags: { proxyUrl: proxy.url },
-    });
+    const own = { 'proxy-url': 'http://127.0.0.1:1' };
+    const cluster = await connected(api, { cluster: own, flags: { proxyUrl: proxy.url } });
     expect((await getObject(cluster, '/x')).status).toBe(200);
-    expect(proxy.tunnels).toMatchObject([{ target: api.url.slice('https://'.length) }]);
+    expect(proxy.tunnels).toMatchObject([{ target: new URL(api.url).host }]);
   });
 
   it('lets a socks5 proxy resolve names', async () => {
-    const { ca, server } = await certificates();
-    const api = await serve((_, response) => json(response, 200, {}), server);
+    const api = await ok();
     const proxy = await socksProxy();
-    const url = api.url.replace('127.0.0.1', 'api.internal');
-    const cluster = await connected(
-      { url },
-      {
-        cluster: {
-          'proxy-url': proxy.url,
-          'certificate-authority-data': Buffer.from(ca).toString('base64'),
-          'tls-server-name': 'localhost',
-        },
-      },
-    );
+    const elsewhere = { ...api, url: api.url.replace('127.0.0.1', 'api.internal') };
+    const cluster = await connected(elsewhere, { cluster: { 'proxy-url': proxy.url, 'tls-server-name': 'localhost' } });
     expect((await getObject(cluster, '/x')).status).toBe(200);
     expect(proxy.names).toEqual(['api.internal']);
   });
 
   it('uses the proxy of the environment', async () => {
-    const { ca, server } = await certificates();
-    const api = await serve((_, response) => json(response, 200, {}), server);
     const proxy = await httpProxy();
     const env = testEnv({ variables: { HTTPS_PROXY: proxy.url } });
-    const direct = await connected(api, {
-      env,
-      cluster: { 'certificate-authority-data': Buffer.from(ca).toString('base64') },
-    });
-    await getObject(direct, '/x');
+    await getObject(await connected(await ok(), { env }), '/x');
     expect(proxy.tunnels).toEqual([]);
     const far = await connected({ url: 'https://api.invalid:6443' }, { env });
     await expect(getObject(far, '/x')).rejects.toMatchObject({ code: 'server.unreachable' });
     expect(proxy.tunnels).toMatchObject([{ target: 'api.invalid:6443' }]);
   });
 
-  it('is refused if the address of the proxy is invalid', async () => {
-    await expect(
-      connected({ url: 'https://host' }, { cluster: { 'proxy-url': 'ftp://user:secret@host' } }),
-    ).rejects.toMatchObject({
-      code: 'kubeconfig.invalid',
-      message: expect.not.stringContaining('secret') as string,
-    });
-  });
-
   it.each([
-    'http://user:secret%zz@127.0.0.1:1',
-    'http://us%er:secret@127.0.0.1:1',
-    'socks5://user:secret%@127.0.0.1:1',
-  ])(
-    'is refused if %s has a stray "%" in its user or password; the error names the field and no secret',
-    async (proxy) => {
-      const connecting = connected({ url: 'https://host' }, { cluster: { 'proxy-url': proxy } });
-      const error = await connecting.then(() => undefined, String);
-      expect(error).toMatch(/127\.0\.0\.1:1 \(proxy-url in the kubeconfig\) has a "%"/);
-      expect(error).not.toContain('secret');
-    },
-  );
+    ['ftp://user:secret@127.0.0.1:1', ' is not an http, https or socks5 URL'],
+    ['http://user:secret%zz@127.0.0.1:1', ' has a "%" that'],
+    ['socks5://us%er:secret@127.0.0.1:1', ' has a "%" that'],
+  ])('is refused for the proxy %s; the error names the field and no secret', async (proxy, why) => {
+    const connecting = connected({ url: 'https://host' }, { cluster: { 'proxy-url': proxy } });
+    const error = (await connecting.catch((thrown: unknown) => thrown)) as Error;
+    expect(error).toMatchObject({ code: 'kubeconfig.invalid' });
+    expect(error.message).toContain(`127.0.0.1:1 (proxy-url in the kubeconfig)${why}`);
+    expect(error.message).not.toContain('secret');
+  });
 
   it('names the variable if the address is from the environment', async () => {
     const env = testEnv({ variables: { HTTPS_PROXY: 'http://user:secret%zz@127.0.0.1:1' } });
@@ -202,9 +151,7 @@ describe('a request through a proxy', () => {
 
   it.each([
     [407, 'the proxy asks for credentials (407)'],
-    [403, 'the proxy refuses the connection to the server (403)'],
     [404, 'the proxy refuses the connection to the server (404)'],
-    [502, 'the proxy refuses the connection to the server (502)'],
   ])('fails as unreachable if the proxy answers %i in place of the server', async (status, why) => {
     const server = http.createServer();
     server.on('connect', (_, socket: Socket) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`));

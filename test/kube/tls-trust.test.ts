@@ -5,19 +5,22 @@ import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { connected, json, serve, tempDir } from './helpers/api.ts';
-import { certificates } from './helpers/certificates.ts';
+import { certificates, trusting } from './helpers/certificates.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 const user = { token: 'token-1234' };
 const ok = async () => await serveTls((_, response) => json(response, 200, {}));
-const base64 = (text: string) => Buffer.from(text).toString('base64');
+const untrusted = { code: 'server.untrusted' };
+const contradictory = { code: 'kubeconfig.contradictory' };
 
-/** An authority that has not signed the certificate of any server in these tests. */
-async function unrelatedAuthority(): Promise<string> {
-  const file = join(await tempDir(), 'unrelatedAuthority.crt');
-  await writeFile(file, selfSigned().cert);
+async function fileOf(text: string): Promise<string> {
+  const file = join(await tempDir(), 'ca.crt');
+  await writeFile(file, text);
   return file;
 }
+
+/** An authority that has not signed the certificate of any server in these tests. */
+const unrelatedAuthority = () => fileOf(selfSigned().cert);
 
 describe('--certificate-authority', () => {
   it('verifies the server even with insecure-skip-tls-verify in the kubeconfig', async () => {
@@ -25,7 +28,7 @@ describe('--certificate-authority', () => {
     const cluster = { 'insecure-skip-tls-verify': true };
     const flags = { certificateAuthority: await unrelatedAuthority() };
     const wrong = await connected({ url }, { cluster, user, flags });
-    await expect(getObject(wrong, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
+    await expect(getObject(wrong, '/x')).rejects.toMatchObject(untrusted);
     expect(asked).toEqual([]);
     const certificateAuthority = join((await certificates()).directory, 'ca.crt');
     const right = await connected({ url }, { cluster, user, flags: { certificateAuthority } });
@@ -35,13 +38,13 @@ describe('--certificate-authority', () => {
   it('replaces certificate-authority-data of the kubeconfig', async () => {
     const api = await ok();
     const cluster = await connected(api, { user, flags: { certificateAuthority: await unrelatedAuthority() } });
-    await expect(getObject(cluster, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
+    await expect(getObject(cluster, '/x')).rejects.toMatchObject(untrusted);
     expect(api.asked).toEqual([]);
   });
 
   it('is refused together with --insecure-skip-tls-verify', async () => {
     const flags = { certificateAuthority: await unrelatedAuthority(), insecureSkipTlsVerify: true };
-    await expect(connected(await ok(), { user, flags })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
+    await expect(connected(await ok(), { user, flags })).rejects.toMatchObject(contradictory);
   });
 });
 
@@ -55,7 +58,7 @@ describe('--insecure-skip-tls-verify', () => {
 
   it('is refused in a kubeconfig with an authority, and ignored without TLS', async () => {
     const cluster = { 'insecure-skip-tls-verify': true };
-    await expect(connected(await ok(), { cluster, user })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
+    await expect(connected(await ok(), { cluster, user })).rejects.toMatchObject(contradictory);
     const plain = await serve((_, response) => json(response, 200, {}));
     const both = { ...cluster, 'certificate-authority': await unrelatedAuthority() };
     expect((await getObject(await connected(plain, { cluster: both, user }), '/x')).status).toBe(200);
@@ -73,30 +76,21 @@ describe('--server', () => {
   it('keeps the name of --tls-server-name', async () => {
     const { url, cluster } = await ok();
     const flags = { server: url, tlsServerName: 'other' };
-    await expect(getObject(await connected({ url }, { cluster, user, flags }), '/x')).rejects.toMatchObject({
-      code: 'server.untrusted',
-    });
+    await expect(getObject(await connected({ url }, { cluster, user, flags }), '/x')).rejects.toMatchObject(untrusted);
   });
 });
 
-describe('an authority without a certificate', () => {
-  it.each(['', 'no PEM'])('is refused, instead of trusting any server: a file that contains %j', async (text) => {
-    const file = join(await tempDir(), 'ca.crt');
-    await writeFile(file, text);
+it.each([
+  ['an empty file', async () => ({ 'certificate-authority': await fileOf('') })],
+  ['a file that is no PEM', async () => ({ 'certificate-authority': await fileOf('no PEM') })],
+  ['data', () => trusting('no PEM')],
+])(
+  'an authority without a certificate is refused, instead of trusting any server, and ignored without TLS: %s',
+  async (_, make) => {
+    const cluster = await make();
     const { url } = await ok();
-    const refused = { code: 'kubeconfig.no-authority' };
-    await expect(connected({ url }, { cluster: { 'certificate-authority': file }, user })).rejects.toMatchObject(
-      refused,
-    );
-    await expect(connected({ url }, { user, flags: { certificateAuthority: file } })).rejects.toMatchObject(refused);
-  });
-
-  it('is also refused as data, and ignored without TLS', async () => {
-    const cluster = { 'certificate-authority-data': base64('no PEM') };
-    await expect(connected({ url: (await ok()).url }, { cluster, user })).rejects.toMatchObject({
-      code: 'kubeconfig.no-authority',
-    });
-    const plain = await serve((_, response) => json(response, 200, {}));
+    await expect(connected({ url }, { cluster, user })).rejects.toMatchObject({ code: 'kubeconfig.no-authority' });
+    const plain = await serve((__, response) => json(response, 200, {}));
     expect((await getObject(await connected(plain, { cluster, user }), '/x')).status).toBe(200);
-  });
-});
+  },
+);

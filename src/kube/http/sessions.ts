@@ -17,14 +17,12 @@ export function createSessions(base: URL) {
   const stop = new AbortController();
   let pool: ReturnType<typeof startSession>[] = [];
   let dialing: { tls: TlsOptions; done: Promise<void> } | undefined;
-  let spare: TLSSocket | undefined;
   let isHttp1 = false;
 
   async function addConnection(wanted: Exchange): Promise<void> {
     const { socket, http2 } = await dial(base, wanted, stop.signal);
-    if (stop.signal.aborted) return void socket.destroy();
     isHttp1 = socket.alpnProtocol !== 'h2';
-    if (isHttp1) spare = socket;
+    if (isHttp1 || stop.signal.aborted) socket.destroy();
     else pool = [...pool.filter((session) => session.isOpen()), startSession(http2, socket, base, wanted.tls)];
   }
 
@@ -59,15 +57,8 @@ export function createSessions(base: URL) {
       const options = { sent: false, code: 'ECONNRESET' };
       throw new TransportFailure('the server takes no request on any connection', options);
     },
-    /** Returns, once, the connection on which the server has chosen HTTP/1.1. */
-    takeSpare(): TLSSocket | undefined {
-      const socket = spare;
-      spare = undefined;
-      return socket;
-    },
     destroy(): void {
       stop.abort();
-      spare?.destroy();
       pool.forEach((session) => session.destroy());
     },
   };

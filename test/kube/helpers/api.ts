@@ -10,8 +10,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { TestEnv } from './env.ts';
-import { testEnv } from './env.ts';
+import { testEnv, type TestEnv } from './env.ts';
 
 export interface Asked {
   method: string;
@@ -83,25 +82,29 @@ export async function tempDir(): Promise<string> {
   return await mkdtemp(join(tmpdir(), 'podexit-cluster-'));
 }
 
-/** Connects through a kubeconfig file, as a user would. */
-export async function connected(
-  api: Pick<Api, 'url'> & { cluster?: object },
-  options: { cluster?: object; user?: object; flags?: Partial<ConnectOptions>; env?: TestEnv } = {},
-): Promise<Cluster> {
+/** Writes a kubeconfig with one context; returns its path. */
+export async function kubeconfigFile(cluster: object, user: object = {}): Promise<string> {
   const file = join(await tempDir(), 'config');
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'test',
     contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace: 'shop' } }],
-    clusters: [{ name: 'test', cluster: { server: api.url, ...api.cluster, ...options.cluster } }],
-    users: [{ name: 'test', user: options.user ?? {} }],
+    clusters: [{ name: 'test', cluster }],
+    users: [{ name: 'test', user }],
   };
   await writeFile(file, JSON.stringify(config));
-  const cluster = await connect(
-    { kubeconfig: file, version: '0.0.0', ...options.flags },
-    options.env ?? testEnv({ speed: 20 }),
-  );
+  return file;
+}
+
+/** Connects through a kubeconfig file, as a user would. */
+export async function connected(
+  api: Pick<Api, 'url'> & { cluster?: object },
+  options: { cluster?: object; user?: object; flags?: Partial<ConnectOptions>; env?: TestEnv } = {},
+): Promise<Cluster> {
+  const { user, flags, env = testEnv({ speed: 20 }) } = options;
+  const kubeconfig = await kubeconfigFile({ server: api.url, ...api.cluster, ...options.cluster }, user);
+  const cluster = await connect({ kubeconfig, version: '0.0.0', ...flags }, env);
   onTestFinished(() => cluster.close());
   return cluster;
 }

@@ -18,7 +18,7 @@ export function testEnv(
   return {
     said,
     waits,
-    variables: options.variables ?? {},
+    variables: { PATH: process.env['PATH'], ...options.variables },
     stderr: { write: (text) => void said.push(text) },
     stdinIsTty: options.stdinIsTty ?? false,
     platform: process.platform,

@@ -4,7 +4,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { certificates } from './certificates.ts';
+import { certificates, trusting, type TrustingCluster } from './certificates.ts';
 
 export interface Http2Asked {
   method: string;
@@ -20,7 +20,7 @@ export interface Http2Asked {
 export interface Http2Api {
   url: string;
   /** The kubeconfig's cluster entry for this server. */
-  cluster: { 'certificate-authority-data': string };
+  cluster: TrustingCluster;
   asked: Http2Asked[];
   sessions: ServerHttp2Session[];
   /** Destroys every connection, without a GOAWAY. */
@@ -69,7 +69,7 @@ export async function serveHttp2(handler: Http2Handler, options: SecureServerOpt
   });
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cluster: { 'certificate-authority-data': Buffer.from(made.ca).toString('base64') },
+    cluster: trusting(made.ca),
     asked,
     sessions,
     cut,

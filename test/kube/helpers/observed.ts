@@ -1,21 +1,30 @@
 import type { Cluster } from '../../../src/kube/cluster.ts';
+import { deletePod, type DeleteTarget } from '../../../src/kube/delete.ts';
 import type { LogOptions } from '../../../src/kube/log-lines.ts';
 import { followLog as follow, type LogTarget } from '../../../src/kube/logs.ts';
 import type { WatchTarget } from '../../../src/kube/resource-path.ts';
 import type { Health } from '../../../src/kube/watch-position.ts';
 import { watchObjects as watch } from '../../../src/kube/watch.ts';
 import type { Deliver, RawObservation } from '../../../src/model/observation.ts';
+import { all, stopping } from './take.ts';
 
 /** What watchObjects delivers, as an async iterable. */
 export const watchObjects = (
   cluster: Cluster,
   target: WatchTarget,
-  options: { signal: AbortSignal; health?: Health },
+  options: { signal: AbortSignal; health?: Health } = { signal: stopping() },
 ) => observed(options.signal, (to) => watch(cluster, target, { ...options, ...to }));
 
 /** What followLog delivers, as an async iterable. */
-export const followLog = (cluster: Cluster, target: LogTarget, options: Omit<LogOptions, 'deliver'>) =>
-  observed(options.signal, (to) => follow(cluster, target, { ...options, ...to }));
+export const followLog = (
+  cluster: Cluster,
+  target: LogTarget,
+  options: Omit<LogOptions, 'deliver'> = { signal: stopping() },
+) => observed(options.signal, (to) => follow(cluster, target, { ...options, ...to }));
+
+/** All that deletePod yields. */
+export const deleted = (cluster: Cluster, target: DeleteTarget, signal = stopping()): Promise<RawObservation[]> =>
+  all(deletePod(cluster, target, { signal }));
 
 /** Leaving the loop early ends the stream. */
 async function* observed(

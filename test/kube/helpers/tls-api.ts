@@ -1,15 +1,14 @@
-import type { Api, Handler } from './api.ts';
-import { serve } from './api.ts';
-import { certificates } from './certificates.ts';
+import type { ServerOptions } from 'node:https';
+import { serve, type Api, type Handler } from './api.ts';
+import { certificates, trusting, type TrustingCluster } from './certificates.ts';
 
 export interface TlsApi extends Api {
   /** The kubeconfig's cluster entry for this server. */
-  cluster: { 'certificate-authority-data': string };
+  cluster: TrustingCluster;
 }
 
 /** An API server with TLS: without it no credentials are sent. */
-export async function serveTls(handler: Handler): Promise<TlsApi> {
+export async function serveTls(handler: Handler, options: ServerOptions = {}): Promise<TlsApi> {
   const { server, ca } = await certificates();
-  const api = await serve(handler, server);
-  return { ...api, cluster: { 'certificate-authority-data': Buffer.from(ca).toString('base64') } };
+  return { ...(await serve(handler, { ...server, ...options })), cluster: trusting(ca) };
 }

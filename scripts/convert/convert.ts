@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { recordingVersion } from '../../src/recording/reader.ts';
-import { absenceOf, endedLikeLive } from './end-like-live.ts';
+import { endedLikeLive } from './end-like-live.ts';
 import { narrowToAll, narrowToPod } from './narrow.ts';
 import { rowOf, type Row } from './rows.ts';
 import { coversSeveralPods, subjectOf, type Subject } from './subject.ts';
@@ -31,10 +31,7 @@ const convert = (rows: readonly Row[]): Iterable<RawObservation> =>
   coversSeveralPods(rows) ? endedLikeLive(narrowToAll(rows)) : convertPod(rows);
 
 /** The trace of one pod. */
-export function convertPod(
+export const convertPod = (
   rows: readonly Row[],
   subject: Subject | undefined = subjectOf(rows),
-): Iterable<RawObservation> {
-  const all = [...narrowToPod(rows, subject)];
-  return endedLikeLive(all, all.flatMap(absenceOf));
-}
+): Iterable<RawObservation> => endedLikeLive(narrowToPod(rows, subject));

@@ -64,7 +64,6 @@ interface Selection {
 }
 
 interface Context extends Selection {
-  readonly gaps: WatchGaps;
   /** The subject's uid. */
   readonly uid: string;
   /** When each log was opened (client ms), by `POD/CONTAINER`. */
@@ -81,7 +80,7 @@ function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Select
   for (const stream of late.keys()) yield { at, kind: 'gap', stream, from: at, cause: 'not-synced' };
   const own = podsOf(rows).find((pod) => nameOf(pod) === narrowed.subject?.name);
   const uid = asString(metadataOf(own)['uid']) ?? '';
-  const context = { ...narrowed, gaps: watchGapsIn(rows), uid, logs: new Map(), uids: new Map() };
+  const context = { ...narrowed, uid, logs: new Map(), uids: new Map() };
   for (const row of rows) {
     for (const pod of podsIn(row)) context.uids.set(nameOf(pod), uidOf(pod));
     yield* rawObservationsOf(row, context);
@@ -112,8 +111,6 @@ function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation>
       return streamsOf(targets).flatMap((stream) => (late.has(stream) ? [] : { at, kind: 'synced', stream }));
     case 'watch':
       return ofWatch(row, context);
-    case 'watch-end':
-      return gapsAt(row, context);
     case 'request':
       if (row !== removal?.request) return [];
       return [{ at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: context.uid }];
@@ -124,17 +121,8 @@ function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation>
   }
 }
 
-/** A gap for each stream whose watch had ended. */
-function* gapsAt(row: OfType<'list' | 'watch-end'>, { targets, gaps }: Context): Generator<RawObservation> {
-  const { from, to } = gaps.get(row) ?? {};
-  if (from === undefined) return;
-  for (const stream of streamsOf(targets, row.resource))
-    yield { at: row.at, kind: 'gap', stream, from, to, cause: 'disconnected' };
-}
-
 function* ofList(row: OfType<'list'>, context: Context): Generator<RawObservation> {
   const { at, date, resource, objects, resourceVersion } = row;
-  yield* gapsAt(row, context);
   const sentAt = at - maxRequestMs;
   if (date !== undefined) yield { at, kind: 'dated', sentAt, date };
   for (const target of context.targets.filter((one) => one.resource === resource)) {
@@ -187,8 +175,7 @@ interface RawTarget extends Watched {
   readonly keeps?: (object: JsonObject) => boolean;
 }
 
-const isAboutPod = (event: JsonObject): boolean =>
-  asObject(event['involvedObject'] ?? event['regarding'])['kind'] === 'Pod';
+const isAboutPod = (event: JsonObject): boolean => asObject(event['involvedObject'])['kind'] === 'Pod';
 
 const allOf = (stream: StreamName, resource: string, keeps?: RawTarget['keeps']): RawTarget => ({
   stream,
@@ -239,10 +226,7 @@ function targetsOf(rows: readonly Row[], { namespace, name }: Subject): RawTarge
   ];
 }
 
-/** The streams of the targets, or of those that have this resource. */
-const streamsOf = (targets: readonly Watched[], resource?: string): StreamName[] => [
-  ...new Set(targets.flatMap((one) => (resource === undefined || one.resource === resource ? [one.stream] : []))),
-];
+const streamsOf = (targets: readonly Watched[]): StreamName[] => [...new Set(targets.map(({ stream }) => stream))];
 
 /** Whether a live run would have received the object by this target. */
 const takes = (target: RawTarget, object: JsonObject): boolean =>
@@ -258,36 +242,13 @@ function selects(target: Watched, object: JsonObject): boolean {
   );
 }
 
-function fieldOf(object: JsonObject, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => partOf(asObject(value), key), object);
-}
-
-/** Events of events.k8s.io have another name for the object they are about; live runs request only the core form. */
-const partOf = (object: JsonObject, key: string): unknown =>
-  object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
+const fieldOf = (object: JsonObject, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => asObject(value)[key], object);
 
 /** Adds the kind, which items of a list do not have. */
 function withKind(object: JsonObject, target: Watched): JsonObject {
   const kind = target.stream === 'owner' ? ownerKinds[target.resource]?.kind : undefined;
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
-}
-
-/** ms, client clock, by the row that shows the gap. Without `to` the resource was never listed again. */
-type WatchGaps = ReadonlyMap<OfType<'list' | 'watch-end'>, { from: number; to?: number }>;
-
-/** As in a live run, the time from the end of a watch to the next list is a gap. */
-function watchGapsIn(rows: readonly Row[]): WatchGaps {
-  const open = new Map<string, OfType<'watch-end'>>();
-  const gaps = new Map<OfType<'list' | 'watch-end'>, { from: number; to?: number }>();
-  for (const row of rows) {
-    if (row.type === 'watch-end' && !open.has(row.resource)) open.set(row.resource, row);
-    if (row.type !== 'list') continue;
-    const end = open.get(row.resource);
-    if (end) gaps.set(row, { from: end.at, to: row.at });
-    open.delete(row.resource);
-  }
-  for (const end of open.values()) gaps.set(end, { from: end.at });
-  return gaps;
 }
 
 /** Late streams, each with the row that brings it in sync; undefined: never. */

@@ -34,7 +34,6 @@ const readers = {
     change: (_raw, { event }) => asObject(event)['type'] as (typeof changes)[number],
     object: (_raw, { event }) => asObject(asObject(event)['object']),
   }),
-  'watch-end': shape({ resource: text }),
   'log-open': shape({ ...container, status: count }),
   log: shape({ ...container, line: text }),
   'log-end': shape(container),
@@ -45,11 +44,13 @@ type Readers = typeof readers;
 /** `at`: ms, client clock. */
 export type Row = { at: number } & { [T in keyof Readers]: { type: T } & ReturnType<Readers[T]> }[keyof Readers];
 
-/** Parses a row; undefined for unknown rows (BOOKMARKs, notes). */
+/** Parses a row; undefined for unknown rows (BOOKMARKs, notes). Throws an Error if the recorder lost a watch. */
 export function rowOf(value: unknown): Row | undefined {
   const row = asObject(value);
   const at = Date.parse(text(row['at']));
-  const type = row['type'] === 'watch-error' ? 'watch-end' : text(row['type']);
+  const type = text(row['type']);
+  if (type === 'watch-end' || type === 'watch-error')
+    throw new Error(`the watch of ${text(row['resource'])} ended, and what it missed is not known: record it again`);
   // Object.hasOwn: a file may call its row `constructor`.
   if (!Object.hasOwn(readers, type) || !Number.isFinite(at)) return undefined;
   const read = { at, type, ...readers[type as keyof Readers](row) } as Row;

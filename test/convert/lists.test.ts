@@ -4,7 +4,7 @@ import type { Row } from '../../scripts/convert/rows.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
-import { recordingNames, rowsOf } from '../helpers/recordings.ts';
+import { rowsOf } from '../helpers/recordings.ts';
 
 const isOf = (row: Row, resources: readonly string[]): boolean => 'resource' in row && resources.includes(row.resource);
 
@@ -26,25 +26,10 @@ describe('a resource that a recording does not contain', () => {
     expect(findingCodes(report)).toContain('evidence-lost');
   });
 
-  it.each([
-    ['services', 'services'],
-    ['endpointslices', 'endpointslices'],
-    ['nodes', 'nodes'],
-    ['replicasets', 'owners'],
-    ['deployments', 'owners'],
-  ])('is a gap if it is %s', async (resource, times) => {
-    expect(gapsOf(reportOf(await rowsWithout('graceful-exit', resource)))).toEqual(lasting(times));
-  });
-
   it('is no gap if nothing depends on it: a bare pod has no owner', async () => {
     expect(
       reportOf(await rowsWithout('prestop-sleep', 'replicasets', 'deployments', 'statefulsets', 'jobs')).gaps,
     ).toEqual([]);
-  });
-
-  it.each(recordingNames)('does not affect %s, which has no Leases, like all recordings of this kind', async (name) => {
-    expect(rowsOf(name).filter((row) => isOf(row, ['leases']))).toEqual([]);
-    expect(gapsOf(reportOf(rowsOf(name))).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
   });
 });
 

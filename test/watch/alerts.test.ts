@@ -1,12 +1,13 @@
-/** deploy/watch-monitoring.yaml by promtool: when each alert fires, and when it stays silent. */
+/** The files of deploy/ for Prometheus by promtool: when each alert fires, when it stays silent, and what can be read. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasPrometheus } from '../helpers/machines-prometheus.ts';
-import { alertRules } from './helpers/deployed.ts';
+import { createMetrics } from '../../src/watch/metrics.ts';
+import { alertRules, panels } from './helpers/deployed.ts';
 
+const promtool = (...words: string[]) => spawnSync('promtool', words, { encoding: 'utf8' });
 const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
 const rules = join(folder, 'rules.json');
 writeFileSync(rules, JSON.stringify(alertRules));
@@ -69,12 +70,29 @@ const stories: [what: string, series: Series, firing: string[]][] = [
   ['a watch that has lost a stream for 3 minutes', { ...young, [lost]: '0x86 1x34' }, []],
 ];
 
-describe.skipIf(!hasPrometheus)('the alerts (skipped without promtool on the PATH)', () => {
-  it('are valid rules', () => {
-    const { stdout, stderr } = spawnSync('promtool', ['check', 'rules', rules], { encoding: 'utf8' });
-    expect(`${stdout}${stderr}`).toContain(
-      `SUCCESS: ${alertRules.groups.flatMap(({ rules }) => rules).length} rules found`,
+describe.skipIf(promtool('--version').error !== undefined)('promtool (skipped without it on the PATH)', () => {
+  it('accepts the rules, and what the panels of the dashboard ask', () => {
+    // As Grafana fills in its variables.
+    const filledIn = (expr: string): string =>
+      expr.replaceAll('$__range_s', '300').replaceAll(/\$__(range|rate_interval)/g, '5m');
+    const asked = panels.flatMap(({ targets }) =>
+      targets.map(({ expr }) => ({ record: 'panel', expr: filledIn(expr) })),
     );
+    const file = join(folder, 'panels.json');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules: asked }] }));
+    const { stdout, stderr } = promtool('check', 'rules', '--lint=none', rules, file);
+    const counts = [alertRules.groups.flatMap(({ rules }) => rules).length, asked.length];
+    expect([...`${stdout}${stderr}`.matchAll(/SUCCESS: (\d+) rules found/g)].map(([, count]) => Number(count))).toEqual(
+      counts,
+    );
+  });
+
+  it('reads the metrics, and finds no fault in their names and types', async () => {
+    const health = { open: 0, pods: 0, streams: { up: 0, lost: 0 } };
+    const metrics = await createMetrics('0.0.0', () => health).registry.metrics();
+    const own = metrics.split('\n').filter((line) => /^(# \w+ )?podexit_/.test(line));
+    const input = `${own.join('\n')}\n`;
+    expect(spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' }).stderr).toBe('');
   });
 
   it.each(stories)('%s', (_what, series, firing) => {
@@ -86,7 +104,7 @@ describe.skipIf(!hasPrometheus)('the alerts (skipped without promtool on the PAT
     };
     const file = join(folder, 'test.json');
     writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests: [test] }));
-    const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    const { stdout, stderr } = promtool('test', 'rules', file);
     expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
   });
 });

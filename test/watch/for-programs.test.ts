@@ -4,86 +4,60 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { narrowPod } from '../../src/model/kube.ts';
+import { systemClock } from '../../src/run/clock.ts';
+import { createRecordings } from '../../src/watch/recordings.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { playing, valuesOf, watchUntil } from './helpers/watching.ts';
+import { observationsOf, rawObservationsOf } from '../helpers/recordings.ts';
+import { playing, valuesOf, watchAndScrape } from './helpers/watching.ts';
 
-const countOf = (text: string, words: RegExp): number => [...text.matchAll(words)].length;
-const hasAll = (text: string): boolean => countOf(text, /✔/g) === 25;
+it('counts every exit once, records each, and why, recommend and replay read them', () =>
+  playing('second/rollout-25', async ({ flags, folder }) => {
+    const recordings = join(folder, 'exits');
+    const words = [...flags, '--record-dir', recordings];
+    const hasAll = (text: string): boolean => [...text.matchAll(/✔/g)].length === 25;
+    const { stderr, metrics, answers } = await watchAndScrape(words, hasAll);
+    expect(stderr).toMatch(/^podexit: metrics at http:\/\/127\.0\.0\.1:\d+\/metrics$/m);
+    expect(valuesOf(metrics, 'podexit_exits_total')).toEqual({
+      '{namespace="rollout-25",workload="deployment/checkout",outcome="graceful",trigger="rollout"}': 25,
+    });
+    expect(valuesOf(metrics, 'podexit_exit_seconds_count')).toEqual({ '': 25 });
+    expect(valuesOf(metrics, 'podexit_grace_used_ratio_count')).toEqual({ '{namespace="rollout-25"}': 25 });
+    expect(valuesOf(metrics, 'podexit_phase_seconds_count')['{phase="drain"}']).toBe(25);
+    expect(valuesOf(metrics, 'podexit_terminating_pods')).toEqual({ '': 0 });
+    expect(valuesOf(metrics, 'podexit_watch_streams')['']).toBeGreaterThanOrEqual(6);
+    expect(valuesOf(metrics, 'podexit_watch_gaps_total')).toEqual({ '': 0 });
+    expect(answers).toEqual(['/metrics 200', '/readyz 200', '/healthz 200', '/other 404']);
 
-let done = (): void => {};
+    const files = readdirSync(recordings);
+    expect(files).toHaveLength(25);
+    const [, , pod = ''] = (files[0] ?? '').split('_');
+    const why = await runMain(['why', pod, '--from', recordings, '-o', 'sentence']);
+    expect(why.stdout).toMatch(/^Graceful/m);
+    const replayed = await runMain(['replay', join(recordings, files[0] ?? ''), '-o', 'sentence']);
+    expect(replayed.code).toBe(0);
+    expect(replayed.stdout).toContain(why.stdout.trim());
+    const recommended = await runMain(['recommend', recordings]);
+    expect(recommended.stdout).toContain('Deployment/checkout  25 exits, 0 killed');
+  }));
 
-describe('a watch with metrics and recordings', () => {
-  it('counts every exit once, records each, and why, recommend and replay read them', () =>
-    playing('second/rollout-25', async ({ flags, folder }) => {
-      const recordings = join(folder, 'exits');
-      const scraped: Record<string, { status: number; text: string }> = {};
-      let address = '';
-      const scrape = async (path: string): Promise<void> => {
-        const answer = await fetch(`${address}${path}`);
-        scraped[path] = { status: answer.status, text: await answer.text() };
-      };
-      let isScraped = false;
-      const { stderr } = await watchUntil(
-        [...flags, '--metrics', '127.0.0.1:0', '--record-dir', recordings],
-        (text) => {
-          if (hasAll(text) && !isScraped) {
-            isScraped = true;
-            void Promise.all(['/metrics', '/readyz', '/healthz', '/other'].map(scrape)).then(() => done());
-          }
-          return false;
-        },
-        {
-          onStderr: (text) => (address = /http:\/\/[\d.:]+(?=\/metrics)/.exec(text)?.[0] ?? address),
-          until: new Promise<void>((resolve) => (done = resolve)),
-        },
-      );
-      expect(stderr).toMatch(/^podexit: metrics at http:\/\/127\.0\.0\.1:\d+\/metrics$/m);
-      const metrics = scraped['/metrics']?.text ?? '';
-      expect(valuesOf(metrics, 'podexit_exits_total')).toEqual({
-        '{namespace="rollout-25",workload="deployment/checkout",outcome="graceful",trigger="rollout"}': 25,
-      });
-      expect(valuesOf(metrics, 'podexit_exit_seconds_count')).toEqual({ '': 25 });
-      expect(valuesOf(metrics, 'podexit_grace_used_ratio_count')).toEqual({ '{namespace="rollout-25"}': 25 });
-      expect(valuesOf(metrics, 'podexit_phase_seconds_count')['{phase="drain"}']).toBe(25);
-      expect(valuesOf(metrics, 'podexit_terminating_pods')).toEqual({ '': 0 });
-      expect(valuesOf(metrics, 'podexit_watch_streams')['']).toBeGreaterThanOrEqual(6);
-      expect(valuesOf(metrics, 'podexit_watch_gaps_total')).toEqual({ '': 0 });
-      expect(Object.entries(scraped).map(([path, { status }]) => `${path} ${status}`)).toEqual(
-        expect.arrayContaining(['/metrics 200', '/readyz 200', '/healthz 200', '/other 404']),
-      );
-
-      const files = readdirSync(recordings);
-      expect(files).toHaveLength(25);
-      const [, , pod = ''] = (files[0] ?? '').split('_');
-      const why = await runMain(['why', pod, '--from', recordings, '-o', 'sentence']);
-      expect(why.stdout).toMatch(/^Graceful/m);
-      const replayed = await runMain(['replay', join(recordings, files[0] ?? ''), '-o', 'sentence']);
-      expect(replayed.code).toBe(0);
-      expect(replayed.stdout).toContain(why.stdout.trim());
-      const recommended = await runMain(['recommend', recordings]);
-      expect(recommended.stdout).toContain('Deployment/checkout  25 exits, 0 killed');
-    }));
-
-  it('removes the oldest recordings, and counts on when no more can be written', () =>
-    playing('second/rollout-25', async ({ flags, folder }) => {
-      const recordings = join(folder, 'exits');
-      let bytes = -1;
-      const { code, stderr } = await watchUntil(
-        [...flags, '--record-dir', recordings, '--record-max', '400Ki'],
-        (text) => {
-          if (countOf(text, /✔/g) >= 15 && bytes < 0) {
-            bytes = readdirSync(recordings).reduce((sum, name) => sum + statSync(join(recordings, name)).size, 0);
-            rmSync(recordings, { recursive: true });
-          }
-          return hasAll(text);
-        },
-      );
-      expect(bytes).toBeGreaterThan(0);
-      expect(bytes).toBeLessThanOrEqual(400 * 1024);
-      expect(code).toBe(0);
-      expect(countOf(stderr, /some recordings are left out: /g)).toBe(1);
-    }));
+it('removes the oldest recordings, and goes on when no more can be written', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const dropped: string[] = [];
+  let now = Date.parse('2026-11-28T10:00:00Z');
+  const ports = { clock: { ...systemClock, now: () => now }, version: '1' };
+  const recordings = createRecordings({ folder, maxBytes: 400 * 1024 }, ports, (what) => dropped.push(what));
+  const log = observationsOf(await rawObservationsOf('graceful-exit'));
+  const pod = (uid: string) => narrowPod({ kind: 'Pod', metadata: { name: 'web/0', namespace: 'shop', uid } });
+  for (let count = 1; count <= 30; count++, now += 1000) recordings.save(pod(`uid-${count}`), log);
+  const names = readdirSync(folder).sort();
+  const bytes = names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  expect(names.at(-1)).toBe('20261128T100029.000Z_shop_web-0_uid-30.ndjson');
+  expect([names.length > 1, names.length < 30, bytes <= 400 * 1024]).toEqual([true, true, true]);
+  rmSync(folder, { recursive: true });
+  recordings.save(pod('uid-31'), log);
+  expect(dropped).toEqual(['recordings']);
 });
 
 it('ends with 1 before anything else if the port for metrics is taken', async () => {

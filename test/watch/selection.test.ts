@@ -5,32 +5,26 @@ import { reportOf } from '../../src/advice/report.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
-import { startChangeable } from './helpers/changeable.ts';
-import { linesOf, watchUntil } from './helpers/watching.ts';
+import { linesOf, watchStory } from './helpers/watching.ts';
+
+const words = ['-l', 'app=checkout', '-o', 'ndjson', '--no-logs'];
 
 it('is not reported as gone, and one that is removed is', async () => {
-  const { server, flags, close } = await startChangeable();
-  for (const name of ['leaves', 'ends']) server.create(name);
-  let begun = (): void => {};
-  const hasBegun = new Promise<void>((resolve) => (begun = resolve));
-  const story = async (): Promise<void> => {
-    await hasBegun;
-    await sleep(1500);
+  const { stdout } = await watchStory(words, ['leaves', 'ends'], async (server, printed) => {
     for (const name of ['leaves', 'ends']) server.terminate(name, name, 2);
-    await sleep(500);
     server.leave('leaves', 2);
     server.remove('ends');
     // A removal without a sign of the containers' ends is reported after the grace period and a second.
-    await sleep(8000);
-  };
-  const words = [...flags, '-l', 'app=checkout', '-o', 'ndjson', '--no-logs'];
-  const { stdout } = await watchUntil(words, () => false, { onStderr: begun, until: story() });
-  await close();
-  const reported = linesOf<{ report: { pod: { name: string } } }>(stdout, 'report').map(
-    ({ report }) => report.pod.name,
-  );
-  expect(reported).toEqual(['ends']);
+    await Promise.all([printed('"uid":"ends"'), sleep(4500)]);
+  });
+  const reports = linesOf<{ report: { pod: { name: string } } }>(stdout, 'report');
+  expect(reports.map(({ report }) => report.pod.name)).toEqual(['ends']);
   expect(linesOf(stdout, 'watch-summary')).toMatchObject([{ exits: 1, stillTerminating: 1 }]);
+});
+
+it('is told from a selector that is misspelled and selects nothing', async () => {
+  const { stderr } = await watchStory(['-l', 'app=chekout'], ['web'], () => undefined);
+  expect(stderr).toContain('watching 0 pods of -l app=chekout in namespace/rollout-25; Ctrl-C prints a summary');
 });
 
 it('has the outcome unknown when a last look shows that it is gone', () => {

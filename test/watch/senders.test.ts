@@ -2,76 +2,46 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { startChangeable } from './helpers/changeable.ts';
-import { linesOf, watchUntil } from './helpers/watching.ts';
+import { linesOf, watchStory } from './helpers/watching.ts';
 
-/** Watches while these pods are deleted and end with these exit codes, until each is reported. */
-async function watching(
-  exitCodes: Record<string, number>,
-  words: string[],
-  options: Parameters<typeof watchUntil>[2],
-  { eventStatus = 201, betweenMs = 0 } = {},
-) {
-  const server = await startChangeable({ eventStatus });
-  const names = Object.keys(exitCodes);
-  for (const name of names) server.server.create(name);
-  let hasBegun = false;
-  const play = async (): Promise<void> => {
-    for (const name of names) server.server.terminate(name, name, 1);
-    await setTimeout(2500);
-    for (const name of names) {
-      server.server.remove(name, name, exitCodes[name]);
-      await setTimeout(betweenMs);
-    }
-  };
-  const printed = await watchUntil(
-    [...server.flags, ...words, '-o', 'ndjson'],
-    (text) => linesOf(text, 'report').length === names.length,
-    {
-      ...options,
-      onStderr(text) {
-        if (!hasBegun && text.includes('watching')) void setTimeout(500).then(play);
-        hasBegun ||= text.includes('watching');
-      },
+describe.concurrent('--emit-events', () => {
+  it.each([[['--emit-events']], [[]]])(
+    'posts an Event for an exit that was not graceful only with it: %j',
+    async (flags) => {
+      const { posted } = await watchStory([...flags, '-o', 'ndjson'], ['killed', 'other'], async (server, printed) => {
+        for (const [name, exitCode] of [
+          ['killed', 137],
+          ['other', 0],
+        ] as const) {
+          server.terminate(name);
+          server.remove(name, name, exitCode);
+          await printed(`"uid":"${name}"`);
+        }
+      });
+      const event = {
+        metadata: { name: 'podexit.killed', namespace: 'rollout-25' },
+        involvedObject: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'checkout' },
+        ...{ type: 'Warning', reason: 'PodExitFailed' },
+        message: expect.stringMatching(/^killed: Exited 137: /) as string,
+      };
+      expect(posted.map((text) => JSON.parse(text) as object)).toMatchObject(flags.length > 0 ? [event] : []);
     },
   );
-  await server.close();
-  return { ...printed, posted: server.server.posted };
-}
-
-describe('--emit-events', () => {
-  it('posts an Event on the workload for each exit that was not graceful', async () => {
-    const { posted } = await watching({ killed: 137, other: 0 }, ['--emit-events'], {});
-    expect(posted.map((text) => JSON.parse(text) as object)).toEqual([
-      expect.objectContaining({
-        metadata: { name: 'podexit.killed', namespace: 'rollout-25' },
-        involvedObject: expect.objectContaining({
-          apiVersion: 'apps/v1',
-          kind: 'Deployment',
-          name: 'checkout',
-        }) as object,
-        type: 'Warning',
-        reason: 'PodExitFailed',
-        message: expect.stringMatching(/^killed: Exited 137: /) as string,
-      }),
-    ]);
-  });
-
-  it('posts nothing without the flag', async () => {
-    expect((await watching({ killed: 137 }, [], {})).posted).toEqual([]);
-  });
 
   it('says once that Events cannot be posted, and goes on', async () => {
-    const { stderr, stdout } = await watching(
-      { a: 137, b: 137, c: 137 },
-      ['--emit-events'],
-      {},
-      { eventStatus: 403, betweenMs: 2000 },
-    );
+    const story: Parameters<typeof watchStory>[2] = async (server, printed) => {
+      for (const name of ['a', 'b']) {
+        server.terminate(name);
+        server.remove(name, name, 137);
+        await Promise.all([printed(`"uid":"${name}"`), printed('some events are left out')]);
+      }
+    };
+    const words = ['--emit-events', '-o', 'ndjson'];
+    const { stderr, stdout, posted } = await watchStory(words, ['a', 'b'], story, { eventStatus: 403 });
     expect(stderr.match(/some events are left out: .*forbidden/g)).toHaveLength(1);
-    expect(linesOf(stdout, 'report')).toHaveLength(3);
+    expect(linesOf(stdout, 'report')).toHaveLength(2);
+    expect(posted).toHaveLength(2);
   });
 });
 
@@ -80,8 +50,13 @@ it('ends within the time of one request if the collector of traces does not answ
   await once(collector, 'listening');
   const { port } = collector.address() as AddressInfo;
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
-  const exitCodes = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`web-${index}`, 0]));
-  const { code, stderr } = await watching(exitCodes, ['--otlp=always'], { env });
+  const names = Array.from({ length: 12 }, (_, index) => `web-${index}`);
+  const story: Parameters<typeof watchStory>[2] = async (server, printed) => {
+    for (const name of names) server.terminate(name);
+    for (const name of names) server.remove(name);
+    await Promise.all(names.map((name) => printed(`"uid":"${name}"`)));
+  };
+  const { code, stderr } = await watchStory(['--otlp=always', '-o', 'ndjson'], names, story, { env });
   collector.closeAllConnections();
   collector.close();
   expect(code).toBe(0);

@@ -1,7 +1,5 @@
 /** A server of which the pods can be changed, and their watch be refused. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { failure, HttpError } from '../../../src/demo/data/status.ts';
 import type { ChangeType, KubeObject } from '../../../src/demo/data/kube-object.ts';
 import type { Stream } from '../../../src/demo/http/exchange.ts';
@@ -9,23 +7,10 @@ import { startLoopback } from '../../../src/demo/loopback.ts';
 import { parseScenario } from '../../../src/demo/scenario.ts';
 import { scenarioFile } from '../../helpers/recordings.ts';
 
-/** With the flags that lead to it. `eventStatus`: how it answers whoever posts Events. */
-export async function startChangeable({ eventStatus = 201 } = {}) {
-  const server = await startServer(eventStatus);
-  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, server.kubeconfig());
-  return {
-    server,
-    flags: ['-n', server.namespace, '--kubeconfig', kubeconfig],
-    async close(): Promise<void> {
-      await server.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
+export type Changeable = Awaited<ReturnType<typeof startChangeable>>;
 
-async function startServer(eventStatus: number) {
+/** `eventStatus`: how it answers whoever posts Events. */
+export async function startChangeable(eventStatus: number) {
   const posted: string[] = [];
   const text = readFileSync(scenarioFile('rollout-25'), 'utf8');
   const { kind, status, ...template } = podOf(text);
@@ -53,7 +38,7 @@ async function startServer(eventStatus: number) {
     const metadata = { ...template.metadata, namespace: server.namespace, name, uid, ...more };
     server.write('pods', type, { kind, ...template, metadata, status: now });
   };
-  const deleted = (seconds = 30) => ({
+  const deleted = (seconds: number) => ({
     deletionTimestamp: new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z'),
     deletionGracePeriodSeconds: seconds,
   });
@@ -68,7 +53,7 @@ async function startServer(eventStatus: number) {
     create: (name: string, uid = name) => write('ADDED', name, uid, {}),
     terminate: (name: string, uid = name, seconds = 30) => write('MODIFIED', name, uid, deleted(seconds)),
     remove: (name: string, uid = name, exitCode = 0) =>
-      write('DELETED', name, uid, { ...deleted(), deletionGracePeriodSeconds: 0 }, ended(exitCode)),
+      write('DELETED', name, uid, { ...deleted(30), deletionGracePeriodSeconds: 0 }, ended(exitCode)),
     posted,
     /** A selector matches it no longer: the server sends DELETED with its last state that matched. */
     leave: (name: string, seconds: number) => write('DELETED', name, name, deleted(seconds)),
@@ -90,10 +75,9 @@ type RunningPod = KubeObject & { status: { containerStatuses: { ready: boolean }
 
 /** A running pod of the recording, as it was before its deletion. */
 function podOf(text: string): RunningPod {
-  const objects = text
-    .split('\n')
-    .filter((line) => line !== '')
-    .flatMap((line) => (JSON.parse(line) as { event?: { object?: RunningPod } }).event?.object ?? []);
+  const objects = parseScenario(text).rows.flatMap((row) =>
+    row.type === 'watch' ? [row.event.object as RunningPod] : [],
+  );
   const pod = objects.find(({ kind, status }) => kind === 'Pod' && status.containerStatuses?.[0]?.ready);
   if (!pod) throw new Error('the recording has no such pod');
   const { deletionTimestamp: _, deletionGracePeriodSeconds: _seconds, ...metadata } = pod.metadata;

@@ -108,7 +108,7 @@ function causeAwaitedUntil(trace: Trace): number {
 const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !trace.terminal;
 
 /** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
-export const reconnectTimeoutMs = 10_000;
+const reconnectTimeoutMs = 10_000;
 
 /** How a trace ends, and from when on (client ms). `settled`: facts are missing, and no longer waited for. */
 export interface End {

@@ -6,7 +6,7 @@ import type { StreamName, RawObservation } from '../../model/observation.ts';
 import type { Clock } from '../../output/ports.ts';
 
 /** The streams that outcome, containers and most findings rest on. A run waits at its end only for these. */
-export const neededStreams: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
+const neededStreams: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
 
 interface StreamState {
   stream: StreamName;

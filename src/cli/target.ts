@@ -107,7 +107,7 @@ function selectorIn(flags: SelectorFlags): PodSelector {
   return { labels, fields };
 }
 
-const isType = (text: string): boolean => Object.values(types).some((words) => words.includes(text));
+const isType = (text: string): boolean => Object.values(types).some((words) => words.includes(text.toLowerCase()));
 
 /** As in kubectl, a kind alone is an error; a pod may still have such a name. */
 const noName = (type: string): Error =>

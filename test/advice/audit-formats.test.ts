@@ -1,38 +1,23 @@
 /** `why` from one audit log in the forms in which clusters and log collectors export it: each says the same. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import type { WhyReport } from '../../src/advice/why/report.ts';
-import { runMain } from '../cli/helpers/in-process.ts';
+import { describe, expect, it } from 'vitest';
 import { scenarioFile } from '../helpers/recordings.ts';
 import { auditExports } from './helpers/audit-exports.ts';
-import { auditLogOf } from './helpers/audit-log.ts';
-
-const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+import { auditLogOf, whyFrom, whyReportFrom, type AuditReport } from './helpers/audit-log.ts';
 
 const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
 const events = lines
   .filter((line) => line.startsWith('{'))
   .map((line, index) => line.replace('{', `{"auditID":"id-${index}",`));
 
-let count = 0;
-async function whyFrom(content: string | Buffer): Promise<WhyReport> {
-  const file = join(scratch, `${(count += 1)}.log`);
-  writeFileSync(file, content);
-  const { code, stdout, stderr } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout) as WhyReport;
-}
+const whyFromText = (content: string | Buffer) => whyReportFrom(content, pod, namespace);
 const isNotRead = (text: string): boolean => /lines? says?: not JSON/.test(text);
-const answerOf = ({ outcome, summary, trigger, deletedBy, moments, cannotTell }: WhyReport) => {
+const answerOf = ({ outcome, summary, trigger, deletedBy, moments, cannotTell }: AuditReport) => {
   return { outcome, summary, trigger, deletedBy, moments, cannotTell: cannotTell.filter((one) => !isNotRead(one)) };
 };
-const plain = whyFrom(events.join('\n')).then(answerOf);
+const plain = whyFromText(events.join('\n')).then(answerOf);
 
 it.each(Object.keys(auditExports))('%s', async (name) =>
-  expect(answerOf(await whyFrom(auditExports[name]?.(events) ?? ''))).toEqual(await plain),
+  expect(answerOf(await whyFromText(auditExports[name]?.(events) ?? ''))).toEqual(await plain),
 );
 
 it('Google Cloud, which does not log when a request was answered: who deleted the pod, and from when on', async () => {
@@ -56,7 +41,7 @@ it('Google Cloud, which does not log when a request was answered: who deleted th
     };
     return user ? [{ insertId: 'x', timestamp: requestReceivedTimestamp, protoPayload }] : [];
   });
-  const report = await whyFrom(JSON.stringify(entries));
+  const report = await whyFromText(JSON.stringify(entries));
   const { deletedBy, moments } = await plain;
   expect(report).toMatchObject({ outcome: 'unknown', deletedBy });
   const [accepted] = report.moments;
@@ -92,40 +77,36 @@ describe('what a client wrote into an object is no event of the log', () => {
     ['in the rest of a line that lost its beginning', inAnnotation.slice(90)],
     ['in the rest of a line of a log', `cp1 ${inAnnotation.slice(90)}`],
   ])('%s', async (_title, line) => {
-    const { deletedBy, moments } = await whyFrom([line, ...events].join('\n'));
+    const { deletedBy, moments } = await whyFromText([line, ...events].join('\n'));
     expect({ deletedBy, moments }).toEqual({ deletedBy: (await plain).deletedBy, moments: (await plain).moments });
   });
 });
 
 it('a document that breaks off is said to', async () => {
-  const file = join(scratch, 'cut.json');
-  writeFileSync(
-    file,
-    JSON.stringify(
-      events.map((text) => JSON.parse(text) as unknown),
-      undefined,
-      2,
-    ).slice(0, -20),
+  const document = JSON.stringify(
+    events.map((text) => JSON.parse(text) as unknown),
+    undefined,
+    2,
   );
-  const { code, stderr } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '--kubeconfig', file]);
+  const { code, stderr } = await whyFrom(document.slice(0, -20), pod, namespace, ['--kubeconfig', '/nowhere']);
   expect(code).toBe(1);
   expect(stderr).toContain('the audit log cannot tell what 1 file says: the rest, after the place where it breaks off');
 });
 
 it('an event that breaks off before it names a pod is counted among the lines that say nothing', async () => {
   const cut = [events[3]?.slice(0, 60), events[4]?.slice(0, 70)];
-  const { cannotTell } = await whyFrom([...cut, ...events].join('\n'));
+  const { cannotTell } = await whyFromText([...cut, ...events].join('\n'));
   expect(cannotTell).toContain('what 2 lines say: not JSON');
 });
 
 it('of documents that follow each other in one line none is read, rather than the first', async () => {
-  const { cannotTell } = await whyFrom([...events, events.join('')].join('\n'));
+  const { cannotTell } = await whyFromText([...events, events.join('')].join('\n'));
   expect(cannotTell).toContain('what 1 line says: not JSON');
 });
 
 it('a log that ends while the pod terminates says nothing of a removal', async () => {
   const toDelete = events.slice(0, events.findIndex((text) => text.includes('"verb":"delete"')) + 1);
-  const { outcome, cannotTell } = await whyFrom(toDelete.join('\n'));
+  const { outcome, cannotTell } = await whyFromText(toDelete.join('\n'));
   expect(outcome).toBe('unknown');
   expect(cannotTell.join('\n')).not.toMatch(/removed before/);
 });

@@ -1,8 +1,8 @@
 /** `recommend` and `compare` on generated reports with known quantiles, and on recordings. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { histogramOf, quantilesOf } from '../../src/advice/history/recommend.ts';
 import { parse } from 'yaml';
 import { pattern } from '../helpers/case-file.ts';
@@ -11,7 +11,6 @@ import { recordingFile } from '../helpers/recordings.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
 
 /** Some exits. */
 interface Made {

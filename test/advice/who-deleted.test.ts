@@ -1,16 +1,7 @@
 /** Who deleted a pod, and why, from audit logs in which the deletion does not name the pod, or names several pods. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import type { WhyReport } from '../../src/advice/why/report.ts';
-import type { ExitReport } from '../../src/model/report.ts';
-import { runMain } from '../cli/helpers/in-process.ts';
+import { describe, expect, it } from 'vitest';
 import { scenarioFile } from '../helpers/recordings.ts';
-import { auditLogOf } from './helpers/audit-log.ts';
-
-const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+import { auditLogOf, whyFrom, whyReportFrom, type AuditReport } from './helpers/audit-log.ts';
 
 type Level = 'Metadata' | 'RequestResponse';
 interface Line {
@@ -43,18 +34,10 @@ const shiftedBy = (ms: number, event: Line): Line => ({
 
 const isDelete = ({ verb, user }: Line): boolean => verb === 'delete' && user.username === 'kubernetes-admin';
 
-async function textFrom(events: readonly Line[], pod: string, namespace: string): Promise<string> {
-  const file = join(scratch, 'text.log');
-  writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
-  return (await runMain(['why', pod, '-n', namespace, '--audit-log', file])).stdout;
-}
+const logFrom = (events: readonly Line[]): string => events.map((event) => JSON.stringify(event)).join('\n');
 
-async function whyFrom(events: readonly Line[], pod: string, namespace: string): Promise<WhyReport> {
-  const file = join(scratch, 'audit.log');
-  writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
-  const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  return JSON.parse(stdout) as WhyReport;
-}
+const whyFromLines = (events: readonly Line[], pod: string, namespace: string) =>
+  whyReportFrom(logFrom(events), pod, namespace);
 
 describe('a deletion of many pods at once', () => {
   /** What `why` says if the namespace controller deleted the pod together with others. */
@@ -70,7 +53,7 @@ describe('a deletion of many pods at once', () => {
     });
     // Shows that the pod existed before.
     const [early] = events.filter(({ objectRef }) => objectRef.subresource === 'status');
-    const report = await whyFrom(
+    const report = await whyFromLines(
       [
         { ...shiftedBy(-60_000, early as Line), responseObject: undefined },
         ...events.map((event) => (isDelete(event) ? asCollection(event) : event)),
@@ -119,7 +102,7 @@ it.each([
 ])('a deletion by the controller %s has the trigger %s', async (name, trigger) => {
   const { events, pod, namespace } = logOf('Metadata');
   const by = events.map((event) => (isDelete(event) ? { ...event, user: { username: controller(name) } } : event));
-  expect(await whyFrom(by, pod, namespace)).toMatchObject({ trigger, deletedBy: { user: controller(name) } });
+  expect(await whyFromLines(by, pod, namespace)).toMatchObject({ trigger, deletedBy: { user: controller(name) } });
 });
 
 describe('two pods of one name, without objects in the log', () => {
@@ -135,7 +118,7 @@ describe('two pods of one name, without objects in the log', () => {
     objectRef: { resource: 'pods', subresource: 'binding', ...{ namespace }, name: pod },
   };
   const deleters = async (events: readonly Line[]) => {
-    const { deletedBy, moments } = await whyFrom(events, pod, namespace);
+    const { deletedBy, moments } = await whyFromLines(events, pod, namespace);
     return [deletedBy?.user, moments.filter(({ name }) => name === 'accepted').length];
   };
 
@@ -152,7 +135,7 @@ describe('two pods of one name, without objects in the log', () => {
       objectRef: { ...binding.objectRef, subresource: 'status' },
       responseObject: { kind: 'Pod', metadata: { name: pod, namespace, uid: 'successor' } },
     };
-    expect(await whyFrom([...first, creation, status, binding], pod, namespace)).toMatchObject({
+    expect(await whyFromLines([...first, creation, status, binding], pod, namespace)).toMatchObject({
       pod: { namespace, name: pod },
       summary: 'how it exited is not known: the audit log contains no objects at its level',
     });
@@ -170,13 +153,13 @@ describe('a request at another time than the deletion', () => {
   });
 
   it('is not the deletion if it only repeated one that the log lacks', async () => {
-    const report = await whyFrom([...events.filter((event) => !isDelete(event)), byBob(2_500)], pod, namespace);
+    const report = await whyFromLines([...events.filter((event) => !isDelete(event)), byBob(2_500)], pod, namespace);
     expect(report.deletedBy).toBeUndefined();
     expect(report.cannotTell.join('\n')).toContain('who deleted it: no request that is known to have deleted it');
   });
 
   it('is not the deletion if it was about an earlier pod of this name', async () =>
-    expect(await whyFrom([byBob(-600_000), ...events], pod, namespace)).toMatchObject({
+    expect(await whyFromLines([byBob(-600_000), ...events], pod, namespace)).toMatchObject({
       deletedBy: { user: 'kubernetes-admin' },
     }));
 });
@@ -186,7 +169,7 @@ it('an eviction is the trigger, even if no object shows it', async () => {
   const evicted = events.map((event) =>
     isDelete(event) ? { ...event, verb: 'create', objectRef: { ...event.objectRef, subresource: 'eviction' } } : event,
   );
-  expect(await whyFrom(evicted, pod, namespace)).toMatchObject({
+  expect(await whyFromLines(evicted, pod, namespace)).toMatchObject({
     trigger: 'eviction-api',
     deletedBy: { verb: 'evict' },
   });
@@ -214,22 +197,24 @@ describe('a log that does not show all of a deletion', () => {
   };
 
   it('its end alone does not show that nothing was running', async () =>
-    expect(await whyFrom(final, pod, namespace)).toMatchObject({ outcome: 'unknown' }));
+    expect(await whyFromLines(final, pod, namespace)).toMatchObject({ outcome: 'unknown' }));
 
   it('its end alone does not show how long it took', async () => {
-    const { exit } = await whyFrom(final, pod, namespace);
-    expect((exit as ExitReport).totalSeconds).toBeUndefined();
-    expect((await textFrom(final, pod, namespace)).replaceAll(/\s+/g, ' ')).toMatch(/gone after ≤\d/);
+    const { exit } = await whyFromLines(final, pod, namespace);
+    expect(exit?.totalSeconds).toBeUndefined();
+    expect((await whyFrom(logFrom(final), pod, namespace, [])).stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /gone after ≤\d/,
+    );
   });
 
   it('neither do its end and a state long before', async () =>
-    expect(await whyFrom([alive, ...final], pod, namespace)).toMatchObject({ outcome: 'unknown' }));
+    expect(await whyFromLines([alive, ...final], pod, namespace)).toMatchObject({ outcome: 'unknown' }));
 
   it('without the request, what the kubelet sends does not show whether it has begun to stop the pod', async () => {
     const sent = logOf('Request of the kubelet').events;
     const instants = async (lines: readonly Line[]) => {
-      const { exit } = await whyFrom([alive, ...lines], pod, namespace);
-      return new Map((exit as ExitReport).marks.map(({ id, at }) => [id, at]));
+      const { exit } = await whyFromLines([alive, ...lines], pod, namespace);
+      return new Map(exit?.marks.map(({ id, at }) => [id, at]));
     };
     const known = await instants(sent);
     for (const [id, at] of await instants(sent.filter((event) => !isDelete(event)))) {
@@ -239,7 +224,7 @@ describe('a log that does not show all of a deletion', () => {
   });
 
   it('a running pod is not reported as one that will not be deleted', async () => {
-    const report = await whyFrom([alive], pod, namespace);
+    const report = await whyFromLines([alive], pod, namespace);
     expect(report).toMatchObject({
       outcome: 'unknown',
       summary: 'how it exited is not known: the audit log contains no deletion of it',
@@ -248,22 +233,21 @@ describe('a log that does not show all of a deletion', () => {
   });
 
   it('after an eviction without its object, the state is unknown until the next object', async () => {
-    const report = await whyFrom([alive, eviction, ...final], pod, namespace);
+    const report = await whyFromLines([alive, eviction, ...final], pod, namespace);
     expect(report).toMatchObject({ outcome: 'unknown', trigger: 'eviction-api' });
-    const { gaps } = report.exit as ExitReport;
-    expect(gaps.filter(({ resource }) => resource === 'pods')).toHaveLength(1);
+    expect(report.exit?.gaps.filter(({ resource }) => resource === 'pods')).toHaveLength(1);
   });
 });
 
 it('the order of the lines does not matter', async () => {
   const { events, pod, namespace } = logOf('RequestResponse');
-  const known = ({ outcome, trigger, deletedBy, moments, exit }: WhyReport) => {
-    const { containers } = exit as ExitReport;
-    return [outcome, trigger, deletedBy, moments, containers.map((one) => [one.outcome, one.exit?.code])];
+  const known = ({ outcome, trigger, deletedBy, moments, exit }: AuditReport) => {
+    const containers = exit?.containers.map((one) => [one.outcome, one.exit?.code]);
+    return [outcome, trigger, deletedBy, moments, containers];
   };
   const [inOrder, reversed] = [
-    await whyFrom(events, pod, namespace),
-    await whyFrom(events.toReversed(), pod, namespace),
+    await whyFromLines(events, pod, namespace),
+    await whyFromLines(events.toReversed(), pod, namespace),
   ];
   expect(known(reversed)).toEqual(known(inOrder));
 });
@@ -272,7 +256,7 @@ it('only a status that the kubelet wrote is reported as its own', async () => {
   const { events, pod, namespace } = logOf('Metadata');
   const [one] = events.filter(({ objectRef }) => objectRef.subresource === 'status');
   const disrupted = { ...(one as Line), user: { username: controller('node-controller') } };
-  const { moments } = await whyFrom([disrupted, ...events], pod, namespace);
+  const { moments } = await whyFromLines([disrupted, ...events], pod, namespace);
   const writers = moments.flatMap(({ name, what, source }) => (name === 'status' ? [`${what}: ${source}`] : []));
   expect(writers).toContain('its status was changed: audit log, system:serviceaccount:kube-system:node-controller');
   expect(writers.filter((text) => /kubelet.*controller/.test(text))).toEqual([]);

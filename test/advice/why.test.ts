@@ -1,9 +1,9 @@
 /** `why` on every recording after its pod is gone: from the remaining Events, and from an audit log made from it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import { mayOwn } from '../../src/advice/why/gone-pod.ts';
 import { exitsIn } from '../../src/advice/history/reports.ts';
@@ -13,12 +13,9 @@ import { runMain } from '../cli/helpers/in-process.ts';
 import { allNames, recordingFile, scenarioFile, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
-import { auditLogOf } from './helpers/audit-log.ts';
+import { auditLogOf, whyFrom, whyReportFrom, type AuditReport } from './helpers/audit-log.ts';
 import { everyNth } from '../helpers/sweep.ts';
 import { faultsBy } from '../helpers/schemas.ts';
-
-const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
 
 interface Row {
   type: string;
@@ -64,18 +61,11 @@ const liveExits = once(async (name) => {
 const liveExit = async (name: string, pod: string): Promise<ExitReport | undefined> =>
   (await liveExits(name))?.find((exit) => exit.pod.name === pod);
 
-type AuditReport = WhyReport & { exit?: ExitReport };
-
 /** `why` from an audit log of the recording: with its Events gzipped, without them plain. */
-async function fromAuditLog(
-  name: string,
-  withEvents: boolean,
-): Promise<{ pod: string; code: number; report: AuditReport }> {
+async function fromAuditLog(name: string, withEvents: boolean): Promise<{ pod: string; report: AuditReport }> {
   const { lines, pod, namespace } = auditLogOf(scenarioFile(name), 'RequestResponse', withEvents);
-  const file = join(scratch, withEvents ? `${name}.log.gz` : `${name}.log`);
-  writeFileSync(file, withEvents ? gzipSync(lines.join('\n')) : lines.join('\n'));
-  const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  return { pod, code, report: JSON.parse(stdout) as AuditReport };
+  const text = lines.join('\n');
+  return { pod, report: await whyReportFrom(withEvents ? gzipSync(text) : text, pod, namespace) };
 }
 
 const fromPackedLog = once((name) => fromAuditLog(name, true));
@@ -157,10 +147,7 @@ it('a drain is not taken for known: the cordon of the node is a moment among oth
 
 it.each([
   ['rollout-25', 'deployment/checkout', 0],
-  ['rollout-25', 'replicaset/checkout-567b9dbc6', 0],
-  ['rollout-25', 'deployment/check', 1],
   ['statefulset-rollout', 'statefulset/db', 0],
-  ['daemonset-rollout', 'daemonset/log', 0],
   ['daemonset-rollout', 'deployment/log', 1],
 ])('%s: %s is resolved only to a terminated pod of its own', (name, workload, exit) =>
   serving(name, {}, async (one) => {
@@ -201,24 +188,16 @@ it('a pod that never existed causes one clear error', () =>
   }));
 
 it('--from finds the recording of the pod in a folder', async () => {
-  const folder = mkdtempSync(join(scratch, 'from-'));
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   writeFileSync(join(folder, 'a.ndjson'), readFileSync(recordingFile('sigkill-after-grace')));
-  const { code, stdout } = await runMain([
-    'why',
-    'checkout-6677656c54-258qr',
-    '--from',
-    folder,
-    '-o',
-    'json',
-    '--fail-on',
-    'killed',
-  ]);
+  const words = ['why', 'checkout-6677656c54-258qr', '--from', folder, '-o', 'json', '--fail-on', 'killed'];
+  const { code, stdout } = await runMain(words);
   expect(code).toBe(5);
   expect(JSON.parse(stdout)).toMatchObject({ basis: 'recording', outcome: 'killed', exit: { kind: 'ExitReport' } });
 });
 
 it('--from explains the newest of several exits of pods with this name', async () => {
-  const folder = mkdtempSync(join(scratch, 'from-'));
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const recording = readFileSync(recordingFile('sigkill-after-grace'), 'utf8');
   writeFileSync(join(folder, 'a.ndjson'), recording);
   const dayBefore = recording
@@ -241,7 +220,6 @@ const reasons: [marks: RegExp, reason: RegExp][] = [
   [/^(replacement|node)-/, /its replacement, its node and its logs/],
 ];
 
-const widthOf = ({ at }: MarkReport): number => Date.parse(at.latest) - Date.parse(at.earliest);
 const keyOf = ({ name, subject }: MarkReport): string => (subject === undefined ? name : `${name} of ${subject}`);
 
 function missingWithoutReason(live: ExitReport, report: AuditReport): string[] {
@@ -267,38 +245,27 @@ function truthsMissed(name: string, pod: string, exit: ExitReport | undefined): 
     );
 }
 
-const widths: string[] = [];
-afterAll(() => {
-  if (process.env['PODEXIT_WIDTHS'] !== undefined) process.stderr.write(`${widths.join('\n')}\n`);
-});
-
 describe.each(everyNth(3, allNames))('%s, from an audit log', (name) => {
   it.each([
     ['without Events', false],
     ['with Events', true],
   ])(
     'has correct intervals, a reason for each missing mark, and the outcome of the live run or unknown, %s',
-    async (title, withEvents) => {
-      const { pod, code, report } = await (withEvents ? fromPackedLog(name) : fromAuditLog(name, false));
-      expect(code).toBe(0);
+    async (_, withEvents) => {
+      const { pod, report } = await (withEvents ? fromPackedLog(name) : fromAuditLog(name, false));
       const live = await liveExit(name, pod);
       expect(faultsBy('why-report', report)).toEqual([]);
       expect(['unknown', live?.verdict.outcome]).toContain(report.outcome);
       expect(report.deletedBy?.user ?? 'nobody').toMatch(/^(kubernetes-admin|nobody|system:)/);
       expect(truthsMissed(name, pod, report.exit)).toEqual([]);
       expect(live && missingWithoutReason(live, report)).toEqual([]);
-      const shown = (report.exit?.marks ?? []).map((mark) => `${keyOf(mark)} ${widthOf(mark)}`);
-      widths.push(`${name}, ${title}, ${live?.verdict.outcome} → ${report.outcome}, ms: ${shown.join(', ')}`);
     },
   );
 
   it('shows the same with the patches of the kubelet instead of the stored pods', async () => {
     const { lines, pod, namespace } = auditLogOf(scenarioFile(name), 'Request of the kubelet', true);
-    const file = join(scratch, `${name}-patches.log`);
-    writeFileSync(file, lines.join('\n'));
-    const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+    const report = await whyReportFrom(lines.join('\n'), pod, namespace);
     const { report: full } = await fromPackedLog(name);
-    const report = JSON.parse(stdout) as AuditReport;
     const shown = ({ outcome, exit }: AuditReport) => [
       outcome,
       exit?.containers.map(({ name: of, outcome: how, exit: end }) => [of, how, end?.code]),
@@ -322,27 +289,6 @@ describe.each(everyNth(3, allNames))('%s, from an audit log', (name) => {
   });
 });
 
-it('reads a log of 40 MB with at most 200 MB more memory', async () => {
-  const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
-  const file = join(scratch, 'long.log');
-  const noise = Array.from({ length: 20_000 }, (_, at) =>
-    JSON.stringify({
-      kind: 'Event',
-      apiVersion: 'audit.k8s.io/v1',
-      stage: 'ResponseComplete',
-      auditID: `id-${at}`,
-      verb: 'get',
-      objectRef: { resource: 'configmaps', name: `other-${at}`, namespace: 'x' },
-      padding: 'x'.repeat(900),
-    }),
-  );
-  writeFileSync(file, [...noise, ...lines, ...noise].join('\n'));
-  const before = process.memoryUsage().rss;
-  const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  expect(JSON.parse(stdout)).toMatchObject({ basis: 'audit-log', outcome: 'killed' });
-  expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
-});
-
 /** An audit log line about the pod. The tests check the message about such lines, and that the other lines are read. */
 const event = (more: object): string =>
   JSON.stringify({
@@ -354,15 +300,7 @@ const many = (of: unknown): unknown[] => Array.from({ length: 1_000_000 }, () =>
 
 it.each<[string, string | (() => string), notice: string | undefined]>([
   ['broken JSON', '{"kind":"Event","objectRef":{"name":"POD"', 'what 1 line says: not JSON'],
-  ['two broken lines', '"POD" {\n{"POD"', 'what 2 lines say: not JSON'],
-  [
-    'an object that is not an audit event',
-    '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"POD"}}',
-    'not events of audit.k8s.io',
-  ],
   ['a version that is not text', event({ apiVersion: { toString: 1 } }), 'not events of audit.k8s.io'],
-  ['an array', '["POD"]', 'not events of audit.k8s.io'],
-  ['times that are not times', event({ stageTimestamp: 'soon' }), 'without readable times'],
   ['times of another type', event({ requestReceivedTimestamp: { toString: 1 } }), 'without readable times'],
   ['times out of range', event({ stageTimestamp: '-271821-04-20T00:00:00Z' }), 'without readable times'],
   [
@@ -384,7 +322,6 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
     }),
     undefined,
   ],
-  ['a million addresses', () => event({ sourceIPs: many('192.0.2.1') }), undefined],
   [
     'a million endpoints',
     () =>
@@ -394,18 +331,14 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
       }),
     undefined,
   ],
-])('a hostile line of an audit log does not affect other lines: %s', async (title, line, notice) => {
+])('a hostile line of an audit log does not affect other lines: %s', async (_, line, notice) => {
   const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
   const { report: plain } = await fromAuditLog('sigkill-after-grace', false);
-  const file = join(scratch, 'hostile.log');
   const hostile = (typeof line === 'string' ? line : line())
     .replaceAll('POD', pod)
     .replaceAll('NAMESPACE', namespace)
     .replaceAll('TIME', '2020-01-01T00:00:00.000000Z');
-  writeFileSync(file, [hostile, ...lines].join('\n'));
-  const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  expect(code, title).toBe(0);
-  const report = JSON.parse(stdout) as AuditReport;
+  const report = await whyReportFrom([hostile, ...lines].join('\n'), pod, namespace);
   expect(report).toMatchObject({ outcome: plain.outcome, summary: plain.summary, deletedBy: plain.deletedBy });
   expect(report.cannotTell.filter((text) => !plain.cannotTell.includes(text)).join()).toMatch(notice ?? /^$/);
   expect(faultsBy('why-report', report)).toEqual([]);
@@ -413,33 +346,23 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
 
 it('a truncated gzip file is read up to its end, and reported', async () => {
   const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
-  const file = join(scratch, 'cut.log.gz');
   const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36));
   const packed = gzipSync([...lines, ...noise].join('\n'));
-  writeFileSync(file, packed.subarray(0, packed.length - 2000));
-  const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  expect(code).toBe(0);
-  const report = JSON.parse(stdout) as AuditReport;
+  const report = await whyReportFrom(packed.subarray(0, packed.length - 2000), pod, namespace);
   expect(report).toMatchObject({ outcome: 'killed' });
   expect(report.cannotTell).toContain('what 1 file says: the rest, after the place where it breaks off');
 });
 
-it('reports the broken lines of an audit log that has no readable line about the pod', async () => {
-  const file = join(scratch, 'broken.log');
-  writeFileSync(file, '{"web-0"\n{"web-0"\n');
-  await serving('graceful-exit', {}, async ({ flags }) => {
-    const { code, stderr } = await runMain(['why', 'web-0', '--audit-log', file, ...flags]);
+it('reports the broken lines of an audit log that has no readable line about the pod', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const { code, stderr } = await whyFrom('{"web-0"\n{"web-0"\n', 'web-0', 'graceful-exit', flags);
     expect(code).toBe(1);
     expect(stderr).toContain('the audit log cannot tell what 2 lines say: not JSON');
-  });
-});
+  }));
 
 it('an audit log at level Metadata shows who deleted the pod, but not how its containers exited', async () => {
   const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'), 'Metadata');
-  const file = join(scratch, 'metadata.log');
-  writeFileSync(file, lines.join('\n'));
-  const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  expect(JSON.parse(stdout)).toMatchObject({
+  expect(await whyReportFrom(lines.join('\n'), pod, namespace)).toMatchObject({
     basis: 'audit-log',
     outcome: 'unknown',
     deletedBy: { user: 'kubernetes-admin', userAgent: 'kubectl/v1.36.2', sourceIPs: ['192.0.2.7'], verb: 'delete' },

@@ -5,7 +5,6 @@ import type { Fault } from '../sim/faults/fault.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { serving } from '../helpers/serving.ts';
-import { loadRecording } from '../demo/helpers/load.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -14,7 +13,7 @@ const attached = async ({ flags }: Pick<Serving, 'flags'>, ...words: string[]) =
   return { ...ran, report: JSON.parse(ran.stdout) as ExitReport };
 };
 const during = <T>(faults: readonly Fault[], work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving('rolling-update', { attachDelayMs: 1500, faults, scenario: loadRecording('rolling-update') }, work);
+  serving('rolling-update', { attachDelayMs: 1500, faults }, work);
 const ids = ({ marks }: ExitReport): string[] => marks.map(({ name }) => name);
 const gate = ({ verdict }: ExitReport) => verdict.gates[0];
 const slicesWatchBreaks: Fault = { kind: 'drop', resource: 'endpointslices', verb: 'watch' };
@@ -35,7 +34,7 @@ describe.concurrent('--attach with a workload', () => {
     }));
 
   it('reports it too for an eviction, which changes the pod just before deleting it', () =>
-    serving('evicted', { scenario: loadRecording('evicted') }, async (cluster) => {
+    serving('evicted', {}, async (cluster) => {
       const watching = attached(cluster);
       await vi.waitFor(
         () => expect(cluster.server.requests.map(({ resource }) => resource)).toContain('endpointslices'),

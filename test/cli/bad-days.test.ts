@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Printed } from './helpers/in-process.ts';
-import { runMain } from './helpers/in-process.ts';
+import { runMain, pressOnce } from './helpers/in-process.ts';
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
 
@@ -77,15 +78,38 @@ it('the report file is written even if the jsonpath template cannot be rendered'
 it('a signal while waiting for a terminating pod exits at once, and prints that nothing was deleted', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags], {
-      onSignal: (listener) => {
-        const poll = setInterval(() => {
-          if (!server.requests.some(({ resource }) => resource === 'pods')) return;
-          clearInterval(poll);
-          listener('SIGINT');
-        }, 10);
-        return () => clearInterval(poll);
-      },
+      onSignal: pressOnce(() => server.requests.some(({ resource }) => resource === 'pods')),
     });
     expect(ran.code).toBe(130);
     expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'run.left', hint: 'Nothing was deleted.' });
   }));
+
+describe.concurrent('the pod’s watch is refused after the DELETE', () => {
+  it.each([
+    ['the permission was revoked', 403],
+    ['the credentials expired', 401],
+    ['the server no longer has the resource', 404],
+  ])('%s: the report covers what was seen', (_, code) =>
+    serving(
+      'prestop-sleep',
+      {
+        faults: [
+          { kind: 'drop', afterMs: 1000, resource: 'pods' },
+          { kind: 'status', code, resource: 'pods', verb: 'watch', afterMs: 1000 },
+          { kind: 'status', code, resource: 'pods', verb: 'list', afterMs: 1000 },
+        ],
+      },
+      async ({ server, flags }) => {
+        const ran = await runMain([server.pod, ...flags, '-o', 'json', '--timeout', '20s']);
+        const report = JSON.parse(ran.stdout) as ExitReport;
+        expect(report.kind).toBe('ExitReport');
+        expect(report.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'stopping']));
+        expect(report.verdict.outcome).toBe('unknown');
+        expect(report.gaps.map(({ resource }) => resource)).toContain('pods');
+        expect(ran.stderr).toContain('it is still terminating, and the report covers what was observed so far');
+        expect(ran.code).toBe(4);
+        expect(server.deletesAccepted).toBe(1);
+      },
+    ),
+  );
+});

@@ -1,4 +1,4 @@
-/** Completion: what it offers at each position. Names from the cluster arrive within a second or not at all. */
+/** Completion: what it offers at each position, and how shells show it. Names from the cluster arrive within a second. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -12,26 +12,27 @@ import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-async function offered(words: string[], env: Record<string, string> = {}): Promise<string[]> {
-  const { code, stdout, stderr } = await runMain(['__complete', ...words], { env });
+async function offered(...words: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await runMain(['__complete', ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout.trimEnd().split('\n');
 }
 
 it('contexts of the kubeconfig in the environment are offered', () =>
-  serving('graceful-exit', {}, async ({ flags }) =>
-    expect(await offered(['--context', ''], { KUBECONFIG: flags.at(-1) ?? '' })).toEqual(['loopback', ':4']),
-  ));
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const env = { KUBECONFIG: flags.at(-1) ?? '' };
+    expect((await runMain(['__complete', '--context', ''], { env })).stdout).toBe('loopback\n:4\n');
+  }));
 
 it('names from the cluster take a single request, only for metadata', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
-    await offered([...flags, '']);
+    await offered(...flags, '');
     expect(server.requests.map(({ method, resource }) => `${method} ${resource}`)).toEqual(['GET pods']);
   }));
 
 describe('words that need no cluster', () => {
   it('every code that --fail-on accepts', async () => {
-    expect((await offered(['x', '--fail-on', ''])).slice(0, -1)).toEqual(gateCodes);
+    expect((await offered('x', '--fail-on', '')).slice(0, -1)).toEqual(gateCodes);
   });
 
   it('files for every flag that takes one, as "--flag file" and as "--flag=file"', async () => {
@@ -40,18 +41,58 @@ describe('words that need no cluster', () => {
     expect(flags).toEqual(expect.arrayContaining(['--record', '--report', '--config', '--kubeconfig', '--cache-dir']));
     for (const flag of [...flags, '--write-kubeconfig']) {
       const command = flag === '--write-kubeconfig' ? ['demo'] : [];
-      expect(await offered([...command, flag, '']), flag).toEqual([':0']);
-      expect(await offered([...command, `${flag}=./`]), flag).toEqual([':0']);
+      expect(await offered(...command, flag, ''), flag).toEqual([':0']);
+      expect(await offered(...command, `${flag}=./`), flag).toEqual([':0']);
     }
   });
 });
+
+/** Of each command that prints one document. */
+const document = ['table', 'sentence', 'json', 'yaml', 'markdown'];
+const templates = ['jsonpath=', 'jsonpath-as-json=', 'custom-columns='];
+
+it.each([
+  ['check', [...document, 'junit', 'sarif', ...templates]],
+  ['why', [...document, ...templates]],
+  ['fix', ['strategic', 'json-patch', 'kustomize', 'yaml']],
+  ['compare', [...document, ...templates]],
+  ['recommend', [...document, 'html', ...templates]],
+  ['signals', [...document, ...templates]],
+  ['try', [...document, ...templates]],
+])('%s -o offers exactly its formats, and accepts each', async (verb, formats) => {
+  expect(await offered(verb, '-o', '')).toEqual([...formats, ':4']);
+  for (const format of formats) {
+    const { stderr } = await runMain([verb, '-o', format, '--nosuch']);
+    expect(stderr).toMatch(/nosuch/);
+  }
+});
+
+it.each([
+  ['why', ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown']],
+  ['compare', ['worse']],
+  ['recommend', ['raise', 'lower', 'killed', 'lost']],
+  ['try', ['worse', 'lost']],
+])('%s --fail-on offers its values', async (verb, words) => {
+  expect(await offered(verb, '--fail-on', '')).toEqual([...words, ':4']);
+});
+
+it('check, why, fix and try offer pods of the cluster; compare and recommend offer files', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    for (const verb of ['check', 'why', 'fix', 'try'])
+      expect(await offered(verb, ...flags, 'checkout-754699c75f-5')).toEqual([
+        'checkout-754699c75f-5qlrp\tof ReplicaSet checkout-754699c75f',
+        ':4',
+      ]);
+    for (const verb of ['compare', 'recommend']) expect(await offered(verb, '')).toEqual([':0']);
+    expect(await offered('compare', 'a.json', 'b.json', '')).toEqual([':4']);
+  }));
 
 describe('a cluster that does not answer', () => {
   it('delays completion only briefly, and no names are offered', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));
     const began = performance.now();
-    const lines = await offered(['-s', `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, 'check']);
+    const lines = await offered('-s', `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, 'check');
     expect(lines.at(-1)).toBe(':4');
     expect(lines.join()).not.toContain('754699c75f');
     // A request has 30 s.
@@ -115,12 +156,6 @@ describe('scripts', () => {
     expect(ran.stdout).toBe(`${expected}\n`);
   });
 
-  it('the powershell script has no unclosed string or bracket', () => {
-    expect(unclosed(completionScripts.powershell)).toEqual([]);
-    expect(unclosed("{ 'it''s { fine' # } no\n \"`\"(\" }")).toEqual([]);
-    expect(unclosed("@( 'open")).toEqual(['(', "'"]);
-  });
-
   it('powershell completes both names of the command, and quotes names that need it', () => {
     const script = completionScripts.powershell;
     const [, names = ''] = /^Register-ArgumentCompleter -Native -CommandName (.*) -ScriptBlock \{$/m.exec(script) ?? [];
@@ -161,15 +196,3 @@ describe('scripts', () => {
     expect(ran.stdout).toBe('oldest newest\n');
   });
 });
-
-/** The brackets and quotes that a PowerShell script leaves open. Brackets in strings and comments do not count. */
-function unclosed(script: string): string[] {
-  const pairs: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
-  const words = script.match(/'(?:[^']|'')*'|"(?:[^"`]|`[^]|"")*"|#.*|`[^]|[()[\]{}'"]/g) ?? [];
-  const open: string[] = [];
-  for (const word of words.filter((one) => one.length === 1)) {
-    if (word in pairs && open.at(-1) === pairs[word]) open.pop();
-    else open.push(word);
-  }
-  return open;
-}

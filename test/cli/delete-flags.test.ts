@@ -2,8 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { json, pod, serve } from '../kube/helpers/api.ts';
 import { serving } from '../helpers/serving.ts';
-import { runMain } from './helpers/in-process.ts';
+import { runMain, pressOnce } from './helpers/in-process.ts';
 
 const budget = (allowed: number) =>
   ({
@@ -90,18 +91,29 @@ describe.concurrent('--evict', () => {
 it.concurrent('an interrupt while an eviction waits for its budget prints that nothing was deleted', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     server.write('poddisruptionbudgets', 'ADDED', budget(0));
-    let interrupt = (): void => {};
+    let stderr = '';
     const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags], {
-      onSignal: (listener) => {
-        interrupt = () => listener('SIGINT');
-        return () => {};
-      },
-      onStderr: (text) => {
-        if (text.endsWith('; waiting\n')) setTimeout(interrupt);
-      },
+      onSignal: pressOnce(() => stderr.endsWith('; waiting\n')),
+      onStderr: (text) => (stderr += text),
     });
     expect(ran.code).toBe(130);
     expect(ran.stderr).toMatch(/; waiting\n[\s\S]*SIGINT: pod "\S+" was not deleted by this command/);
     expect(server.deletesAccepted).toBe(0);
   }),
 );
+
+it('-i asks about the existing pod, and deletes no other pod with its name', async () => {
+  let uid = '1';
+  const api = await serve(({ method, body }, response) => {
+    const now = pod('web', '1', { uid });
+    if (method === 'GET') return json(response, 200, now);
+    const asked = JSON.parse(body) as { preconditions: { uid: string } };
+    json(response, asked.preconditions.uid === uid ? 200 : 409, now);
+  });
+  const words = ['web', '-i', '--wait=false', '-n', 'shop', '-s', api.url];
+  const replaced = await runMain(words, { answers: ['y'], ask: () => ((uid = '2'), Promise.resolve('y')) });
+  expect(replaced.code).toBe(1);
+  expect(replaced.stderr).toContain('was replaced by another one');
+  expect(api.asked.every(({ method }) => method === 'GET')).toBe(true);
+  expect(await runMain(words, { answers: ['y'] })).toMatchObject({ code: 0 });
+});

@@ -4,7 +4,7 @@ import { scenariosToTry } from '../../src/cli/demo.ts';
 import { shippedScenarios } from '../../src/demo/scenarios.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
-import { runMain } from './helpers/in-process.ts';
+import { msAfter, runMain, pressOnce } from './helpers/in-process.ts';
 
 describe.concurrent('demo', () => {
   it('prints the command that it runs, with the given flags, and its output', async () => {
@@ -49,12 +49,7 @@ describe.concurrent('demo', () => {
   );
 
   it('prints after an interrupt that its cluster has ended', async () => {
-    const ran = await runMain(['demo', 'sigkill-after-grace'], {
-      onSignal: (listener) => {
-        const timer = setTimeout(() => listener('SIGINT'), 1500);
-        return () => clearTimeout(timer);
-      },
-    });
+    const ran = await runMain(['demo', 'sigkill-after-grace'], { onSignal: pressOnce(msAfter(1500)) });
     expect(ran.code).toBe(130);
     expect(ran.stderr).toMatch(
       /SIGINT: [\s\S]*The cluster of this demo has ended as well: there is no pod to look for\.\n$/,

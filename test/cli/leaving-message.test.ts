@@ -1,90 +1,39 @@
 /** After Ctrl-C podexit prints only what is known about the deletion at that moment. */
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../sim/faults/fault.ts';
 import type { DeletionProgress } from '../../src/run/ending/leaving.ts';
 import { fateOf, deletionProgress } from '../../src/run/ending/leaving.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
-import type { Loopback } from '../../src/demo/loopback.ts';
 import { serving } from '../helpers/serving.ts';
 import { screenOf } from '../output/helpers/screen.ts';
-import { runMain } from './helpers/in-process.ts';
-
-const deletes = { verb: 'delete', resource: 'pods' } as const;
-const deletesOf = (server: Loopback): number => server.requests.filter(({ verb }) => verb === 'delete').length;
-
-/** Runs until `when` is true, then interrupts. */
-async function interruptedWhen(
-  name: string,
-  faults: Fault[],
-  when: (server: Loopback) => boolean,
-  terminal: { words: string[]; columns?: number; answers?: string[] } = { words: ['-o', 'lines'] },
-) {
-  const { words, ...window } = terminal;
-  return serving(name, { faults }, async ({ server, flags }) => {
-    let leave = (): void => {};
-    const ran = await runMain([server.pod, ...flags, ...words], {
-      ...window,
-      onSignal: (listener) => {
-        const poll = setInterval(() => {
-          if (!when(server)) return;
-          clearInterval(poll);
-          leave();
-        }, 10);
-        leave = () => listener('SIGINT');
-        return () => clearInterval(poll);
-      },
-    });
-    return { ...ran, pod: server.pod, accepted: server.deletesAccepted };
-  });
-}
-
-const msAfter = (check: (server: Loopback) => boolean, ms: number) => {
-  let since: number | undefined;
-  return (server: Loopback): boolean => {
-    if (check(server)) since ??= performance.now();
-    return since !== undefined && performance.now() - since > ms;
-  };
-};
+import { msAfter, runMain, pressOnce } from './helpers/in-process.ts';
 
 describe('Ctrl-C', () => {
-  it('prints two lines at a terminal: what happens to the pod, and the result so far', async () => {
-    const ran = await interruptedWhen(
-      'sigkill-after-grace',
-      [],
-      msAfter((server) => server.deletesAccepted > 0, 800),
-      { words: ['--yes'], columns: 400, answers: [] },
-    );
-    expect(ran.code).toBe(130);
-    const screen = await screenOf({ columns: 400, rows: 24 }, [{ kind: 'write', text: ran.stdout }]);
-    expect(screen.written.slice(-2)).toEqual([
-      expect.stringMatching(/^podexit: SIGINT: pod "\S+" is still terminating; look with: kubectl get pod /),
-      '? Interrupted: the pod is still terminating, waiting for app to exit',
-    ]);
-  });
+  it('prints two lines at a terminal: what happens to the pod, and the result so far', () =>
+    serving('sigkill-after-grace', {}, async ({ server, flags }) => {
+      const onSignal = pressOnce(msAfter(800, () => server.deletesAccepted > 0));
+      const ran = await runMain([server.pod, ...flags, '--yes'], { columns: 400, answers: [], onSignal });
+      expect(ran.code).toBe(130);
+      const screen = await screenOf({ columns: 400, rows: 24 }, [{ kind: 'write', text: ran.stdout }]);
+      expect(screen.written.slice(-2)).toEqual([
+        expect.stringMatching(/^podexit: SIGINT: pod "\S+" is still terminating; look with: kubectl get pod /),
+        '? Interrupted: the pod is still terminating, waiting for app to exit',
+      ]);
+    }));
 
-  it('during throttling (429) prints that the delete was throttled, not that the pod is terminating', async () => {
-    const busy: Fault = { kind: 'status', code: 429, retryAfterSeconds: 20, ...deletes };
-    const ran = await interruptedWhen(
-      'exit-143',
-      [busy],
-      msAfter((server) => deletesOf(server) > 0, 300),
-    );
-    expect(ran.stderr).toContain(`SIGINT: the API server throttled the delete of pod "${ran.pod}" (429)`);
-    expect(ran.stderr).not.toContain('still terminating');
-    expect(ran).toMatchObject({ code: 130, accepted: 0 });
-  });
-
-  it('after only 503 answers prints that the state is unknown', async () => {
-    const failing: Fault = { kind: 'status', code: 503, retryAfterSeconds: 20, ...deletes };
-    const ran = await interruptedWhen(
-      'exit-143',
-      [failing],
-      msAfter((server) => deletesOf(server) > 0, 300),
-    );
-    expect(ran.stderr).toContain(`the deletion of pod "${ran.pod}" was requested, but it is not known whether`);
-    expect(ran.stderr).not.toContain('still terminating');
-    expect(ran).toMatchObject({ code: 130, accepted: 0 });
+  it.each([
+    [429, 'SIGINT: the API server throttled the delete of pod "POD" (429)'],
+    [503, 'the deletion of pod "POD" was requested, but it is not known whether'],
+  ])('after only answers %i does not print that the pod is terminating', (code, sentence) => {
+    const faults = [{ kind: 'status', code, retryAfterSeconds: 20, verb: 'delete', resource: 'pods' } as const];
+    return serving('exit-143', { faults }, async ({ server, flags }) => {
+      const isAsked = (): boolean => server.requests.some(({ verb }) => verb === 'delete');
+      const onSignal = pressOnce(msAfter(300, isAsked));
+      const ran = await runMain([server.pod, ...flags, '-o', 'lines'], { onSignal });
+      expect(ran.stderr).toContain(sentence.replace('POD', server.pod));
+      expect(ran.stderr).not.toContain('still terminating');
+      expect([ran.code, server.deletesAccepted]).toEqual([130, 0]);
+    });
   });
 });
 

@@ -1,44 +1,29 @@
 /** The built command ends early: on a signal, at a time limit, on a closed pipe, on a full disk. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
-import { bin, podexit } from '../helpers/built.ts';
+import { podexit, started } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
-
-interface Left {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
 
 /** The server accepts the watch of the pod, and never answers. */
 const silentPod = { kind: 'silent', resource: 'pods', verb: 'watch' } as const;
 
-/** Runs the command and signals it once the deletion is under way. */
-function leave(words: readonly string[], signal: NodeJS.Signals): Promise<Left> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [bin, ...words], {
-      env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let stdout = '';
-    let stderr = '';
-    let isSignalled = false;
-    child.stdout.on('data', (chunk: Buffer) => {
-      stdout += chunk.toString();
-      if (isSignalled || !/accepted/.test(stdout)) return;
-      isSignalled = true;
-      child.kill(signal);
-    });
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, stdout, stderr }));
-  });
+type When = (printed: { stdout: string; stderr: string }) => boolean;
+
+const isAccepted: When = ({ stdout }) => stdout.includes('accepted');
+
+/** Runs the command, and signals it once `when` is true. */
+async function leave(words: readonly string[], signal: NodeJS.Signals, when: When, delayMs = 0) {
+  const { child, printed, ended, until } = started(words);
+  await until(() => when(printed));
+  await pause(delayMs);
+  child.kill(signal);
+  return ended;
 }
 
 describe.concurrent('a signal', () => {
@@ -50,7 +35,7 @@ describe.concurrent('a signal', () => {
     '%s prints at once that the pod is still terminating, and exits with %i and the report so far',
     async (signal, code) => {
       await serving('prestop-sleep', {}, async ({ server, flags }) => {
-        const left = await leave([server.pod, ...flags, '-o', 'ndjson'], signal);
+        const left = await leave([server.pod, ...flags, '-o', 'ndjson'], signal, isAccepted);
         expect(left.code).toBe(code);
         expect(left.stderr).toContain(`${signal}: pod "${server.pod}" is still terminating`);
         const last = JSON.parse(left.stdout.trimEnd().split('\n').at(-1) ?? '') as { report?: ExitReport } & ExitReport;
@@ -69,23 +54,17 @@ describe.concurrent('a signal', () => {
     await once(collector, 'listening');
     const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
     await serving('prestop-sleep', {}, async ({ server, flags }) => {
-      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--otlp'], {
-        env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      const ended = once(child, 'close');
-      let stdout = '';
-      const said = async (words: RegExp): Promise<void> => {
-        while (!words.test(stdout)) stdout += String((await once(child.stdout, 'data'))[0]);
-      };
-      await said(/accepted/);
+      const words = [server.pod, ...flags, '-o', 'ndjson', '--otlp'];
+      const { child, printed, ended, until } = started(words, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+      const asked = once(collector, 'request');
+      await until(() => isAccepted(printed));
       child.kill('SIGINT');
-      await said(/"exitCode":130/);
-      await once(collector, 'request');
+      await until(() => printed.stdout.includes('"exitCode":130'));
+      await asked;
       expect(child.exitCode).toBeNull();
       const again = performance.now();
       child.kill('SIGINT');
-      expect((await ended)[0]).toBe(130);
+      expect((await ended).code).toBe(130);
       // The exporter waits 10 s for a collector.
       expect(performance.now() - again).toBeLessThan(9000);
     }).finally(() => {
@@ -94,86 +73,57 @@ describe.concurrent('a signal', () => {
     });
   });
 
-  it('ends a rollout at once, also just after its command has ended', async () => {
-    await serving('graceful-exit', {}, async ({ flags }) => {
+  it('ends a rollout at once, also just after its command has ended', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
       const words = ['rollout', 'deploy/checkout', ...flags, '--', process.execPath, '-e', 'console.error("released")'];
-      const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
-      const ended = once(child, 'close');
-      let stderr = '';
-      while (!stderr.includes('released')) stderr += String((await once(child.stderr, 'data'))[0]);
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      child.kill('SIGINT');
-      expect((await ended)[0]).toBe(130);
-    });
-  });
+      const left = await leave(words, 'SIGINT', ({ stderr }) => stderr.includes('released'), 300);
+      expect(left.code).toBe(130);
+    }));
 
-  it('before the pod was read prints that nothing was deleted, and completes the recording', async () => {
-    await serving('exit-143', { faults: [silentPod] }, async ({ server, flags, folder }) => {
+  it('before the pod was read prints that nothing was deleted, and completes the recording', () =>
+    serving('exit-143', { faults: [silentPod] }, async ({ server, flags, folder }) => {
       const file = join(folder, 'left.ndjson');
-      const words = [server.pod, ...flags, '-o', 'json', '--record', file];
-      const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-      let [stdout, stderr] = ['', ''];
-      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-      while (!server.requests.some((one) => one.resource === 'services'))
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      child.kill('SIGTERM');
-      expect((await once(child, 'close'))[0]).toBe(143);
-      expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'run.left' });
-      expect(stderr).toContain(`pod "${server.pod}" was not deleted by this command`);
+      const left = await leave([server.pod, ...flags, '-o', 'json', '--record', file], 'SIGTERM', () =>
+        server.requests.some((one) => one.resource === 'services'),
+      );
+      expect(left.code).toBe(143);
+      expect(JSON.parse(left.stdout)).toMatchObject({ kind: 'Error', code: 'run.left' });
+      expect(left.stderr).toContain(`pod "${server.pod}" was not deleted by this command`);
       const [, first, ...others] = readFileSync(file, 'utf8').trim().split('\n');
       expect(first).toContain('"kind":"began"');
       expect(others.at(-1)).toContain('"signal":"SIGTERM"');
       expect(server.deletesAccepted).toBe(0);
-    });
-  });
+    }));
 
-  it('before any deletion prints that the pod was not deleted', async () => {
-    await serving('taint-evicted', { attachDelayMs: 60_000 }, async ({ server, flags }) => {
-      const words = [server.pod, ...flags, '--attach', '-o', 'json'];
-      const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-      let stderr = '';
-      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-      const watching = () => server.requests.some((one) => one.resource === 'endpointslices');
-      while (!watching()) await new Promise((resolve) => setTimeout(resolve, 20));
-      child.kill('SIGINT');
-      const code = await new Promise((resolve) => child.on('close', resolve));
+  it('before any deletion prints that the pod was not deleted', () =>
+    serving('taint-evicted', { attachDelayMs: 60_000 }, async ({ server, flags }) => {
+      const { code, stderr } = await leave([server.pod, ...flags, '--attach', '-o', 'json'], 'SIGINT', () =>
+        server.requests.some((one) => one.resource === 'endpointslices'),
+      );
       expect(code).toBe(130);
       expect(stderr).toContain(`pod "${server.pod}" was not deleted by this command`);
       expect(server.deletesAccepted).toBe(0);
-    });
-  });
-});
+    }));
 
-describe.concurrent('the message about the deletion after an interrupt', () => {
-  /** The command's stderr if it is interrupted as soon as `ready` is true. */
-  async function stderrOnInterrupt(words: readonly string[], ready: (stdout: string) => boolean): Promise<string> {
-    const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    while (!ready(stdout) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
-    child.kill('SIGINT');
-    expect((await once(child, 'close'))[0]).toBe(130);
-    return stderr;
-  }
+  it.each([
+    ['taint-evicted', '--attach', 'accepted', 'is still terminating'],
+    ['exit-143', '--wait-replacement', '"name":"removed"', 'is gone'],
+  ])('in a run of %s with %s, after %s, says that the pod %s', (name, flag, printed, said) =>
+    serving(name, {}, async ({ server, flags }) => {
+      const words = [server.pod, ...flags, flag, '-o', 'ndjson'];
+      const { code, stderr } = await leave(words, 'SIGINT', ({ stdout }) => stdout.includes(printed));
+      expect(stderr).toContain(`SIGINT: pod "${server.pod}" ${said}`);
+      expect(code).toBe(130);
+    }),
+  );
 
-  it('says that the pod is still terminating, if another client deleted it', async () => {
-    await serving('taint-evicted', {}, async ({ server, flags }) => {
-      const said = await stderrOnInterrupt([server.pod, ...flags, '--attach', '-o', 'ndjson'], (out) =>
-        out.includes('accepted'),
-      );
-      expect(said).toContain(`SIGINT: pod "${server.pod}" is still terminating`);
-    });
-  });
-
-  it('says that the pod is gone, after its removal', async () => {
-    await serving('exit-143', {}, async ({ server, flags }) => {
-      const words = [server.pod, ...flags, '--wait-replacement', '-o', 'ndjson'];
-      const said = await stderrOnInterrupt(words, (out) => out.includes('"name":"removed"'));
-      expect(said).toContain(`SIGINT: pod "${server.pod}" is gone`);
-    });
-  });
+  it('ends the process while it waits for a workload', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
+      const words = ['deploy/checkout', '--attach', ...flags];
+      // Half a second later its watches are open.
+      const left = await leave(words, 'SIGINT', ({ stderr }) => stderr.includes('waiting for the next'), 500);
+      expect(left.code).toBe(130);
+    }));
 });
 
 describe.concurrent('--timeout ends the run, and names what it is waiting for', () => {
@@ -204,16 +154,16 @@ describe.concurrent('--timeout ends the run, and names what it is waiting for', 
 });
 
 describe.concurrent('a reader that closes the pipe', () => {
+  const closingAtOnce = (words: readonly string[]) => {
+    const { child, ended } = started(words);
+    child.stdout.once('data', () => child.stdout.destroy());
+    return ended;
+  };
+
   it('ends the process with 141 and without a message, and the recording names the reason', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'closed.ndjson');
-      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--record', file], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      let stderr = '';
-      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-      child.stdout.once('data', () => child.stdout.destroy());
-      const code = await new Promise((resolve) => child.on('close', resolve));
+      const { code, stderr } = await closingAtOnce([server.pod, ...flags, '-o', 'ndjson', '--record', file]);
       expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
       expect(readFileSync(file, 'utf8').trim().split('\n').at(-1)).toContain('"signal":"SIGPIPE"');
       expect((await podexit(['replay', file, '-o', 'json'])).code).toBe(141);
@@ -221,34 +171,21 @@ describe.concurrent('a reader that closes the pipe', () => {
   });
 
   it('gets no suggestions after a demo', async () => {
-    const child = spawn(process.execPath, [bin, 'demo', 'exit-143'], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let stderr = '';
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    child.stdout.once('data', () => child.stdout.destroy());
-    const code = await new Promise((resolve) => child.on('close', resolve));
+    const { code, stderr } = await closingAtOnce(['demo', 'exit-143']);
     expect(code).toBe(141);
     expect(stderr).toMatch(/^[^\n]+\n\$ kubectl podexit [^\n]+\n\n$/);
   });
 });
 
 describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
-  it('loses the recording, with exit code 1; the trace continues', async () => {
-    await serving('exit-143', {}, async ({ server, flags }) => {
-      const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', '/dev/full']);
-      expect(ran.code).toBe(1);
-      expect(ran.stderr).toMatch(/the recording \/dev\/full is incomplete: ENOSPC.*the trace continues/);
-      expect((JSON.parse(ran.stdout) as ExitReport).verdict.outcome).toBe('graceful');
-    });
-  });
-
-  it('loses a report file, with exit code 1', async () => {
+  it('loses the recording and a report file, with exit code 1; the trace and the other report continue', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const good = join(folder, 'report.md');
-      const { symlinkSync } = await import('node:fs');
       symlinkSync('/dev/full', join(folder, 'full.json'));
-      const files = ['--report', join(folder, 'full.json'), '--report', good];
+      const files = ['--record', '/dev/full', '--report', join(folder, 'full.json'), '--report', good];
       const ran = await podexit([server.pod, ...flags, '-o', 'json', ...files]);
       expect(ran.code).toBe(1);
+      expect(ran.stderr).toMatch(/the recording \/dev\/full is incomplete: ENOSPC.*the trace continues/);
       expect(ran.stderr).toMatch(/full\.json could not be written \(ENOSPC\)/);
       expect(existsSync(good)).toBe(true);
       expect((JSON.parse(ran.stdout) as ExitReport).verdict.outcome).toBe('graceful');
@@ -256,40 +193,10 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
   });
 });
 
-/** Runs the command, and sends a signal once stderr names what it waits for. */
-function leaveWaiting(words: readonly string[], signal: NodeJS.Signals): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [bin, ...words], {
-      env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let isSignalled = false;
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (isSignalled || !chunk.includes('waiting for the next')) return;
-      // By then its watches are open.
-      setTimeout(() => {
-        isSignalled = true;
-        child.kill(signal);
-      }, 500);
-    });
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-}
-
-it('a signal ends the process while it waits for a workload', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    expect(await leaveWaiting(['deploy/checkout', '--attach', ...flags], 'SIGINT')).toBe(130);
-  }));
-
 it('a file that cannot be written ends the process even while a workload is watched', () =>
   serving('rolling-update', { attachDelayMs: 1000 }, async ({ flags, folder }) => {
-    const ran = await podexit([
-      'deploy/checkout',
-      '--attach',
-      `--record=${join(folder, 'none', 'x.ndjson')}`,
-      ...flags,
-    ]);
+    const record = `--record=${join(folder, 'none', 'x.ndjson')}`;
+    const ran = await podexit(['deploy/checkout', '--attach', record, ...flags]);
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(/cannot write the recording/);
   }));

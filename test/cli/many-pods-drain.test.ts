@@ -1,14 +1,15 @@
-/** `podexit node/NAME -- kubectl drain NAME`: all terminating pods, and an eviction that a budget refuses. */
+/** `podexit node/NAME -- kubectl drain NAME`: all terminating pods, an eviction that a budget refuses, a failed drain. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
-import { loadRecording } from '../demo/helpers/load.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { serving } from '../helpers/serving.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const playing = <T>(work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving('drain-with-pdb', { attachDelayMs: 1500, scenario: loadRecording('second/drain-with-pdb') }, work);
+  serving('drain-with-pdb', { attachDelayMs: 1500 }, work);
 
 const [first, second] = ['checkout-86c476c498-6xbr5', 'checkout-86c476c498-dxgj9'];
 
@@ -59,21 +60,6 @@ it.concurrent(
     }),
 );
 
-it.concurrent('reports why a drain failed, and the pods that terminated before', () =>
-  playing(async ({ flags }) => {
-    const ran = await runMain([
-      'node/node1',
-      ...flags,
-      '--',
-      ...drains('cannot delete Pods with local storage', 3500, 1),
-    ]);
-    expect(ran.stderr).toContain('cannot delete Pods with local storage');
-    expect(ran.stderr).toMatch(/failed with exit code 1/);
-    expect(ran.stdout).toContain(first);
-    expect(ran.code).toBe(1);
-  }),
-);
-
 it.concurrent('traces only the pods of the node that match a selector', () =>
   playing(async ({ flags, server }) => {
     const selectors = ['-l', 'app=checkout', '--field-selector', `metadata.name=${second}`];
@@ -101,18 +87,11 @@ it.concurrent('traces no pod of the node if none has the labels', () =>
   }),
 );
 
-it.concurrent('refuses a node that does not exist', () =>
-  playing(async ({ flags }) => {
-    const ran = await runMain(['node/node9', ...flags]);
-    expect(ran.stderr).toContain('there is no node "node9"');
-    expect(ran.code).toBe(1);
-  }),
-);
-
-it.concurrent('accepts flags of a deletion that have their default value, as --attach does', () =>
+it.concurrent('refuses a node that does not exist, not flags of a deletion that have their default value', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node9', '--dry-run=none', '--wait=true', ...flags]);
     expect(ran.stderr).toContain('there is no node "node9"');
+    expect(ran.code).toBe(1);
   }),
 );
 
@@ -122,5 +101,26 @@ it.concurrent('runs until --timeout without a command', () =>
     const printed = JSON.parse(ran.stdout) as { exits: ExitReport[] };
     expect(printed.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
     expect(ran.code).toBe(0);
+  }),
+);
+
+it.concurrent.each([
+  ['a drain', ['node/node1']],
+  ['a rollout', ['rollout', 'deployment/checkout']],
+])('after %s that failed when pods had terminated, all output is complete, and stderr has the reason', (_, target) =>
+  playing(async ({ flags, folder }) => {
+    const [recording, report] = [join(folder, 'run.ndjson'), join(folder, 'run.html')];
+    const files = [`--record=${recording}`, `--report=${report}`];
+    const words = [...target, ...files, '-o', 'json', ...flags, '--', ...drains('says why', 4500, 1)];
+    const { code, stdout, stderr } = await runMain(words);
+    const document = JSON.parse(stdout) as { exits: ExitReport[] };
+    expect(document).toMatchObject({ kind: 'RolloutReport', summary: { exitCode: 1 } });
+    expect(document.exits.length).toBeGreaterThan(0);
+    expect(stderr).toMatch(/says why[\s\S]*error: \S+ failed with exit code 1\nIts own output above says why/);
+    expect(readFileSync(report, 'utf8')).toMatch(/<\/html>\s*$/);
+    expect(
+      () => JSON.parse(readFileSync(recording, 'utf8').trimEnd().split('\n').at(-1) ?? '') as object,
+    ).not.toThrow();
+    expect(code).toBe(1);
   }),
 );

@@ -1,14 +1,12 @@
 /** Several pods named at once: `podexit a b c` deletes them together, each once, or none if one does not exist. */
 import { describe, expect, it } from 'vitest';
-import { parseAnyTarget } from '../../src/cli/target.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { loadRecording } from '../demo/helpers/load.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const playing = <T>(work: (serving: Serving, names: string[]) => Promise<T>): Promise<T> =>
-  serving('scale-to-zero-40', { scenario: loadRecording('second/scale-to-zero-40') }, (cluster) =>
+  serving('scale-to-zero-40', {}, (cluster) =>
     work(
       cluster,
       cluster.server
@@ -19,31 +17,6 @@ const playing = <T>(work: (serving: Serving, names: string[]) => Promise<T>): Pr
   );
 
 const deletesOf = ({ server }: Serving) => server.requests.filter(({ method }) => method === 'DELETE');
-
-describe('the arguments', () => {
-  it.each([
-    [['a', 'b', 'c'], { kind: 'pods', names: ['a', 'b', 'c'] }],
-    [['pod/a', 'pod/b'], { kind: 'pods', names: ['a', 'b'] }],
-    [['pod', 'a', 'b'], { kind: 'pods', names: ['a', 'b'] }],
-    [['a', 'po/b'], { kind: 'pods', names: ['a', 'b'] }],
-    [['a', 'a'], { kind: 'pod', name: 'a' }],
-    [['pod', 'a'], { kind: 'pod', name: 'a' }],
-    [['deploy', 'a'], { kind: 'workload', resource: 'deployments', name: 'a' }],
-    [['pod/rollout'], { kind: 'pod', name: 'rollout' }],
-    [['pod/rollout', 'web'], { kind: 'pods', names: ['rollout', 'web'] }],
-    [['node/n1.example'], { kind: 'node', name: 'n1.example' }],
-    [['no', 'n1'], { kind: 'node', name: 'n1' }],
-  ])('%j name %j', (words, target) => expect(parseAnyTarget(words)).toEqual(target));
-
-  it.each([
-    [['deploy/a', 'deploy/b'], /only pods can be named together/],
-    [['deploy', 'a', 'b'], /only pods can be named together/],
-    [['pod', 'a/b'], /only pods can be named together/],
-    [['node'], /its name is missing/],
-    [['node/a', 'node/b'], /only pods can be named together/],
-    [['services.serving.knative.dev', 'web'], /unknown resource type/],
-  ])('%j are refused', (words, reason) => expect(() => parseAnyTarget(words)).toThrow(reason));
-});
 
 describe.concurrent('several pods by name', () => {
   it('are deleted together, each with one DELETE and its uid, and reported once', () =>

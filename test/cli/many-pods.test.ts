@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
-import { loadRecording } from '../demo/helpers/load.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { serving } from '../helpers/serving.ts';
 import { heldAgainst } from '../helpers/truth.ts';
@@ -19,7 +18,7 @@ const followed = async ({ flags }: Serving, ...target: string[]) => {
 };
 
 const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving(name, { attachDelayMs: 1500, scenario: loadRecording(`second/${name}`) }, work);
+  serving(name, { attachDelayMs: 1500 }, work);
 
 /** What the request budget counts: watches, logs and all other requests. */
 function askedOf({ server }: Serving): { watches: number; logs: number; others: number } {

@@ -2,21 +2,15 @@
  * The loopback server plays every second recording (in the sweep each) to the built command, concurrently and in real
  * time. The outcome is the same as in the replay, and every interval contains its true instant.
  */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
 import type { Tls } from '../sim/faults/other-server.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
-import { startLoopback } from '../sim/faults/faulty-server.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { everyNth, isSweep } from '../helpers/sweep.ts';
+import { serving } from '../helpers/serving.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
-import { scenarioFile, truthsOf } from '../helpers/recordings.ts';
 import type { Truth } from '../../src/demo/scenario.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import type { Expected } from '../infer/expected.ts';
@@ -87,56 +81,31 @@ interface Traced {
   ours: Loopback['requests'];
 }
 
-async function trace(name: string, tls?: Tls): Promise<Traced> {
-  const truths = truthsOf(name).map((truth) => JSON.stringify({ type: 'truth', ...truth }));
-  const scenario = parseScenario([readFileSync(scenarioFile(name), 'utf8').trimEnd(), ...truths].join('\n'));
-  const server = await startLoopback({ scenario, ...(tls && { tls }) });
-  const evicts = name === 'evicted';
-  try {
-    const kubeconfig = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'kubeconfig');
-    writeFileSync(kubeconfig, server.kubeconfig());
-    const words = [
-      server.pod,
-      '-n',
-      server.namespace,
-      '--kubeconfig',
-      kubeconfig,
-      '-o',
-      'json',
-      '--timeout',
-      '120s',
-      ...(flags[name] ?? []),
-    ];
-    const running = podexit(words);
-    if (evicts) await evict(server);
+const trace = (name: string, tls?: Tls): Promise<Traced> =>
+  serving(name, tls ? { tls } : {}, async ({ server, flags: ofCluster }) => {
+    const running = podexit([server.pod, ...ofCluster, '-o', 'json', '--timeout=120s', ...(flags[name] ?? [])]);
+    if (name === 'evicted') await evict(server);
     const { code, stdout, stderr } = await running;
     if (!stdout.startsWith('{')) throw new Error(`${name}: ${stderr}`);
     return {
       report: JSON.parse(stdout) as ExitReport,
       code,
       truth: server.truth(),
-      deletes: server.deletesAccepted - Number(evicts),
+      deletes: server.deletesAccepted - Number(name === 'evicted'),
       ours: server.requests.filter(({ userAgent }) => userAgent?.startsWith('kubectl-podexit/')),
     };
-  } finally {
-    await server.close();
-  }
-}
+  });
 
 /** Another client evicts the pod once the command watches it. */
 async function evict(server: Loopback): Promise<void> {
   while (!server.requests.some((request) => request.subresource === 'log'))
     await new Promise((resolve) => setTimeout(resolve, 50));
   await new Promise((resolve) => setTimeout(resolve, 500));
-  const body = {
-    apiVersion: 'policy/v1',
-    kind: 'Eviction',
-    metadata: { name: server.pod, namespace: server.namespace },
-  };
-  const answer = await fetch(`${server.url}/api/v1/namespaces/${server.namespace}/pods/${server.pod}/eviction`, {
+  const { url, namespace, pod } = server;
+  const answer = await fetch(`${url}/api/v1/namespaces/${namespace}/pods/${pod}/eviction`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    body: JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace } }),
   });
   expect(answer.status).toBe(201);
 }

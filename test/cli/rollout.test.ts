@@ -1,4 +1,4 @@
-/** `--all-terminating`: one report for each pod that a rollout terminates, and a summary at the end. */
+/** `--all-terminating` and `rollout`: one report for each pod that a rollout terminates, and a summary at the end. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { reportFile } from '../../src/output/formats.ts';
 import { fileOfPod, isForEachPod } from '../../src/output/report-files.ts';
 import { isRolledOut } from '../../src/run/progress/owners.ts';
+import { commandOf } from '../../src/run/progress/start.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { Report } from '../../src/verdict/report.ts';
@@ -15,7 +16,7 @@ import { loadRecording } from '../demo/helpers/load.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
-import { runMain } from './helpers/in-process.ts';
+import { runMain, pressOnce } from './helpers/in-process.ts';
 
 const twoRevisions = { currentRevision: 'a', updateRevision: 'b' };
 
@@ -25,9 +26,17 @@ const partitioned = (replicas: number, partition: number) => ({
 });
 
 describe.concurrent('a recorded rollout', () => {
-  it.each([[['deploy/checkout']], [['-l', 'app=checkout']]])('%j is followed until the rollout completes', (target) =>
+  it('is followed by the labels of its pods until it completes', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server, folder }) => {
-      const words = [...target, '--all-terminating', '-o', 'json', `--report=${join(folder, 'exit.md')}`, ...flags];
+      const words = [
+        '-l',
+        'app=checkout',
+        '--all-terminating',
+        '-o',
+        'json',
+        `--report=${join(folder, 'exit.md')}`,
+        ...flags,
+      ];
       const ran = await runMain(words);
       expect(ran.stderr).toMatch(/tracing every terminating pod of/);
       const printed = JSON.parse(ran.stdout) as { kind: string; exits: ExitReport[]; summary: RolloutSummary };
@@ -39,8 +48,7 @@ describe.concurrent('a recorded rollout', () => {
       expect(readdirSync(folder)).toContain('exit.md');
       expect(ran.code).toBe(0);
       expect(server.deletesAccepted).toBe(0);
-    }),
-  );
+    }));
 
   it('is the same document with -o yaml as with -o json', async () => {
     const printed = (format: string) => runMain(['replay', recordingFile('statefulset-rollout'), '-o', format]);
@@ -152,26 +160,15 @@ it('exits 3 if nothing terminated by --timeout', () =>
     expect(ran.stderr).toMatch(/no pod of deployment\/checkout was seen to terminate: start the rollout/);
   }));
 
-it.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s before any pod terminated exits with %i', (signal, code) =>
+it('a signal before any pod terminated ends it with an empty report', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const words = ['deploy/checkout', '--all-terminating', '-o', 'json', ...flags];
     const ran = await runMain(words, {
-      onSignal: (listener) => {
-        const timer = setInterval(() => {
-          if (!server.requests.some(({ resource }) => resource === 'pods')) return;
-          clearInterval(timer);
-          listener(signal);
-        }, 20);
-        return () => clearInterval(timer);
-      },
+      onSignal: pressOnce(() => server.requests.some(({ resource }) => resource === 'pods')),
     });
-    expect(ran.code).toBe(code);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ exits: [], summary: { pods: 0, exitCode: code } });
-  }),
-);
+    expect(ran.code).toBe(130);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ exits: [], summary: { pods: 0, exitCode: 130 } });
+  }));
 
 describe('the summary', () => {
   const report = (name: string, outcome: string, share: number, exitCode = 0): Report =>
@@ -248,3 +245,39 @@ it.each([
 ])('%s %j has no rollout to wait for', (kind, spec, status) =>
   expect(isRolledOut({ kind, metadata: { generation: 4 }, spec, status })).toBe(true),
 );
+
+it.concurrent(
+  'runs a command once all watches are open, passes its output through, and ends when the old pods are gone',
+  () =>
+    serving('rolling-update', { attachDelayMs: 2500 }, async ({ flags, server }) => {
+      const command = [process.execPath, '-e', 'console.log("release it")'];
+      const ran = await runMain(['rollout', 'deploy/checkout', '-o', 'json', ...flags, '--', ...command]);
+      expect(ran.stderr).toContain('release it\n');
+      const printed = JSON.parse(ran.stdout) as { kind: string; workload: object; exits: ExitReport[] };
+      expect(printed).toMatchObject({ kind: 'RolloutReport', workload: { kind: 'Deployment', name: 'checkout' } });
+      expect(printed.exits.map(({ pod, trigger }) => [pod.name, trigger.kind])).toEqual([[server.pod, 'rollout']]);
+      expect(ran.code).toBe(0);
+    }),
+);
+
+it('runs kubectl on the same cluster to restart or to set an image', () => {
+  const connection = { version: '1', context: 'prod', token: 'secret' };
+  const of = (start: Parameters<typeof commandOf>[0]) => commandOf(start, 'deployment/web', 'shop', connection, {});
+  expect(of({ kind: 'restart' }).join(' ')).toBe('kubectl rollout restart deployment/web -n shop --context=prod');
+  expect(of({ kind: 'image', image: 'app=web:2' }).join(' ')).toBe(
+    'kubectl set image deployment/web app=web:2 -n shop --context=prod',
+  );
+});
+
+it('passes impersonation and TLS settings to kubectl, but no secret', () => {
+  const identity = { as: 'ci bot', asGroup: ['ci', 'dev'], insecureSkipTlsVerify: true, tlsServerName: 'api' };
+  const secrets = { token: 'secret', username: 'secret', password: 'secret' };
+  const words = commandOf({ kind: 'restart' }, 'deployment/web', 'shop', { version: '1', ...identity, ...secrets }, {});
+  expect(words.slice(6)).toEqual([
+    '--tls-server-name=api',
+    '--insecure-skip-tls-verify',
+    '--as=ci bot',
+    '--as-group=ci',
+    '--as-group=dev',
+  ]);
+});

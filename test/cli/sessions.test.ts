@@ -11,7 +11,7 @@ import { recordingFile } from '../helpers/recordings.ts';
 import { serving, type Serving } from '../helpers/serving.ts';
 import type { FaultyOptions } from '../sim/faults/faulty-server.ts';
 import { type Answer, serveAnswers } from '../kube/helpers/scripted-api.ts';
-import { type Pretending, runMain } from './helpers/in-process.ts';
+import { runMain, pressOnce } from './helpers/in-process.ts';
 
 /** What is typed, and what must come of it. POD, FOLDER and RECORDING(name) stand for themselves in words. */
 interface Run {
@@ -87,24 +87,12 @@ const played = ({ flags, server }: Serving): Cluster => ({
   deletes: () => server.deletesAccepted,
 });
 
-/** Presses Ctrl-C once a request with this method has arrived. */
-const pressing =
-  (method: string, { methods }: Cluster): NonNullable<Pretending['onSignal']> =>
-  (listener) => {
-    const timer = setInterval(() => {
-      if (!methods().includes(method)) return;
-      clearInterval(timer);
-      listener('SIGINT');
-    }, 5);
-    return () => clearInterval(timer);
-  };
-
 async function check(one: Run, at: string, cluster: Cluster): Promise<void> {
   const { answers, env = {}, interruptedAt: method } = one;
   const ran = await runMain(wordsOf(one.run, { ...cluster, at }), {
     env,
     ...(answers && { answers: [...answers] }),
-    ...(method !== undefined && { onSignal: pressing(method, cluster) }),
+    ...(method !== undefined && { onSignal: pressOnce(() => cluster.methods().includes(method)) }),
   });
   const { stdout, stderr } = ran;
   expect(stderr).not.toMatch(/^\s+at |unexpected error/m);

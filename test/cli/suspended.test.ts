@@ -1,34 +1,31 @@
 /** A suspended process reads at its wake-up all that arrived before: that time is not when it happened. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createNow } from '../../src/run/clock.ts';
 import { watchSuspension } from '../../src/run/streams/stream-health.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { bin } from '../helpers/built.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { started } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import { createSteppedClock } from '../faults/helpers/stepped-clock.ts';
+
+/** Suspends the command after its DELETE, until some ms after all has happened. */
+async function suspended(words: readonly string[], server: Loopback, ms: number) {
+  const { child, printed, ended, until } = started([...words, '-v=6']);
+  await until(() => /DELETE \S+ 200/.test(printed.stderr));
+  child.kill('SIGSTOP');
+  const stopped = Date.now();
+  await server.played;
+  const removed = Date.now();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  child.kill('SIGCONT');
+  return { ...(await ended), stopped, removed };
+}
 
 describe.concurrent('a suspended process', () => {
   it('reports a gap, and no instant is later than the truth', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
-      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'json', '-v=6'], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      let stdout = '';
-      let stderr = '';
-      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-      const ended = once(child, 'close');
-      while (!/DELETE \S+ 200/.test(stderr)) await new Promise((resolve) => setTimeout(resolve, 10));
-      child.kill('SIGSTOP');
-      const stopped = Date.now();
-      await server.played;
-      const removed = Date.now();
-      await new Promise((resolve) => setTimeout(resolve, 4000));
-      child.kill('SIGCONT');
-      await ended;
+      const { stdout, stopped, removed } = await suspended([server.pod, ...flags, '-o', 'json'], server, 4000);
       const report = JSON.parse(stdout) as ExitReport;
       const mark = report.marks.find(({ name }) => name === 'removed');
       expect(Date.parse(mark?.at.earliest ?? '')).toBeLessThanOrEqual(removed);
@@ -39,18 +36,8 @@ describe.concurrent('a suspended process', () => {
 
   it('that was suspended past its --timeout first reads what arrived before', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
-      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'name', '--timeout', '9s', '-v=6'], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      let stderr = '';
-      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-      const ended = once(child, 'close');
-      while (!/DELETE \S+ 200/.test(stderr)) await new Promise((resolve) => setTimeout(resolve, 10));
-      child.kill('SIGSTOP');
-      await server.played;
-      await new Promise((resolve) => setTimeout(resolve, 9500));
-      child.kill('SIGCONT');
-      expect(await ended).toEqual([0, null]);
+      const words = [server.pod, ...flags, '-o', 'name', '--timeout', '9s'];
+      expect(await suspended(words, server, 9500)).toMatchObject({ code: 0 });
     }));
 
   it.each([

@@ -8,45 +8,47 @@ import { runMain } from './helpers/in-process.ts';
 
 const [first, second] = ['checkout-754699c75f-5qlrp', 'checkout-754699c75f-dqc45'];
 
+const pod = (name: string) => ({ kind: 'pod', name });
+const pods = (...names: string[]) => ({ kind: 'pods', names });
+const workload = (resource: string, name: string) => ({ kind: 'workload', resource, name });
+
 describe('words', () => {
   it.each([
-    [['web'], { kind: 'pod', name: 'web' }],
-    [['pod/web'], { kind: 'pod', name: 'web' }],
-    [['po', 'web'], { kind: 'pod', name: 'web' }],
-    [['deploy/web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
-    [['Deployments.apps', 'web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
-    [['deployments.v1.apps/web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
-    [['job.batch/once'], { kind: 'workload', resource: 'jobs', name: 'once' }],
-    [['pods.v1.', 'web'], { kind: 'pod', name: 'web' }],
-    [['sts/db'], { kind: 'workload', resource: 'statefulsets', name: 'db' }],
-    [['ds', 'log'], { kind: 'workload', resource: 'daemonsets', name: 'log' }],
-    [['rs/web-1'], { kind: 'workload', resource: 'replicasets', name: 'web-1' }],
-    [['job/once'], { kind: 'workload', resource: 'jobs', name: 'once' }],
-    [['svc/web'], { kind: 'workload', resource: 'services', name: 'web' }],
-  ])('%j', (words, target) => expect(parseTarget(words)).toEqual(target));
-
-  it.each([[['a', 'b', 'c']], [['a/b/c']], [['configmap/x']], [['Web_1']], [['deploy/']], [[]]])(
-    '%j is refused, and the message says what is expected',
-    (words) =>
-      expect(() => parseTarget(words)).toThrow(
-        /only pods|no pod|unknown resource type|cannot be the name|neither a pod nor TYPE/,
-      ),
-  );
+    ['po web', pod('web')],
+    ['pods.v1. web', pod('web')],
+    ['pod/rollout', pod('rollout')],
+    ['deploy.web', pod('deploy.web')],
+    ['a a', pod('a')],
+    ['a b c', pods('a', 'b', 'c')],
+    ['pod a b', pods('a', 'b')],
+    ['pod/rollout po/b web', pods('rollout', 'b', 'web')],
+    ['Deployments.apps web', workload('deployments', 'web')],
+    ['deployments.v1.apps/web', workload('deployments', 'web')],
+    ['job.batch/once', workload('jobs', 'once')],
+    ['sts/db', workload('statefulsets', 'db')],
+    ['ds log', workload('daemonsets', 'log')],
+    ['rs/web-1', workload('replicasets', 'web-1')],
+    ['svc/web', workload('services', 'web')],
+    ['node/n1.example', { kind: 'node', name: 'n1.example' }],
+    ['no n1', { kind: 'node', name: 'n1' }],
+  ])('%s', (words, target) => expect(parseAnyTarget(words.split(' '))).toEqual(target));
 
   it.each([
-    'services.serving.knative.dev/web',
-    'jobs.batch.volcano.sh/train',
-    'pods.metrics.k8s.io/web',
-    'pods.apps/web',
-  ])('%s belongs to another API group, and is an unknown resource type', (word) =>
-    expect(() => parseTarget([word])).toThrow(/unknown resource type/),
-  );
-
-  it.each(['deploy', 'pods', 'svc'])('%s alone is a kind without a name, but a pod may have that name', (word) => {
-    expect(() => parseTarget([word])).toThrow(/is a kind; its name is missing/);
-    expect(parseTarget([`pod/${word}`])).toEqual({ kind: 'pod', name: word });
-    expect(parseTarget([`${word}.web`])).toEqual({ kind: 'pod', name: `${word}.web` });
-  });
+    ['deploy/a deploy/b', /only pods can be named together/],
+    ['deploy a b', /only pods can be named together/],
+    ['pod a/b', /only pods can be named together/],
+    ['node/a node/b', /only pods can be named together/],
+    ['a/b/c', /neither a pod nor TYPE/],
+    ['node', /is a kind; its name is missing/],
+    ['svc', /is a kind; its name is missing/],
+    ['deploy/', /cannot be the name of a deployment/],
+    ['Web_1', /cannot be the name of a pod/],
+    ['configmap/x', /unknown resource type/],
+    ['services.serving.knative.dev/web', /unknown resource type/],
+    ['jobs.batch.volcano.sh/train', /unknown resource type/],
+    ['pods.metrics.k8s.io/web', /unknown resource type/],
+    ['pods.apps/web', /unknown resource type/],
+  ])('%s is refused', (words, reason) => expect(() => parseAnyTarget(words.split(' '))).toThrow(reason));
 
   it('a name and a selector together are refused', () => {
     expect(() => parseTarget(['web'], { selector: 'app=web' })).toThrow(/cannot be given together/);
@@ -61,14 +63,6 @@ it('a node and a selector together are the pods of the node that match', () => {
   expect(targetText(parseAnyTarget(['node', 'n1']))).toBe('node/n1');
   expect(() => parseAnyTarget(['node/n1'], { selector: '' })).toThrow(/selector is empty/);
 });
-
-it.each([
-  ['app=web', '', '-l app=web'],
-  ['', 'spec.nodeName=node1', '--field-selector spec.nodeName=node1'],
-  ['app=web', 'spec.nodeName=node1', '-l app=web --field-selector spec.nodeName=node1'],
-])('labels "%s" and fields "%s" are printed as %s', (labels, fields, text) =>
-  expect(targetText({ kind: 'selector', labels, fields })).toBe(text),
-);
 
 describe('several pods', () => {
   it.each([

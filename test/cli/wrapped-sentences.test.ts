@@ -1,7 +1,7 @@
 /** Sentences beside a report are wrapped between words at a terminal. Commands stay in one line, so that they can be copied. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
-import { runMain } from './helpers/in-process.ts';
+import { msAfter, runMain, pressOnce } from './helpers/in-process.ts';
 
 const sentencesOf = (stderr: string): string[] =>
   stderr.split('\n').filter((line) => !/^(\$ | {2}kubectl )/.test(line));
@@ -15,13 +15,7 @@ it('what demo says about a scenario, and what fix leaves to a person', async () 
 });
 
 it('what demo --serve says', async () => {
-  const served = await runMain(['demo', '--serve'], {
-    answers: [],
-    onSignal: (listener) => {
-      const timer = setTimeout(() => listener('SIGINT'), 300);
-      return () => clearTimeout(timer);
-    },
-  });
+  const served = await runMain(['demo', '--serve'], { answers: [], onSignal: pressOnce(msAfter(300)) });
   expect(served.stderr).toContain('Ctrl-C stops it.');
   for (const line of sentencesOf(served.stderr)) expect(line.length, line).toBeLessThanOrEqual(80);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { startLoopback, type FaultyOptions } from '../sim/faults/faulty-server.ts';
 import { parseScenario, type Scenario } from '../../src/demo/scenario.ts';
-import { scenarioFile } from './recordings.ts';
+import { scenarioFile, truthsOf } from './recordings.ts';
 
 export interface Serving {
   server: Loopback;
@@ -14,12 +14,16 @@ export interface Serving {
   folder: string;
 }
 
-/** Plays a recording during `work`. */
-export const serving = <T>(
+/** Plays a recording, with the true instants of its containers, during `work`. */
+export function serving<T>(
   name: string,
   options: Partial<FaultyOptions>,
   work: (serving: Serving) => Promise<T>,
-): Promise<T> => servingScenario(parseScenario(readFileSync(scenarioFile(name), 'utf8')), options, work);
+): Promise<T> {
+  const { rows, ...scenario } = parseScenario(readFileSync(scenarioFile(name), 'utf8'));
+  const truths = truthsOf(name).map((truth) => ({ type: 'truth' as const, ...truth }));
+  return servingScenario({ ...scenario, rows: [...rows, ...truths] }, options, work);
+}
 
 export async function servingScenario<T>(
   scenario: Scenario,

@@ -1,5 +1,25 @@
-/** Creates the audit log that the API server would have written during a recording. */
-import { readFileSync } from 'node:fs';
+/** Creates the audit log that the API server would have written during a recording, and asks `why` about it. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WhyReport } from '../../../src/advice/why/report.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
+import { runMain } from '../../cli/helpers/in-process.ts';
+
+export type AuditReport = WhyReport & { exit?: ExitReport };
+
+/** What `why` prints about the pod from an audit log: its document, or with `words` something else. */
+export function whyFrom(log: string | Buffer, pod: string, namespace: string, words = ['-o', 'json']) {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'audit.log');
+  writeFileSync(file, log);
+  return runMain(['why', pod, '-n', namespace, '--audit-log', file, ...words]);
+}
+
+export async function whyReportFrom(log: string | Buffer, pod: string, namespace: string): Promise<AuditReport> {
+  const { code, stdout, stderr } = await whyFrom(log, pod, namespace);
+  if (code !== 0 || stderr !== '') throw new Error(`exit code ${code}: ${stderr}`);
+  return JSON.parse(stdout) as AuditReport;
+}
 
 interface Row {
   at: string;

@@ -21,6 +21,27 @@ export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
   onStderr?(text: string): void;
 }
 
+/** For `onSignal`: Ctrl-C is pressed once this is true. */
+export const pressOnce =
+  (isTime: () => boolean): Ports['onSignal'] =>
+  (listener) => {
+    const timer = setInterval(() => {
+      if (!isTime()) return;
+      clearInterval(timer);
+      listener('SIGINT');
+    }, 5);
+    return () => clearInterval(timer);
+  };
+
+/** True from so many ms after the first look at which `check` was true. */
+export function msAfter(ms: number, check: () => boolean = () => true): () => boolean {
+  let since: number | undefined;
+  return () => {
+    if (check()) since ??= performance.now();
+    return since !== undefined && performance.now() - since > ms;
+  };
+}
+
 export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Printed> {
   const { answers, columns, unreadBytes = 0, onStdout, onStderr, ...others } = pretending;
   const printed = { stdout: '', stderr: '' };

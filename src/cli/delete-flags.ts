@@ -31,18 +31,20 @@ export const addDeleteFlags = (command: Command): Command =>
 const leaveOne = 'Leave out one of the two.';
 
 type Chosen = TracedPods &
+  ReturnType<typeof decideGrace> &
   Pick<TraceOptions, 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
 export function deletionOptions(words: readonly string[], flags: Flags): Chosen {
-  const { attach, allTerminating, evict = false, retryEvict = false, ignoreNotFound = false } = flags;
+  const { attach = false, allTerminating = false, evict = false, retryEvict = false, ignoreNotFound = false } = flags;
   if (flags.cascade !== undefined)
     throw usageError(
       'cascade',
       '--cascade is not supported: a pod has no dependents',
       'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
     );
-  const deletionFlag = deletionFlagIn(flags);
+  const grace = decideGrace(flags);
+  const deletionFlag = deletionFlagIn(flags) || (grace.insist && graceFlagIn(flags));
   if ((attach || allTerminating) && deletionFlag)
     throw usageError(
       'attach',
@@ -51,26 +53,32 @@ export function deletionOptions(words: readonly string[], flags: Flags): Chosen 
     );
   if (retryEvict && !evict)
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
-  const onePodFlag = flags.pick !== undefined ? '--pick' : ignoreNotFound && '--ignore-not-found';
-  if (allTerminating && onePodFlag)
-    throw usageError('all-terminating', `${onePodFlag} is for one pod, and --all-terminating traces several`, leaveOne);
   const once = onceOf(flags);
   const target = parseAnyTarget(words, flags);
-  if ((target.kind === 'pods' || target.kind === 'node') && flags.pick !== undefined)
-    throw usageError('pick', '--pick chooses one pod, but every pod of this target is traced', leaveOne);
+  const isNode = target.kind === 'node';
   // Another command deletes the pods of a node, such as kubectl drain.
-  if (target.kind === 'node' && (deletionFlag || onePodFlag))
+  if (isNode && deletionFlag)
     throw usageError(
       'node',
-      `node/NAME deletes nothing and cannot be combined with ${deletionFlag || onePodFlag}`,
+      `node/NAME deletes nothing and cannot be combined with ${deletionFlag}`,
       'Write: kubectl podexit node/NAME -- kubectl drain NAME',
     );
-  const attaches = attach || allTerminating || target.kind === 'node';
-  const isAwaited = attach === true && flags.pick === undefined && once === undefined;
+  const onePodFlag =
+    (flags.pick !== undefined && '--pick') ||
+    (flags.waitReplacement && '--wait-replacement') ||
+    (ignoreNotFound && target.kind !== 'pods' && '--ignore-not-found');
+  if ((allTerminating || isNode || target.kind === 'pods') && onePodFlag)
+    throw usageError(
+      'all-terminating',
+      `${onePodFlag} is for one pod, and ${allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
+      leaveOne,
+    );
+  const isAwaited = attach && flags.pick === undefined && once === undefined;
   return {
-    ...tracedPods(target, allTerminating ?? false, isAwaited),
+    ...tracedPods(target, allTerminating, isAwaited),
+    ...grace,
     pick: pickOf(flags),
-    mode: attaches ? 'attach' : evict ? 'evict' : 'delete',
+    mode: attach || allTerminating || isNode ? 'attach' : evict ? 'evict' : 'delete',
     ignoreNotFound,
     interactive: flags.interactive ?? false,
     retryEvict,
@@ -93,6 +101,9 @@ const deletionFlagIn = ({ evict, dryRun = 'none', wait = 'true', interactive }: 
   (dryRun !== 'none' && '--dry-run') ||
   (wait !== 'true' && '--wait') ||
   (interactive && '--interactive');
+
+/** The flag that sets the grace period. */
+const graceFlagIn = ({ now, force }: Flags): string => (force ? '--force' : now ? '--now' : '--grace-period');
 
 export const pickOf = ({ pick }: Flags): TraceOptions['pick'] =>
   pick === undefined ? undefined : valueOf(pick, '--pick');

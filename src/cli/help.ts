@@ -65,18 +65,11 @@ export const addOptions: AddCommand = (program, { stdout }) => {
     .action((name: string | undefined) => {
       const names = program.commands.map((command) => command.name());
       const word = name === undefined ? undefined : oneOf(name, names, 'options');
-      stdout.write(allFlags(program.commands.find((command) => command.name() === word) ?? program, stdout.columns()));
+      const command = program.commands.find((one) => one.name() === word) ?? program;
+      const help = Object.assign(new Help(), onlyFlags);
+      help.prepareContext({ helpWidth: stdout.columns(), outputHasColors: false });
+      stdout.write(help.formatHelp(command, help));
     });
 };
 
-function allFlags(command: Command, columns: number): string {
-  const help = new Help();
-  help.prepareContext({ helpWidth: columns, outputHasColors: false });
-  const visible = help.visibleOptions(command);
-  const groups = help.groupItems([...command.options], visible, (option) => option.helpGroupHeading ?? 'Options:');
-  const width = Math.max(...visible.map((option) => help.optionTerm(option).length));
-  const items = (options: Option[]): string[] =>
-    options.map((option) => help.formatItem(help.optionTerm(option), width, help.optionDescription(option), help));
-  const lines = [...groups].flatMap(([heading, options]) => help.formatItemList(heading, items(options), help));
-  return `The flags of ${[command.parent?.name(), command.name()].filter(Boolean).join(' ')}:\n\n${lines.join('\n')}`;
-}
+const onlyFlags = { commandDescription: () => '', visibleCommands: () => [], visibleArguments: () => [] };

@@ -1,7 +1,7 @@
 /** The commands that ask no cluster: `compare`, `recommend` and `replay` read files, `signals` and `explain` only know. */
 import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
-import { oneOf, severalOf, usageError } from './usage.ts';
+import { severalOf, usageError } from './usage.ts';
 import { addDocumentFlags, documentOptions, addOutputFlags, outputOptions } from './options.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { statSync } from 'node:fs';
@@ -28,10 +28,9 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
   const command = newCommand(program, 'compare <before> <after>', 'compare two exits or rollouts', compareExamples);
   command.option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
   addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
-    for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
-    const failOnWorse = flags.failOn !== undefined;
+    const failOnWorse = severalOf(flags.failOn, ['worse'], '--fail-on').length > 0;
     const output = await documentOptions(flags, 'compare');
     setExitCode(await compareFiles({ before, after, failOnWorse, readRecording, ...output }, ports));
   });

@@ -4,7 +4,7 @@ import type { LookOptions } from '../output/view.ts';
 import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Printed } from '../output/formats.ts';
 import type { TraceOptions } from '../run/options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
-import { deletionOptions, decideGrace } from './delete-flags.ts';
+import { deletionOptions } from './delete-flags.ts';
 import type { Flags } from './command.ts';
 import { parseDuration, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
@@ -21,23 +21,8 @@ export async function traceOptions(
   { version, stdout, env }: Ports,
 ): Promise<TraceOptions> {
   const [target, argv] = splitAtDashes(command.parent ?? command, words);
-  const grace = decideGrace(flags);
   const chosen = deletionOptions(target, flags);
-  const isNode = chosen.target.kind === 'node';
-  const attachFlag =
-    (flags.attach && '--attach') || (flags.allTerminating && '--all-terminating') || (isNode && 'node/NAME');
-  if (attachFlag && grace.insist)
-    throw usageError(
-      'attach',
-      `${attachFlag} never deletes and cannot be combined with a grace period`,
-      `Leave out ${attachFlag}, or --grace-period, --now and --force.`,
-    );
-  if (chosen.pods === 'all' && flags.waitReplacement)
-    throw usageError(
-      'all-terminating',
-      `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
-    );
-  if (argv.length > 0 && !isNode && command.parent === null)
+  if (argv.length > 0 && chosen.target.kind !== 'node' && command.parent === null)
     throw usageError(
       'command',
       'a command after -- needs a node or a rollout',
@@ -49,7 +34,6 @@ export async function traceOptions(
     command: shownCommand(command, target),
     connection: connectionOf(flags, version),
     ...chosen,
-    ...grace,
     start: startOf(flags, argv),
     confirm: confirm && !flags.yes,
     timeoutMs: timeout === 0 ? null : timeout,

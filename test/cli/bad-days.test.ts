@@ -7,7 +7,7 @@ import type { ExitReport } from '../../src/model/report.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Printed } from './helpers/in-process.ts';
-import { runMain, pressOnce } from './helpers/in-process.ts';
+import { runMain } from './helpers/in-process.ts';
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
 
@@ -44,20 +44,6 @@ describe.concurrent('the cluster refuses', () => {
     expect(performance.now() - began).toBeLessThan(50_000);
     refused(await runMain(['web', '--kubeconfig', withPlugin('', [])]), /cannot be started/);
   });
-
-  it('a mirror pod, before anything is sent', () =>
-    serving('exit-143', {}, async ({ flags, server }) => {
-      const listed = await fetch(`${server.url}/api/v1/namespaces/${server.namespace}/pods/${server.pod}`);
-      const pod = (await listed.json()) as {
-        metadata: { annotations?: Record<string, string>; resourceVersion: string };
-      };
-      server.write('pods', 'MODIFIED', {
-        ...pod,
-        metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.mirror': 'x' } },
-      } as never);
-      refused(await runMain([server.pod, ...flags]), /mirror of a static pod: deleting it stops nothing/);
-      expect(server.deletesAccepted).toBe(0);
-    }));
 });
 
 it('a recording that was cut in the middle of its last line: that is reported, and the rest is shown', async () => {
@@ -66,23 +52,6 @@ it('a recording that was cut in the middle of its last line: that is reported, a
   expect(ran.stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
   expect((JSON.parse(ran.stdout) as { kind: string }).kind).toBe('ExitReport');
 });
-
-it('the report file is written even if the jsonpath template cannot be rendered', () =>
-  serving('exit-143', {}, async ({ server, flags, folder }) => {
-    const file = join(folder, 'r.json');
-    const ran = await runMain([server.pod, '-o', 'jsonpath={.grace[?(@.a[?(@.b>1)])]}', `--report=${file}`, ...flags]);
-    expect(ran.code).toBe(1);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ kind: 'ExitReport' });
-  }));
-
-it('a signal while waiting for a terminating pod exits at once, and prints that nothing was deleted', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
-    const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags], {
-      onSignal: pressOnce(() => server.requests.some(({ resource }) => resource === 'pods')),
-    });
-    expect(ran.code).toBe(130);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'run.left', hint: 'Nothing was deleted.' });
-  }));
 
 describe.concurrent('the pod’s watch is refused after the DELETE', () => {
   it.each([

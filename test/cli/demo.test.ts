@@ -26,17 +26,6 @@ describe.concurrent('demo', () => {
     expect(ran.code).toBe(5);
   });
 
-  it('prints the command quoted for a shell', async () => {
-    const ran = await runMain(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
-    expect(ran.stderr).toContain(`'--output=jsonpath={.pod['\\''name'\\'']} {.kind}'`);
-    expect(ran).toMatchObject({ code: 0, stdout: 'api-0 ExitReport' });
-  });
-
-  it('a filter without a match prints nothing, and keeps the exit code', async () => {
-    const ran = await runMain(['demo', 'force-delete', '-o', 'jsonpath={.containers[?(@.exit.code==137)].name}']);
-    expect(ran).toMatchObject({ code: 2, stdout: '' });
-  });
-
   it.each([40, 60, 120])(
     'lists its scenarios within %i columns at a terminal, and one per line in a pipe',
     async (columns) => {
@@ -54,15 +43,6 @@ describe.concurrent('demo', () => {
     expect(ran.stderr).toMatch(
       /SIGINT: [\s\S]*The cluster of this demo has ended as well: there is no pod to look for\.\n$/,
     );
-  });
-
-  it('plays the fixed version of a scenario, compares it with the problem, and suggests what to try next', async () => {
-    const ran = await runMain(['demo', 'prestop-ex', '--fixed', '--no-logs']);
-    expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain('Fixed: A preStop sleep of 4 s');
-    expect(ran.stderr).toContain('$ kubectl podexit compare before.json after.json');
-    expect(ran.stdout.trimEnd().split('\n').at(-1)).toMatch(/^better: outcome: overran → graceful/);
-    expect(ran.stderr).toMatch(/cluster has ended: [^\n]*\nTry next:\n {2}kubectl podexit demo rollout\n$/);
   });
 
   it('suggests after each scenario only commands that run: only the format is refused', async () => {

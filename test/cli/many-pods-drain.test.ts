@@ -78,23 +78,6 @@ it.concurrent('traces only the pods of the node that match a selector', () =>
   }),
 );
 
-it.concurrent('traces no pod of the node if none has the labels', () =>
-  playing(async ({ flags }) => {
-    const ran = await runMain(['node/node1', '-l', 'app=other', '--timeout=6s', ...flags]);
-    expect(ran.stderr).toContain('tracing every terminating pod of node/node1 -l app=other');
-    expect(ran.stdout).toContain('node/node1 -l app=other  no pod was deleted');
-    expect(ran.code).toBe(3);
-  }),
-);
-
-it.concurrent('refuses a node that does not exist, not flags of a deletion that have their default value', () =>
-  playing(async ({ flags }) => {
-    const ran = await runMain(['node/node9', '--dry-run=none', '--wait=true', ...flags]);
-    expect(ran.stderr).toContain('there is no node "node9"');
-    expect(ran.code).toBe(1);
-  }),
-);
-
 it.concurrent('runs until --timeout without a command', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);

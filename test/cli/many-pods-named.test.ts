@@ -39,30 +39,6 @@ describe.concurrent('several pods by name', () => {
       expect(uids.sort()).toEqual(printed.exits.map(({ pod }) => pod.uid).sort());
     }));
 
-  it('are not deleted if one of them is unknown', () =>
-    playing(async (cluster, [first = '', second = '']) => {
-      const ran = await runMain([first, 'no-such-pod', second, ...cluster.flags]);
-      expect(ran.stderr).toContain('there is no pod "no-such-pod" in namespace');
-      expect(ran.code).toBe(1);
-      expect(deletesOf(cluster)).toEqual([]);
-    }));
-
-  it('are deleted without the unknown one under --ignore-not-found', () =>
-    playing(async (cluster, [first = '', second = '']) => {
-      const ran = await runMain([first, 'no-such-pod', second, '--ignore-not-found', '-o', 'name', ...cluster.flags]);
-      expect(ran.stdout.split('\n').sort()).toEqual(['', `pod/${first}`, `pod/${second}`].sort());
-      expect(deletesOf(cluster)).toHaveLength(2);
-    }));
-
-  it('need one confirmation at a terminal, and none is deleted if the answer is no', () =>
-    playing(async (cluster, names) => {
-      const ran = await runMain([...names, ...cluster.flags], { answers: ['n'] });
-      expect(ran.stderr.replace(/\n/g, ' ')).toMatch(
-        /Delete 3 pods in namespace \S+ of context \S+\? checkout-\S+, .* \[y\/N\]/,
-      );
-      expect([ran.code, deletesOf(cluster)]).toEqual([0, []]);
-    }));
-
   it('are accepted as missing if they disappear before their DELETE, under --ignore-not-found', () =>
     playing(async (cluster, [first = '', second = '']) => {
       const { server, flags } = cluster;
@@ -73,12 +49,5 @@ describe.concurrent('several pods by name', () => {
       });
       expect(ran.code).toBe(0);
       expect(ran.stdout).toContain(`pod "${second}" deleted`);
-    }));
-
-  it('are only printed by a dry run', () =>
-    playing(async (cluster, [first = '', second = '']) => {
-      const ran = await runMain([first, second, '--dry-run=client', '-o', 'name', ...cluster.flags]);
-      expect(ran.stdout).toBe(`pod/${first}\npod/${second}\n`);
-      expect(deletesOf(cluster)).toEqual([]);
     }));
 });

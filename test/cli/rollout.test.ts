@@ -1,6 +1,5 @@
 /** `--all-terminating` and `rollout`: one report for each pod that a rollout terminates, and a summary at the end. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -16,7 +15,7 @@ import { loadRecording } from '../demo/helpers/load.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
-import { runMain, pressOnce } from './helpers/in-process.ts';
+import { runMain } from './helpers/in-process.ts';
 
 const twoRevisions = { currentRevision: 'a', updateRevision: 'b' };
 
@@ -123,52 +122,6 @@ it('several pods that terminate together have one report, one each on request, a
     }
   });
 });
-
-it('passes if its command rolls nothing out, as when a release is run again', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    const file = join(mkdtempSync(join(tmpdir(), 'junit-')), 'exits.junit.xml');
-    const ran = await runMain([
-      'rollout',
-      'deploy/checkout',
-      `--report=${file}`,
-      ...flags,
-      '--',
-      process.execPath,
-      '-e',
-      '0',
-    ]);
-    expect(ran.code, ran.stderr).toBe(0);
-    expect(ran.stderr).toMatch(/podexit: the command rolled nothing out: no pod of deployment\/checkout terminated\n/);
-    expect(ran.stdout).toMatch(/^✔ deployment\/checkout {2}no pod was deleted$/m);
-    expect(readFileSync(file, 'utf8')).not.toContain('timestamp');
-  }));
-
-it('runs its command for a workload that does not exist yet, as at a first release', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    const says = [process.execPath, '-e', 'console.log("applied")'];
-    const ran = await runMain(['rollout', 'deploy/new', ...flags, '--', ...says]);
-    expect(ran.stderr).toMatch(/there is no deployment "new" .*: the command has to create it\napplied\n/);
-    expect(ran.stderr).toMatch(/^error: there is no deployment "new"/m);
-    expect(ran.code).toBe(1);
-  }));
-
-it('exits 3 if nothing terminated by --timeout', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);
-    expect(ran.code).toBe(3);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ exits: [], summary: { pods: 0, exitCode: 3 } });
-    expect(ran.stderr).toMatch(/no pod of deployment\/checkout was seen to terminate: start the rollout/);
-  }));
-
-it('a signal before any pod terminated ends it with an empty report', () =>
-  serving('graceful-exit', {}, async ({ flags, server }) => {
-    const words = ['deploy/checkout', '--all-terminating', '-o', 'json', ...flags];
-    const ran = await runMain(words, {
-      onSignal: pressOnce(() => server.requests.some(({ resource }) => resource === 'pods')),
-    });
-    expect(ran.code).toBe(130);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ exits: [], summary: { pods: 0, exitCode: 130 } });
-  }));
 
 describe('the summary', () => {
   const report = (name: string, outcome: string, share: number, exitCode = 0): Report =>

@@ -1,5 +1,5 @@
 /** What runs of the command print, in test/cli/sessions: a new case is a few lines there. */
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,6 +18,8 @@ interface Run {
   run: string;
   /** At a terminal, in order. */
   answers?: string[];
+  /** The width of the terminal at stdout, which no line exceeds; absent: stdout is a pipe. */
+  columns?: number;
   env?: Record<string, string>;
   /** Ctrl-C is pressed as soon as a request with this method has arrived. */
   interruptedAt?: string;
@@ -29,6 +31,8 @@ interface Run {
   never?: string;
   /** A part of the document on stdout. */
   json?: object;
+  /** Files of the working folder by then, with patterns of what they hold. */
+  leaves?: Record<string, string>;
   /** Codes of the problems that a check finds and, among others, does not find. */
   problems?: string[];
   noProblems?: string[];
@@ -53,8 +57,8 @@ interface Session extends Run {
 }
 
 const ofRun = [
-  ...(['run', 'answers', 'env', 'interruptedAt', 'code', 'stdout', 'stderr', 'never', 'json'] as const),
-  ...(['problems', 'noProblems', 'deletes', 'asks'] as const),
+  ...(['run', 'answers', 'columns', 'env', 'interruptedAt', 'code', 'stdout', 'stderr', 'never', 'json'] as const),
+  ...(['leaves', 'problems', 'noProblems', 'deletes', 'asks'] as const),
 ];
 const folder = new URL('sessions/', import.meta.url);
 const before = process.cwd();
@@ -88,10 +92,11 @@ const played = ({ flags, server }: Serving): Cluster => ({
 });
 
 async function check(one: Run, at: string, cluster: Cluster): Promise<void> {
-  const { answers, env = {}, interruptedAt: method } = one;
+  const { answers, columns, env = {}, interruptedAt: method } = one;
   const ran = await runMain(wordsOf(one.run, { ...cluster, at }), {
     env,
     ...(answers && { answers: [...answers] }),
+    ...(columns !== undefined && { columns }),
     ...(method !== undefined && { onSignal: pressOnce(() => cluster.methods().includes(method)) }),
   });
   const { stdout, stderr } = ran;
@@ -100,7 +105,11 @@ async function check(one: Run, at: string, cluster: Cluster): Promise<void> {
   if (one.stdout !== undefined) expectText(stdout, one.stdout);
   if (one.stderr !== undefined) expectText(stderr, one.stderr);
   if (one.never !== undefined) expect(`${stdout}${stderr}`).not.toMatch(pattern(one.never));
+  const widths = stdout.split('\n').map((line) => line.length);
+  if (columns !== undefined) expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
   if (one.json) expect(JSON.parse(stdout)).toMatchObject(one.json);
+  for (const [file, wanted] of Object.entries(one.leaves ?? {}))
+    expectText(readFileSync(join(at, file), 'utf8'), wanted);
   if (one.problems) expect(problemsIn(stdout)).toEqual(expect.arrayContaining(one.problems));
   if (one.noProblems) for (const code of one.noProblems) expect(problemsIn(stdout)).not.toContain(code);
   if (one.deletes !== undefined) expect(cluster.deletes()).toBe(one.deletes);

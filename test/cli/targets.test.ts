@@ -3,10 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAnyTarget, parseTarget } from '../../src/cli/target.ts';
 import { targetText } from '../../src/run/choosing/target.ts';
 import { recordingFile } from '../helpers/recordings.ts';
-import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
-
-const [first, second] = ['checkout-754699c75f-5qlrp', 'checkout-754699c75f-dqc45'];
 
 const pod = (name: string) => ({ kind: 'pod', name });
 const pods = (...names: string[]) => ({ kind: 'pods', names });
@@ -63,29 +60,6 @@ it('a node and a selector together are the pods of the node that match', () => {
   expect(targetText(parseAnyTarget(['node', 'n1']))).toBe('node/n1');
   expect(() => parseAnyTarget(['node/n1'], { selector: '' })).toThrow(/selector is empty/);
 });
-
-describe('several pods', () => {
-  it.each([
-    ['oldest', first],
-    ['newest', second],
-    ['random', second],
-  ])('--pick=%s chooses one', (pick, name) =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      // The recording created both in one second; an hour between them makes their ages different.
-      server.write('pods', 'MODIFIED', await aged(server.url, first, 3600));
-      const ran = await runMain(['-l', 'app=checkout', `--pick=${pick}`, '--dry-run=client', '-o', 'name', ...flags]);
-      expect(ran).toMatchObject({ code: 0, stdout: `pod/${name}\n` });
-    }),
-  );
-});
-
-async function aged(url: string, name: string, seconds: number): Promise<never> {
-  const answer = await fetch(`${url}/api/v1/namespaces/graceful-exit/pods/${name}`);
-  const pod = (await answer.json()) as { metadata: { creationTimestamp: string } };
-  const created = Date.parse(pod.metadata.creationTimestamp) - seconds * 1000;
-  pod.metadata.creationTimestamp = new Date(created).toISOString().replace('.000', '');
-  return pod as never;
-}
 
 describe('flags before the name of a command', () => {
   const recording = recordingFile('graceful-exit');

@@ -1,6 +1,6 @@
 /**
  * What newer versions of Kubernetes and runtimes changed about exits, each with its version and source. Elsewhere: exec
- * readiness probes that are cancelled (test/infer/cases/signs.yaml), RestartAllContainers (test/advice/why-restarts.test.ts),
+ * readiness probes that are cancelled (test/infer/cases/signs.yaml), RestartAllContainers (test/advice/why-events.test.ts),
  * and what runtimes report (test/infer/cases/stop-signals.yaml).
  */
 import { expect, it } from 'vitest';

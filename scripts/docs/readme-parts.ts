@@ -4,6 +4,7 @@ import { clusterRole, roleFor } from '../../src/kube/role.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
+import { penFor } from '../../src/output/palette.ts';
 import { renderText } from '../../src/output/text/lines.ts';
 import { renderRolloutSvg } from '../../src/output/html/svg.ts';
 import { reportsInRecording, openReplay } from '../../src/run/recorded-run.ts';
@@ -22,7 +23,7 @@ export async function renderPicture(): Promise<string> {
     trace = reduce(trace, observe(rawObservation, ++seq, { logText: false }));
   const report = reportOf(trace);
   if (!report) throw new Error('the recording has no report');
-  const text = renderText(report, { style: { color: true, unicode: true }, columns: 80, timestamps: 'relative' });
+  const text = renderText(report, { pen: penFor({ color: true, unicode: true }), columns: 80, timestamps: 'relative' });
   return terminalSvg(`kubectl podexit ${report.timeline.pod.metadata.name} -n shop`, text);
 }
 

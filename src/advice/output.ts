@@ -1,7 +1,7 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
 import { render, type Views } from '../output/render.ts';
 import type { Format, ReportFile } from '../output/formats.ts';
-import { penFor, plainStyle, styleOf } from '../output/palette.ts';
+import { penOn, plainPen } from '../output/palette.ts';
 import { wrapWords } from '../output/prose.ts';
 import { writeReports } from '../output/report-files.ts';
 import { backticksAround, forMarkdown, forMarkup } from '../output/safe-text.ts';
@@ -37,12 +37,12 @@ export async function publish<C extends Content>(
   options: OutputOptions,
   ports: Ports,
 ): Promise<number> {
-  const { stdout, env, platform, version } = ports;
+  const { stdout, version } = ports;
   const report = { apiVersion: 'podexit/v1', ...content, run: { ...run, version } } as const;
-  const pen = penFor(styleOf(options, { env, isTty: stdout.isTty, platform }));
+  const pen = penOn(options, ports);
   const columns = stdout.isTty ? stdout.columns() : 80;
   const page = async (print: (summary: string, text: string) => string): Promise<string> =>
-    print(content.summary, (await own.text(report, penFor(plainStyle), 80)).join('\n'));
+    print(content.summary, (await own.text(report, plainPen, 80)).join('\n'));
   const others = { markdown: () => page(fenced), html: () => page(htmlPage), ...own.others };
   const views = { sentence: () => content.summary, ...own, others };
   stdout.write(await render(options.format, views, report, pen, columns));

@@ -7,7 +7,7 @@ import { jsonText } from './machine/json.ts';
 import { finalLines } from './machine/ndjson.ts';
 
 export const exitViews: Views<Report> = {
-  text: async (report, pen) => [(await import('./text/lines.ts')).renderText(report, { style: pen.style }).trimEnd()],
+  text: async (report, pen) => [(await import('./text/lines.ts')).renderText(report, { pen }).trimEnd()],
   sentence: async (report) => (await import('./text/wide.ts')).exitSentence(report),
   document: exitReportOf,
   others: {

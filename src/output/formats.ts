@@ -28,6 +28,7 @@ const rows = {
   html: { of: ['trace', 'recommend'], extensions: ['.html'] },
   svg: { of: ['trace'], extensions: ['.svg'] },
   junit: { of: ['trace', 'check'], extensions: ['.junit.xml', '.xml'] },
+  // Last: `.sarif.json` is not `.json`.
   sarif: { of: ['check'], extensions: ['.sarif.json', '.sarif'] },
 } as const satisfies Record<string, FormatRow>;
 
@@ -78,13 +79,11 @@ export async function readFormat(text: string, subject: Printed): Promise<Format
 export const reportExtensions = (subject: Printed): string[] =>
   rowsOf(subject).flatMap(([, { extensions = [] }]) => extensions);
 
-/** A `--report FILE` with its format, by the longest extension that fits. Throws `usage.report`. */
+/** A `--report FILE` with its format, by the last row whose extension fits. Throws `usage.report`. */
 export function reportFile(file: string, subject: Printed): ReportFile {
   const fits = (extension: string): boolean => file.toLowerCase().endsWith(extension);
-  const [found] = rowsOf(subject)
-    .flatMap(([kind, { extensions = [] }]) => extensions.filter(fits).map(({ length }) => ({ kind, length })))
-    .sort((a, b) => b.length - a.length);
-  if (found) return { file, format: { kind: found.kind } };
+  const [kind] = rowsOf(subject).findLast(([, { extensions }]) => extensions?.some(fits)) ?? [];
+  if (kind) return { file, format: { kind } };
   throw new PodexitError(
     'usage.report',
     `unsupported report file extension: ${file}`,

@@ -43,7 +43,10 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
     return ['api', `deletionTimestamp ${time} (grace period ${graceSecondsText(timeline)})`];
   },
   acknowledged: () => ['kubelet', 'kubelet acts on the deletion', 'dim'],
-  unrouted: ({ subject, timeline }) => ['service', removedText(subject, timeline)],
+  unrouted: ({ subject, timeline }) => {
+    const others = timeline.endpoints.find(({ slice }) => slice === subject)?.otherReady ?? 0;
+    return ['service', `removed from ${serviceText(subject, timeline)} (${otherReady(others)})`];
+  },
   'endpoint-removed': ({ subject, timeline }) => [
     'service',
     `endpoint deleted from ${serviceText(subject, timeline)}`,
@@ -89,12 +92,6 @@ function serviceText(slice: string, { endpoints }: Timeline): string {
   return service === undefined ? `EndpointSlice ${slice}` : `Service ${service}`;
 }
 
-function removedText(slice: string, timeline: Timeline): string {
-  const endpoint = timeline.endpoints.find((one) => one.slice === slice);
-  const others = endpoint?.otherReady ?? 0;
-  return `removed from ${serviceText(slice, timeline)} (${others === 0 ? 'no' : others} other ready ${others === 1 ? 'endpoint' : 'endpoints'})`;
-}
-
 /** `sleep 4s`, `exec`; undefined if the container has no preStop hook. */
 export function hookText(container: string, { pod }: Timeline): string | undefined {
   const spec = containerSpec(pod, container);
@@ -137,7 +134,7 @@ export const shareInk = (share: number): Ink => (share < 0.5 ? 'good' : share <=
 
 /** `2 other ready endpoints`. */
 export const otherReady = (count: number): string =>
-  count === 0 ? 'no other ready endpoint' : plural(count, 'other ready endpoint');
+  count === 0 ? 'no other ready endpoints' : plural(count, 'other ready endpoint');
 
 export const triggerText: Record<TriggerKind, string> = {
   'this-command': 'this command',

@@ -1,5 +1,6 @@
 /** Colours and symbols, and whether a terminal gets them. Each ink goes with a word or a symbol, never alone. Pure. */
 import { Chalk } from 'chalk';
+import type { OutputPorts } from './ports.ts';
 
 /** What a terminal can show. Sixteen colours are enough for every ink. */
 export interface Style {
@@ -10,9 +11,6 @@ export interface Style {
   /** Absent: yes. */
   readonly bars?: boolean;
 }
-
-/** For files, and if the reader's terminal is unknown. */
-export const plainStyle: Style = { color: false, unicode: true };
 
 export interface StyleFlags {
   readonly color: 'auto' | 'always' | 'never';
@@ -110,7 +108,12 @@ export const penFor = (style: Style): Pen => ({
   style,
 });
 
-export const plainPen = penFor(plainStyle);
+/** For files, and if the reader's terminal is unknown. */
+export const plainPen = penFor({ color: false, unicode: true });
+
+/** For stdout. */
+export const penOn = (flags: StyleFlags, { stdout, env, platform }: Pick<OutputPorts, 'stdout' | 'env' | 'platform'>) =>
+  penFor(styleOf(flags, { env, isTty: stdout.isTty, platform }));
 
 const spellings: Readonly<Record<string, string>> = {
   '–': '-',

@@ -1,10 +1,10 @@
 /** Where else a report goes: the annotations and summary of a step in GitHub Actions, and an OpenTelemetry collector. */
 import { appendFile, stat } from 'node:fs/promises';
+import type { Gate } from '../model/report.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Format } from './formats.ts';
 import type { OutputPorts } from './ports.ts';
-import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { podText } from './pod-facts.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
 
@@ -73,22 +73,25 @@ export function githubAnnotations({ timeline, verdict, answer }: Report): string
   const pod = podText(timeline);
   const advice = answer.fix.slice(0, 1).flatMap(({ reason, command }) => [`fix: ${reason}`, command]);
   const isGood = outcome === 'graceful' || outcome === 'removed';
-  const failed = gates.filter(({ passed }) => !passed);
-  const level = exitCode === 0 ? 'warning' : 'error';
   const { grade, reason, measured } = answer.traffic;
-  const isUnserved = isGood && failed.length === 0 && (grade === 'outage' || grade === 'misrouted');
+  const isUnserved = isGood && gates.every(({ passed }) => passed) && (grade === 'outage' || grade === 'misrouted');
   return [
-    ...(isGood ? [] : [command(level, `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
-    ...failed.map(({ name, message }) => command(level, `gate ${name}: ${pod}`, [message])),
+    ...(isGood ? [] : [command(levelOf(exitCode), `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
+    ...gateAnnotations(verdict, pod),
     ...(isUnserved ? [command('warning', `traffic ${grade}: ${pod}`, [reason, measured, ...advice])] : []),
   ];
 }
 
-/** The failed gates of a run over several pods. */
-export const rolloutAnnotations = ({ target, gates, exitCode }: RolloutNumbers): string[] =>
+/** One for each failed gate of a pod or of a whole run. */
+export const gateAnnotations = (
+  { gates, exitCode }: { gates: readonly Gate[]; exitCode: number },
+  subject: string,
+): string[] =>
   gates.flatMap(({ name, passed, message }) =>
-    passed ? [] : [command(exitCode === 0 ? 'warning' : 'error', `gate ${name}: ${target}`, [message])],
+    passed ? [] : [command(levelOf(exitCode), `gate ${name}: ${subject}`, [message])],
   );
+
+const levelOf = (exitCode: number): string => (exitCode === 0 ? 'warning' : 'error');
 
 /** Sections of Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */
 export function githubSummary(sections: readonly string[], limit = summaryBytes): string {

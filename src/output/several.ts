@@ -7,7 +7,6 @@ import type { Report } from '../verdict/report.ts';
 import { rolloutViews, summaryLine, type RolloutResult } from './documents.ts';
 import { isDocument, type Format } from './formats.ts';
 import { linesOfPod, type LinesOfPod } from './machine/ndjson.ts';
-import { penFor } from './palette.ts';
 import type { OutputPorts } from './ports.ts';
 import { render } from './render.ts';
 import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
@@ -60,13 +59,10 @@ function ndjsonView(ports: OutputPorts): SeveralView {
 }
 
 function linesView(look: LookOptions, ports: OutputPorts): SeveralView {
-  const { stdout } = ports;
-  const { style, flags } = viewOptions(look, ports);
-  const pen = penFor(style);
-  const columns = stdout.isTty ? stdout.columns() : Infinity;
+  const { write, columns, ...options } = viewOptions(look, ports);
   return {
-    ended: (report) => stdout.write(`${endedPodLines(pen, report, look.timestamps).join('\n')}\n`),
-    end: ({ numbers }) => stdout.write(`\n${rolloutCardLines(numbers, { pen, columns, flags }).join('\n')}\n`),
+    ended: (report) => write(`${endedPodLines(options.pen, report, look.timestamps).join('\n')}\n`),
+    end: ({ numbers }) => write(`\n${rolloutCardLines(numbers, { ...options, columns: columns() }).join('\n')}\n`),
   };
 }
 

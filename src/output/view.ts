@@ -2,7 +2,8 @@
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Report } from '../verdict/report.ts';
-import type { StyleFlags } from './palette.ts';
+import type { Pen, StyleFlags } from './palette.ts';
+import type { Clock } from './ports.ts';
 import type { Timestamps } from './time-text.ts';
 
 export interface LookOptions extends StyleFlags {
@@ -14,7 +15,20 @@ export interface LookOptions extends StyleFlags {
   /** `-v`: show evidence, phases, assumptions and gaps with the card. */
   verbose?: boolean;
   /** Connection flags for suggested commands, each with a leading space (kube/connect-options.ts). */
-  connectionFlags?: string;
+  flags?: string;
+}
+
+/** The same on a given output. */
+export interface ViewOptions extends Pick<LookOptions, 'timestamps' | 'verbose' | 'flags'> {
+  readonly logs?: boolean;
+  readonly pen: Pen;
+  /** Gets escape sequences too. */
+  readonly write: (text: string) => void;
+  /** Now; Infinity without a terminal. */
+  readonly columns: () => number;
+  readonly rows: () => number;
+  /** That of the observations. */
+  readonly clock: Clock;
 }
 
 /** What stdout shows in one format. */

@@ -16,7 +16,7 @@ import { assertDistinct, assertWritable } from '../output/report-files.ts';
 import { rawObservationOf, readHeader, readLines, type ParsedLine } from '../recording/reader.ts';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { penFor, styleOf } from '../output/palette.ts';
+import { penOn } from '../output/palette.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { tableLines } from '../output/text/table.ts';
 import { exitSentence, rolloutSentence } from '../output/text/wide.ts';
@@ -158,7 +158,7 @@ export async function listRecordings(folder: string, ports: Ports): Promise<numb
     rows.push([forTerminal(name), forTerminal(answer, 1000)]);
   }
   const { stdout } = ports;
-  const pen = penFor(styleOf({ color: 'auto', ascii: false }, { ...ports, isTty: stdout.isTty }));
+  const pen = penOn({ color: 'auto', ascii: false }, ports);
   const lines = tableLines(pen, [['RECORDING', 'RESULT'], ...rows], stdout.columns());
   stdout.write(`${lines.join('\n')}\n`);
   return code;

@@ -6,6 +6,7 @@ import type { Timeline } from '../infer/timeline.ts';
 import type { WithOptional } from '../model/observe/read.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
 import { earlierStop } from './ledger.ts';
+import { exitCodes } from './exit-code.ts';
 import { firstOf, inOtherRows, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import type { RuleInput } from './rule-input.ts';
@@ -70,13 +71,12 @@ const noteworthy: readonly FindingCode[] = [
 ];
 
 function causeOf(timeline: Timeline, { outcome, findings, exitCode }: JudgedVerdict): JudgedFinding | undefined {
-  const isBad = exitCode !== 3 && !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
+  const isBad = exitCode !== exitCodes.stuck && exitCodes[outcome] === exitCodes.failed;
   const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, findings)) : undefined;
-  if (ending) return ending;
   const [slowest] = findings
     .filter(({ delayMs }) => delayMs !== undefined)
     .sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0));
-  return slowest ?? firstOf(noteworthy, findings);
+  return ending ?? slowest ?? firstOf(noteworthy, findings);
 }
 
 /** Findings about containers that ended badly: a long but harmless hook explains no other container's kill. */

@@ -47,8 +47,7 @@ export function watchView(
 }
 
 function linesView(look: LookOptions, ports: OutputPorts, write: (text: string) => void): WatchView {
-  const pen = penFor(viewOptions(look, ports).style);
-  const columns = (): number => (ports.stdout.isTty ? ports.stdout.columns() : Infinity);
+  const { pen, columns } = viewOptions(look, ports);
   const print = (lines: readonly string[]): void => write(lines.map((line) => `${line}\n`).join(''));
   return {
     exit: (exit) => print(exitLines(pen, exit, look.timestamps, columns())),
@@ -59,9 +58,8 @@ function linesView(look: LookOptions, ports: OutputPorts, write: (text: string) 
 
 function tableView(look: LookOptions, ports: OutputPorts, state: () => WatchState): WatchView {
   const options = viewOptions(look, ports);
-  const { clock, timestamps } = options;
-  const pen = penFor(options.style);
-  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
+  const { pen, clock, timestamps } = options;
+  const { add, leave, ...painting } = createPainting(options, (columns, rows) =>
     watchFrame(state(), clock.now(), { pen, columns, rows, timestamps }),
   );
   const { say, close } = repainting(ports, painting);

@@ -7,10 +7,9 @@ import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { ExitReport, RunReport } from '../../src/model/report.ts';
 import { renderHtml } from '../../src/output/html/page.ts';
-import { reportNamed } from '../output/helpers/reports.ts';
+import { hostileText, reportNamed } from '../output/helpers/reports.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 import { unseenIn } from '../output/helpers/unseen.ts';
-import { hostileText } from '../output/helpers/hostile.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 

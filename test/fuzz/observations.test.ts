@@ -9,7 +9,7 @@ import { createLines, renderText } from '../../src/output/text/lines.ts';
 import { markdownSections, renderMarkdown } from '../../src/output/machine/markdown.ts';
 import { renderName, wideTable } from '../../src/output/text/wide.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
-import { penFor, plainStyle } from '../../src/output/palette.ts';
+import { plainPen } from '../../src/output/palette.ts';
 import { printYaml } from '../../src/output/machine/yaml.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
@@ -100,13 +100,13 @@ function broken(random: Random, rawObservation: RawObservation): RawObservation 
   }
 }
 
-const window = { columns: 80, rows: 24, pen: penFor(plainStyle) };
+const window = { columns: 80, rows: 24, pen: plainPen };
 
 function renderAll(rawObservations: readonly RawObservation[], seed: number): boolean {
   const received: string[] = [];
   const lines = createLines({
     write: (text) => void received.push(text),
-    style: plainStyle,
+    pen: plainPen,
     timestamps: 'relative',
     columns: () => 100,
     logs: true,

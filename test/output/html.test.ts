@@ -5,11 +5,9 @@ import { parse } from 'yaml';
 import { renderHtml, renderRolloutHtml } from '../../src/output/html/page.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import type { Look } from './helpers/browser.ts';
-import { chromiumPath, launch, open } from './helpers/browser.ts';
-import { contrasts, overflows } from './helpers/page-checks.ts';
+import { chromiumPath, contrasts, launch, open, overflows } from './helpers/browser.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
 import { rounds } from '../helpers/sweep.ts';
-import { unseenIn } from './helpers/unseen.ts';
 
 const killed = reportNamed('multi-container');
 const several = [reportNamed('graceful-exit'), reportNamed('sigkill-after-grace'), hostileReport];
@@ -46,25 +44,22 @@ describe('the HTML report', () => {
     expect(html).not.toMatch(/<span> +fix {2}/);
   });
 
-  it('escapes the strings of the cluster, including invisible characters', () => {
-    const html = renderHtml(hostileReport);
-    expect(html.match(/<script/g)).toHaveLength(2);
-    expect(html.match(/<(img|b a)/g)).toBeNull();
-    expect(unseenIn(html)).toEqual([]);
+  it('has the strings of the cluster as text only', () => {
+    for (const html of [renderHtml(hostileReport), rollout()]) {
+      expect(html.match(/<script/g)).toHaveLength(2);
+      expect(html.match(/<(img|b a)/g)).toBeNull();
+    }
   });
 
-  it.each(recorded)('cuts labels off where the solid parts of their bars end (%s)', (_name, report) => {
-    const labels = [...renderHtml(report).matchAll(/<g class="item"((?:(?!<\/g>).)*)class="label on-/g)];
+  it.each(recorded)('has only finite positions, a date, and labels within the solid parts (%s)', (_name, report) => {
+    const html = renderHtml(report);
+    expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
+    expect(html).toMatch(/<dd>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC<\/dd>/);
+    const labels = [...html.matchAll(/<g class="item"((?:(?!<\/g>).)*)class="label on-/g)];
     for (const [, item = ''] of labels) {
       const [, solid = '?'] = /class="solid [^"]*" (x="[^"]*%" width="[^"]*")/.exec(item) ?? [];
       expect(item).toContain(`<svg ${solid}><text `);
     }
-  });
-
-  it.each(recorded)('has only finite positions in its chart, and a date (%s)', (_name, report) => {
-    const html = renderHtml(report);
-    expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
-    expect(html).toMatch(/<dd>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC<\/dd>/);
   });
 });
 
@@ -79,13 +74,8 @@ describe('the HTML report of several pods', () => {
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
   });
 
-  it('escapes the strings of the cluster, and says if no pod was deleted', () => {
-    expect(unseenIn(rollout())).toEqual([]);
-    expect(rollout().match(/<(img|b a)/g)).toBeNull();
+  it('says if no pod was deleted, and has less than a megabyte for 200 pods', () => {
     expect(rollout([])).toContain('no pod was deleted');
-  });
-
-  it('has less than a megabyte for 200 pods', () => {
     expect(rollout(Array.from({ length: 200 }, () => reportNamed('graceful-exit'))).length).toBeLessThan(1_000_000);
   });
 });
@@ -107,8 +97,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
       const { page, noise } = await open(browser, html, look);
       expect(noise).toEqual([]);
       expect(await page.evaluate(overflows)).toBe(false);
-      const { low } = await page.evaluate<{ low: string[] }>(contrasts);
-      expect(low).toEqual([]);
+      expect(await page.evaluate(contrasts)).toEqual([]);
       expect(await page.title()).toContain('podexit');
       await page.close();
     }

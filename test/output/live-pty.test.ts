@@ -1,17 +1,8 @@
-/**
- * The live view on a real pseudo-terminal, resized during the run. PODEXIT_PTY_COMMAND names another command to test,
- * e.g. `bin/kubectl-podexit demo`. That command must trace graceful-exit.
- */
-import { fileURLToPath } from 'node:url';
+/** The live view of the built command on a real pseudo-terminal. */
 import { describe, expect, it } from 'vitest';
 import { bin } from '../helpers/built.ts';
 import { hasPythonWithPty, onPty } from '../helpers/pty.ts';
-import { recordingFile } from '../helpers/recordings.ts';
 import { screenOf } from './helpers/screen.ts';
-
-const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const own = [process.execPath, here('../../node_modules/tsx/dist/cli.mjs'), here('./helpers/play-live.ts')];
-const command = process.env['PODEXIT_PTY_COMMAND']?.split(' ') ?? [...own, recordingFile('graceful-exit'), '2'];
 
 const showCursor = '\u001b[?25h';
 const env = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '', CI: '' };
@@ -25,11 +16,8 @@ describe
       ['100x30', '60x20'],
       ['60x20', '120x40'],
     ])('the frame survives a resize from %s to %s, and the card is complete', async (first, second) => {
-      const { before, after, status } = await onPty(
-        { size: first, until: 'SIGTERM at ', resize: second },
-        command,
-        env,
-      );
+      const demo = [process.execPath, bin, 'demo', 'graceful-exit'];
+      const { before, after, status } = await onPty({ size: first, until: 'SIGTERM at ', resize: second }, demo, env);
       expect(status).toBe(0);
       const [columns = 0, rows = 0] = first.split('x').map(Number);
       const [wide = 0, high = 0] = second.split('x').map(Number);

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { renderMarkdown, renderRolloutMarkdown } from '../../src/output/machine/markdown.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
-import { unseenIn } from './helpers/unseen.ts';
 
 const visible = (text: string): string[] =>
   text
@@ -16,10 +15,6 @@ describe('a comment about one pod', () => {
     const lines = visible(renderMarkdown(report));
     expect(lines.length).toBeLessThanOrEqual(10);
     expect(lines[0]).toMatch(/^### [✔▲✖–?] /);
-  });
-
-  it('escapes invisible characters of the cluster', () => {
-    expect(unseenIn(renderMarkdown(hostileReport))).toEqual([]);
   });
 });
 
@@ -35,6 +30,5 @@ describe('a comment about several pods', () => {
     expect(visible(text).length).toBeLessThanOrEqual(10);
     expect(text).toContain(`<summary>Pods (${reports.length})</summary>`);
     expect(text.match(/^\| .*SIGKILLed:/gm)).toHaveLength(4);
-    expect(unseenIn(text)).toEqual([]);
   });
 });

@@ -10,18 +10,14 @@ import {
   forTerminal,
   hasUnseen,
 } from '../../src/output/safe-text.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
 const table: readonly [string, (text: string) => string, string, string][] = [
   ['a terminal', forTerminal, '\x1b[31mred', '\\x1b[31mred'],
   ['a terminal', forTerminal, 'a\r\nb\tc\0', 'a\\r\\nb\\tc\\x00'],
   ['a terminal', forTerminal, '\x9b31m\x7f\x85', '\\x9b31m\\x7f\\x85'],
-  [
-    'a terminal',
-    forTerminal,
-    '\u202eabc\u2066\u2069\u200e\u200f\u061c',
-    '\\u202eabc\\u2066\\u2069\\u200e\\u200f\\u061c',
-  ],
+  ['a terminal', forTerminal, '\u202eabc\u2066\u061c', '\\u202eabc\\u2066\\u061c'],
   ['a terminal', forTerminal, 'a\u2028b\u2029c\u200bd\ufeffe\u00adf', 'a\\u2028b\\u2029c\\u200bd\\ufeffe\\xadf'],
   ['a terminal', forTerminal, '\ud800 \udc00 \u{1f642}', '\ufffd \ufffd \u{1f642}'],
   ['a terminal', forTerminal, '\u{e0041}\ufffe', '\\u{e0041}\\ufffe'],
@@ -71,5 +67,36 @@ describe('a string from a cluster', () => {
       }),
       { seed: 20_261_120, numRuns: 2000 },
     );
+  });
+});
+
+/** Like actions/runner (ActionCommand.TryParseV2, TryParse): at the beginning of a line after blanks, or anywhere. */
+const isCommand = (line: string): boolean => /^\s*::.*::/.test(line) || /##(?:\w*)\[/.test(line);
+
+describe('text that a CI runner would execute as a command', () => {
+  it.each([
+    '::error title=x::y',
+    '  ::set-env name=A::b',
+    'so it was: ::warning::z',
+    '##[error]x',
+    '##vso[task.setvariable variable=a]b',
+  ])('is inert in every format: %j', (text) => {
+    for (const write of [forTerminal, forMarkup, forMarkdown, forCommand]) {
+      const shown = write(text);
+      // A line may be wrapped at any blank.
+      const tails = [...shown.matchAll(/\s/g)].map(({ index }) => shown.slice(index));
+      expect([shown, ...tails].filter(isCommand)).toEqual([]);
+    }
+    expect(isCommand(forJson(JSON.stringify({ text })))).toBe(false);
+  });
+
+  it('is inert in an error on stderr', async () => {
+    const { stderr } = await runMain(['##[error]x', '--no-config']);
+    expect(stderr).not.toBe('');
+    expect(stderr.split('\n').filter(isCommand)).toEqual([]);
+  });
+
+  it('is not what only resembles it', () => {
+    for (const text of ['std::vector', 'listen on ::1', 'a ## b', '# [x]', '::1']) expect(forTerminal(text)).toBe(text);
   });
 });

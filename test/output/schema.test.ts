@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorDocument, renderJson } from '../../src/output/machine/json.ts';
+import { renderError, renderJson } from '../../src/output/machine/json.ts';
 import {
   containerOutcomes,
   findingCodes,
@@ -11,6 +11,8 @@ import {
 } from '../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../helpers/recordings.ts';
 import { reports } from './helpers/exit-reports.ts';
+import { hostileExit } from './helpers/reports.ts';
+import { unseenIn } from './helpers/unseen.ts';
 import { faultsBy, schemaOf, type Schema } from '../helpers/schemas.ts';
 
 const reportSchema = schemaOf('exit-report');
@@ -19,8 +21,8 @@ const { $defs: defs, properties } = reportSchema;
 const graceful = await reportOfRecording('graceful-exit');
 
 describe('the JSON Schema of the report', () => {
-  it.each(reports)('accepts the report %s', (_name, sample) => {
-    expect(faultsBy('exit-report', JSON.parse(renderJson(sample())))).toEqual([]);
+  it.each(reports)('accepts the report %s', (_name, report) => {
+    expect(faultsBy('exit-report', JSON.parse(renderJson(report)))).toEqual([]);
   });
 
   it.each([
@@ -54,9 +56,18 @@ describe('the JSON Schema of the report', () => {
   });
 });
 
-describe('the JSON Schema of an error', () => {
-  it('accepts the error document and rejects one without a hint', () => {
-    const document = errorDocument({ code: 'pod.not-found', message: 'm', hint: 'h' });
+describe('-o json', () => {
+  it('is the report, indented by two, with a final newline and no character that acts on a terminal', () => {
+    const text = renderJson(hostileExit);
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(hostileExit)));
+    expect(text).toMatch(/^\{\n {2}"apiVersion": "podexit\/v1",\n {2}"kind": "ExitReport",\n[^]*\}\n$/);
+    expect(unseenIn(text)).toEqual([]);
+  });
+
+  it('is the document of an error, whose schema rejects one without a hint', () => {
+    const error = { code: 'pod.not-found', message: 'Pod shop/x does not exist.', hint: 'See kubectl get pods.' };
+    const document = JSON.parse(renderError(error, 'document')) as object;
+    expect(document).toEqual({ apiVersion: 'podexit/v1', kind: 'Error', ...error });
     expect(faultsBy('error', document)).toEqual([]);
     expect(faultsBy('error', { ...document, hint: undefined })).not.toEqual([]);
   });

@@ -182,7 +182,7 @@ function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
 /** The grace period as the kubelet counts it. */
 function graceBand(timeline: Timeline, scale: Scale): Html[] {
   const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
-  const end = isGraceSeen(timeline) ? graceEndOf(timeline) : undefined;
+  const end = graceEndOf(timeline);
   if (start === undefined || end === undefined) return [];
   return [
     rect('grace', scale, start, end, markup` y="26" height="10" rx="3"`),
@@ -190,14 +190,14 @@ function graceBand(timeline: Timeline, scale: Scale): Html[] {
   ];
 }
 
-function graceEndOf({ containers }: Timeline): number | undefined {
-  const ends = containers.flatMap(({ graceEnd }) => graceEnd?.shown ?? []).filter(Number.isFinite);
-  return ends.length === 0 ? undefined : Math.max(...ends);
+function graceEndOf(timeline: Timeline): number | undefined {
+  const ends = timeline.containers.flatMap(({ graceEnd }) => graceEnd?.shown ?? []).filter(Number.isFinite);
+  return isGraceSeen(timeline) && ends.length > 0 ? Math.max(...ends) : undefined;
 }
 
 /** Lines through all lanes: where the grace period ends, and where something was killed. */
 function guidesOf(timeline: Timeline, scale: Scale): Html {
-  const end = isGraceSeen(timeline) ? graceEndOf(timeline) : undefined;
+  const end = graceEndOf(timeline);
   const verticalLine = (moment: number, cls: string): Html =>
     markup`<line class="${cls}" x1="${x(scale, moment)}" x2="${x(scale, moment)}" y1="0" y2="100%"></line>`;
   const kills = timeline.marks.filter(({ name }) => name === 'kill');

@@ -11,7 +11,7 @@ export const jsonText = (value: unknown, indent?: number): string => forJson(JSO
 type KnownError = Pick<PodexitError, 'code' | 'message' | 'hint'>;
 
 /** Described by schema/error.schema.json; as in the report, fields are only ever added. */
-export const errorDocument = ({ code, message, hint }: KnownError) =>
+const errorDocument = ({ code, message, hint }: KnownError) =>
   ({ apiVersion: 'podexit/v1', kind: 'Error', code, message, hint }) as const;
 
 /** The document, or the same as a line of an ndjson stream (docs/ndjson.md). */

@@ -1,5 +1,6 @@
 /** JUnit XML by Jenkins' schema: a case per pod, and per gate. GitLab drops attributes, so a body has the card. */
 import type { Gate } from '../../model/report.ts';
+import { exitCodes } from '../../verdict/exit-code.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { isGraceSeen } from '../../verdict/rule-input.ts';
@@ -90,7 +91,7 @@ function exitCase(report: Report, name: string): XmlElement {
   const isGraceful = outcome === 'graceful' || outcome === 'removed';
   const isBad = exitCode !== 0 && (!isGraceful || name !== 'exit');
   // An error is an exit that was not observed to its end: stuck, unknown, interrupted.
-  const kind = exitCode === 2 || isGraceful ? 'failure' : 'error';
+  const kind = exitCode === exitCodes.failed || isGraceful ? 'failure' : 'error';
   const { total } = report.timeline;
   const child = isBad ? faultOf(report, kind, outcome, answer.summary) : output(bodyOf(report));
   return testCase(classOf(report), name, total?.shown ?? 0, [child]);

@@ -67,13 +67,11 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
     });
 
   return {
-    /** Prints what is new, changed or gone among all marks of the trace. `at`: now, client's clock. */
-    marks: (at: Time, marks: readonly ProvisionalMark[]): void => {
+    /** Prints what is new, changed or gone among all marks and gaps of the trace. `at`: now, client's clock. */
+    step: (at: Time, marks: readonly ProvisionalMark[], gaps: readonly Gap[] = []): void => {
       lastAt = at;
-      writeLines(changedMarks(at, marks, false));
+      writeLines([...changedMarks(at, marks, false), ...changedGaps(at, gaps)]);
     },
-    /** Prints what is new or changed among all gaps so far. */
-    gaps: (at: Time, gaps: readonly Gap[]): void => writeLines(changedGaps(at, gaps)),
     /** Prints the final state of every mark, then the report. Nothing is written after it. */
     end: (report: ExitReport): void => {
       // The report has no "now": its marks are final as of the newest time that is known.
@@ -125,10 +123,8 @@ export function linesOfPod({ stdout }: Pick<OutputPorts, 'stdout'>, pod?: PodOfL
       if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
       printed = trace.notes;
       const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
-      const at = printTime(trace.now, 'earlier');
       const reports = marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional }));
-      ndjson.marks(at, reports);
-      ndjson.gaps(at, gaps.map(gapReport));
+      ndjson.step(printTime(trace.now, 'earlier'), reports, gaps.map(gapReport));
     },
     end: (report: Report): void => ndjson.end(exitReportOf(report)),
   };

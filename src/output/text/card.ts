@@ -4,6 +4,7 @@
  * pod. At most 20 lines, or 8 if all went well (the closing sentence as one), except for `alwaysKept` and `-v`.
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
+import { exitCodes, gateFailed } from '../../verdict/exit-code.ts';
 import { warnsOfExit } from '../../verdict/finding.ts';
 import { worstProbes, requestsText } from '../../verdict/loss.ts';
 import { isFinished } from '../../model/pod.ts';
@@ -16,20 +17,16 @@ import { closingText, deletedText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, piece, plain, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 
-/** The flags of the user that change a card, wherever it is printed. */
-export interface CardFlags {
+export interface CardOptions {
+  readonly pen: Pen;
+  /** Columns of the window; Infinity without a window. */
+  readonly columns: number;
   /** Connection flags to append to suggested commands, each with a blank before it. */
   readonly flags?: string | undefined;
   /** Print all rows of the card, and above it evidence, phases, assumptions and gaps. */
   readonly verbose?: boolean | undefined;
   /** Only the rows: the answer and the pod are said elsewhere. */
   readonly rowsOnly?: boolean;
-}
-
-export interface CardOptions extends CardFlags {
-  readonly pen: Pen;
-  /** Columns of the window; Infinity without a window. */
-  readonly columns: number;
 }
 
 export function cardLines(report: Report, options: CardOptions): string[] {
@@ -88,8 +85,9 @@ type Judged = Pick<Report['verdict'], 'exitCode' | 'outcome'> & Partial<Pick<Rep
 export function iconOf({ verdict: { exitCode, outcome, findings = [] } }: { readonly verdict: Judged }): Icon {
   const look = (symbol: Icon['ink']): Icon => ({ symbol, ink: symbol });
   if (exitCode === 0) return look(warnsOfExit(findings) ? 'warning' : 'good');
-  if (exitCode === 2 || exitCode === 5 || (exitCode === 3 && outcome !== 'not-started')) return look('bad');
-  return { symbol: exitCode === 3 ? 'none' : 'unknown', ink: 'warning' };
+  if (outcome === 'not-started' && exitCode === exitCodes[outcome]) return { symbol: 'none', ink: 'warning' };
+  const isBad = [exitCodes.failed, exitCodes.stuck, gateFailed].includes(exitCode);
+  return isBad ? look('bad') : { symbol: 'unknown', ink: 'warning' };
 }
 
 /** The answer again. Without a window it is a single line, whatever its length: `| tail -1` prints all of it. */
@@ -204,7 +202,7 @@ function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: s
     return next('nobody deleted it; to wait again, run', `kubectl podexit ${name} --attach`);
   }
   if (mode === 'check' || marks.some((mark) => mark.name === 'removed')) return [];
-  return exitCode === 4
+  return exitCode === exitCodes.unknown
     ? next('see whether it is still there', `kubectl get pod ${name}`)
     : next('the pod is still there; resume with', `kubectl podexit ${name} --attach`);
 }

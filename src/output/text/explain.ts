@@ -10,16 +10,16 @@ import {
   type Topic,
   type TopicKind,
 } from '../../verdict/explain.ts';
-import { penFor, styleOf, type Pen } from '../palette.ts';
+import { penOn, type Pen } from '../palette.ts';
 import type { OutputPorts } from '../ports.ts';
 import { wrapWords } from '../prose.ts';
 
 /** Prints what is asked about. Throws `explain.unknown` with similar names. */
-export function explainTopic(name: string | undefined, { stdout, env, platform }: OutputPorts): void {
-  const pen = penFor(styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform }));
-  const text = explanation(name?.toLowerCase(), Math.min(Math.max(stdout.columns(), 40), 100) - 4, pen);
+export function explainTopic(name: string | undefined, ports: OutputPorts): void {
+  const pen = penOn({ color: 'auto', ascii: false }, ports);
+  const text = explanation(name?.toLowerCase(), Math.min(Math.max(ports.stdout.columns(), 40), 100) - 4, pen);
   if (text === undefined) throw unknownTopic(name ?? '');
-  stdout.write(pen.letters(text));
+  ports.stdout.write(pen.letters(text));
 }
 
 /** The topics with a name, a kind of topics, `figures`, or all kinds if nothing is `asked`. `width`: columns of the text. */

@@ -10,17 +10,12 @@ import { podGraceText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import { clockText, dayText, exactly, offsetText, printedAt, type Timestamps } from '../time-text.ts';
+import type { ViewOptions } from '../view.ts';
 
-export interface HistoryOptions {
-  readonly timestamps: Timestamps;
-  /** Show the containers' log lines, if the observations contain them. */
-  readonly logs: boolean;
-  /** Current columns of a line; Infinity: never wrapped. */
-  readonly columns: () => number;
-}
+export type LinesOptions = Omit<ViewOptions, 'rows' | 'clock'>;
 
 /** Its functions return lines without line feeds. */
-export function createChangeLines(pen: Pen, { timestamps, logs, columns }: HistoryOptions) {
+export function createChangeLines({ pen, timestamps, logs, columns }: LinesOptions) {
   const nextToPrint = createMarkPrinter();
   let zero: number | undefined;
   /** ms: when the run first saw the pod; undefined before that. */
@@ -117,12 +112,10 @@ function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout
 function probeText(probe: Probe | undefined): string {
   if (!probe) return 'no readiness probe';
   if (probe.exec) return 'readiness exec';
-  const [kind, port] = probe.tcpSocket
-    ? ['tcp', probe.tcpSocket.port]
-    : probe.httpGet
-      ? ['http', probe.httpGet.port]
-      : ['grpc', probe.grpc?.port];
-  return port === undefined ? `readiness ${kind}` : `readiness ${kind} :${port}`;
+  const { tcpSocket, httpGet, grpc } = probe;
+  const kind = tcpSocket ? 'tcp' : httpGet ? 'http' : 'grpc';
+  const port = (tcpSocket ?? httpGet ?? grpc)?.port;
+  return `readiness ${kind}${port === undefined ? '' : ` :${port}`}`;
 }
 
 interface LineLayout {

@@ -2,9 +2,9 @@
 import type { Timeline } from '../../infer/timeline.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
-import { cardLines, type CardFlags } from './card.ts';
-import { createChangeLines, sortedLines, lineLayout, type HistoryOptions, type LoggedLine } from './history.ts';
-import { penFor, plainStyle, type Pen, type Style } from '../palette.ts';
+import { cardLines, type CardOptions } from './card.ts';
+import { createChangeLines, sortedLines, lineLayout, type LinesOptions, type LoggedLine } from './history.ts';
+import { plainPen } from '../palette.ts';
 import { togetherWith } from '../../model/reduce/notes.ts';
 import { allNotes } from '../../model/trace.ts';
 import { dim, flow, padTo, piece, plain, textWidth } from '../prose.ts';
@@ -12,18 +12,9 @@ import { tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { forTerminal } from '../safe-text.ts';
 import { signed } from '../time-text.ts';
 
-export interface LinesOptions extends CardFlags, Omit<HistoryOptions, 'columns'> {
-  /** Called with whole lines, line feeds included. */
-  readonly write: (text: string) => void;
-  readonly style: Style;
-  /** Current columns of the terminal; absent without a terminal: then only the card is wrapped. */
-  readonly columns?: (() => number) | undefined;
-}
-
 export function createLines(options: LinesOptions) {
-  const { write, columns = () => Infinity } = options;
-  const pen = penFor(options.style);
-  const history = createChangeLines(pen, { ...options, columns });
+  const { write, columns } = options;
+  const history = createChangeLines(options);
   const put = (lines: readonly string[]): void => {
     if (lines.length > 0) write(lines.map((line) => `${line}\n`).join(''));
   };
@@ -31,7 +22,8 @@ export function createLines(options: LinesOptions) {
     /** `timeline` is undefined until the pod has been seen. */
     step: (timeline: Timeline | undefined, observation: Observation) => put(history.step(timeline, observation)),
     /** Prints what was held back, and the card. */
-    end: (report: Report) => put([...history.rest(report.timeline), '', ...endLines(pen, report, columns(), options)]),
+    end: (report: Report) =>
+      put([...history.rest(report.timeline), '', ...endLines(report, { ...options, columns: columns() })]),
   };
 }
 
@@ -41,36 +33,35 @@ export function createSortedLines({ write, columns, logs, ...options }: LinesOpt
   return {
     step: (_: unknown, observation: Observation): void =>
       void (logs && observation.kind === 'line' && log.push(observation)),
-    end: (report: Report): void => write(renderText(report, { ...options, log, columns: columns?.() })),
+    end: (report: Report): void => write(renderText(report, { ...options, log, columns: columns() })),
   };
 }
 
 /** The card, and with `verbose` above it: who held it up, findings with their evidence, phases, accuracy. */
-export function endLines(pen: Pen, report: Report, columns: number, { verbose = false, flags }: CardFlags): string[] {
-  const card = cardLines(report, { pen, columns, flags, verbose });
-  if (!verbose) return card;
+export function endLines(report: Report, options: CardOptions): string[] {
+  const card = cardLines(report, options);
+  if (!options.verbose) return card;
   // The lines above already show every moment, and findings cite the observations.
   const tables = tablesOf(report).filter(({ title }) => !['Every moment', 'Observations'].includes(title));
   // The answer stays the last line.
-  return [...tables.flatMap((table) => ['', ...tableLines(pen, table, report, columns)]).slice(1), '', ...card];
+  return [...tables.flatMap((table) => ['', ...tableLines(table, report, options)]).slice(1), '', ...card];
 }
 
 /** The document of `--report FILE.txt`: every change in the order of its time, then the card. Without `columns` only the card is wrapped. */
 export function renderText(
   report: Report,
-  options: Partial<Omit<LinesOptions, 'columns'>> & { columns?: number | undefined; log?: readonly LoggedLine[] } = {},
+  options: Partial<CardOptions & Pick<LinesOptions, 'timestamps'>> & { log?: readonly LoggedLine[] } = {},
 ): string {
-  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity, log = [] } = options;
+  const { pen = plainPen, timestamps = 'utc', columns = Infinity, log = [] } = options;
   const { timeline } = report;
-  const pen = penFor(style);
-  const layout = lineLayout({ pen, timestamps, width }, timeline, timeline.zero);
+  const layout = lineLayout({ pen, timestamps, width: columns }, timeline, timeline.zero);
   const changes = sortedLines(timeline, log, layout);
-  const lines = [...changes, ...(changes.at(-1) === '' ? [] : ['']), ...endLines(pen, report, width, options)];
+  const lines = [...changes, ...(changes.at(-1) === '' ? [] : ['']), ...endLines(report, { ...options, pen, columns })];
   return lines.map((line) => `${line}\n`).join('');
 }
 
 /** The last column that has text is wrapped; evidence is below the row. */
-function tableLines(pen: Pen, { title, rows }: ReportTable, report: Report, width: number): string[] {
+function tableLines({ title, rows }: ReportTable, report: Report, { pen, columns: width }: CardOptions): string[] {
   const texts = rows.map((row) => row.flatMap((cell) => (typeof cell === 'string' ? forTerminal(cell, 1000) : [])));
   const widest = (at: number): number => Math.max(...texts.map((row) => textWidth(row[at] ?? '')));
   const widths = (texts[0] ?? []).slice(0, -1).map((_, at) => widest(at));

@@ -8,23 +8,22 @@ import type { Report } from '../../verdict/report.ts';
 import { iconOf, lastLines } from './card.ts';
 import { frame } from './frame.ts';
 import { createChangeLines } from './history.ts';
-import { createLines, createSortedLines, endLines, type LinesOptions } from './lines.ts';
-import { canRepaint, penFor, styleOf } from '../palette.ts';
+import { createLines, createSortedLines, endLines } from './lines.ts';
+import { canRepaint, penOn } from '../palette.ts';
 import { closingText } from '../pod-facts.ts';
 import type { OutputPorts } from '../ports.ts';
-import { createPainting, type TerminalOptions } from './screen.ts';
+import { createPainting } from './screen.ts';
 import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
 import type { Format } from '../formats.ts';
-import type { LookOptions, View } from '../view.ts';
+import type { LookOptions, View, ViewOptions } from '../view.ts';
 
 export type LiveView = ReturnType<typeof createLive>;
 
-export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>) {
-  const { clock, logs = false, flags } = options;
-  const pen = penFor(options.style);
-  const history = createChangeLines(pen, { ...options, logs });
+export function createLive(options: ViewOptions) {
+  const { pen, clock, flags } = options;
+  const history = createChangeLines(options);
   let timeline: Timeline | undefined;
-  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
+  const { add, leave, ...painting } = createPainting(options, (columns, rows) =>
     timeline ? frame(timeline, Math.max(clock.now(), timeline.now), { columns, rows, pen, flags }) : [],
   );
   return {
@@ -39,16 +38,15 @@ export function createLive(options: TerminalOptions & Partial<Pick<LinesOptions,
       // run/ending/leaving.ts has already printed what happens to the pod.
       if (report.verdict.exitCode > 128 && !options.verbose)
         return leave(lastLines({ pen, columns: options.columns() }, iconOf(report), closingText(report)));
-      leave([...history.rest(report.timeline), '', ...endLines(pen, report, options.columns(), options)]);
+      leave([...history.rest(report.timeline), '', ...endLines(report, { ...options, columns: options.columns() })]);
     },
   };
 }
 
 export function openTerminal(kind: Format['kind'], look: LookOptions, ports: OutputPorts): View {
   const options = viewOptions(look, ports);
-  const lines = { ...options, columns: ports.stdout.isTty ? options.columns : undefined };
-  if (look.isSorted) return createSortedLines(lines);
-  if (!isRepainted(kind, ports)) return withTimelines(createLines(lines));
+  if (look.isSorted) return createSortedLines(options);
+  if (!isRepainted(kind, ports)) return withTimelines(createLines(options));
   const live = createLive(options);
   return { ...withTimelines(live), ...repainting(ports, live) };
 }
@@ -58,13 +56,12 @@ export const isRepainted = (kind: Format['kind'], { stdout, env }: OutputPorts):
   kind === 'live' && canRepaint({ env, isTty: stdout.isTty });
 
 /** The options of a view on stdout. */
-export const viewOptions = (look: LookOptions, { stdout, env, platform, clock }: OutputPorts) => ({
+export const viewOptions = (look: LookOptions, { stdout, clock, ...others }: OutputPorts): ViewOptions => ({
   ...look,
-  flags: look.connectionFlags,
-  style: styleOf(look, { env, isTty: stdout.isTty, platform }),
-  write: (text: string): void => stdout.write(text),
-  columns: (): number => stdout.columns(),
-  rows: (): number => stdout.rows(),
+  pen: penOn(look, { stdout, ...others }),
+  write: (text) => stdout.write(text),
+  columns: () => (stdout.isTty ? stdout.columns() : Infinity),
+  rows: () => stdout.rows(),
   clock,
 });
 

@@ -31,10 +31,10 @@ export function endedLines(
   return flow(pen, [...head, plain(` ${forTerminal(words, 1000)}`)], { width, hang: 2 });
 }
 
-export const rolloutIcon = ({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon =>
-  iconOf({
-    verdict: { exitCode, outcome: outcomes['not-started'] && !outcomes.stuck && !incomplete ? 'not-started' : 'stuck' },
-  });
+export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
+  const isStuck = outcomes.stuck !== undefined || incomplete !== undefined;
+  return iconOf({ verdict: { exitCode, outcome: isStuck ? 'stuck' : 'not-started' } });
+}
 
 export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions): string[] {
   const { pen, columns, flags = '', rowsOnly = false } = options;

@@ -10,12 +10,12 @@ import { graceMs, markOf } from '../../verdict/rule-input.ts';
 import { plural } from '../../verdict/words.ts';
 import { shareInk } from '../mark-text.ts';
 import type { FrameWindow } from './frame.ts';
-import { penFor } from '../palette.ts';
 import { dim, liveTable, piece, plain, type Piece, type TableRow } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
-import { createPainting, type TerminalOptions } from './screen.ts';
+import { createPainting } from './screen.ts';
+import type { ViewOptions } from '../view.ts';
 import type { NewPod, RolloutFacts, ServiceCounts } from './rollout-facts.ts';
 import { endedPodLines, rolloutCardLines } from './rollout-card.ts';
 
@@ -143,11 +143,10 @@ interface RolloutState extends RolloutFacts {
   readonly held: ReadonlyMap<string, string>;
 }
 
-export function createRolloutLive(options: TerminalOptions) {
-  const { clock, timestamps, flags } = options;
-  const pen = penFor(options.style);
+export function createRolloutLive(options: ViewOptions) {
+  const { pen, clock, timestamps, flags } = options;
   let state: (() => RolloutState) | undefined;
-  const { add, leave, ...painting } = createPainting(options, pen, (columns, rows) =>
+  const { add, leave, ...painting } = createPainting(options, (columns, rows) =>
     state ? rolloutFrame(state(), clock.now(), { columns, rows, pen, flags }) : [],
   );
   return {

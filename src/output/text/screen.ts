@@ -5,10 +5,9 @@
  * Terminals that rewrap lines on a resize keep it there, so the new width tells how far up the region begins.
  */
 import type { Pen } from '../palette.ts';
-import type { Clock } from '../ports.ts';
 import { clipPieces, flow, paintedRuns, piece, piecesWidth, plain, type Piece } from '../prose.ts';
 import { safeLines } from '../safe-text.ts';
-import type { LinesOptions } from './lines.ts';
+import type { ViewOptions } from '../view.ts';
 
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
@@ -67,14 +66,6 @@ function createScreen(write: (text: string) => void, columns: () => number, pen:
   };
 }
 
-/** `write` gets escape sequences too. */
-export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 'timestamps' | 'flags'> {
-  readonly columns: () => number;
-  readonly rows: () => number;
-  /** That of the observations. */
-  readonly clock: Clock;
-}
-
 const spinnerMs = 100;
 
 /**
@@ -82,8 +73,7 @@ const spinnerMs = 100;
  * this many columns and rows; what exceeds them is cut off, so that it can always be repainted.
  */
 export function createPainting(
-  { write, columns, rows, clock }: TerminalOptions,
-  pen: Pen,
+  { pen, write, columns, rows, clock }: ViewOptions,
   draw: (columns: number, rows: number) => Piece[][],
 ) {
   const screen = createScreen(write, columns, pen);

@@ -1,7 +1,7 @@
 /** The reports of a run over several pods: shown and written as each pod ends, the summary with its probes at the end. */
 import type { Observation } from '../../model/observation.ts';
 import { exitViews, rolloutViews } from '../../output/documents.ts';
-import { rolloutAnnotations, annotate, publishPod, publishSummary } from '../../output/publish.ts';
+import { annotate, gateAnnotations, publishPod, publishSummary } from '../../output/publish.ts';
 import { rolloutSections } from '../../output/machine/markdown.ts';
 import { fileOfPod, uniquePodNames, writeReports, isForEachPod } from '../../output/report-files.ts';
 import type { SeveralView, SoFar } from '../../output/several.ts';
@@ -68,7 +68,7 @@ export function createResults(
       const whole = files.filter((file) => !isForEachPod(file));
       const code = await writeReports(rolloutViews, rollout, whole, ports);
       if (!isShown) return code;
-      annotate(rolloutAnnotations(numbers), where, format, ports);
+      annotate(gateAnnotations(numbers, numbers.target), where, format, ports);
       await publishSummary(() => rolloutSections(numbers, reports), where, ports);
       return worstCode([numbers.exitCode, code]);
     },

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { cardLines } from '../../../src/output/text/card.ts';
-import { penFor, plainStyle } from '../../../src/output/palette.ts';
+import { plainPen } from '../../../src/output/palette.ts';
 import type { GateSpec } from '../../../src/verdict/policy.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, changesOf, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
@@ -213,7 +213,7 @@ const renderedOf = (rawObservations: readonly RawObservation[]) =>
   mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
 
 const cardOf = (rawObservations: readonly RawObservation[]): string =>
-  cardLines(renderedOf(rawObservations), { pen: penFor(plainStyle), columns: 200 }).join('\n');
+  cardLines(renderedOf(rawObservations), { pen: plainPen, columns: 200 }).join('\n');
 
 function whyOf(rawObservations: readonly RawObservation[], code: string): string | undefined {
   const { findings } = renderedOf(rawObservations).verdict;

@@ -5,21 +5,20 @@ import { emptyTrace } from '../../../src/model/trace.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import { cardLines } from '../../../src/output/text/card.ts';
 import { githubAnnotations, githubSummary } from '../../../src/output/publish.ts';
-import { renderHtml } from '../../../src/output/html/page.ts';
+import { renderHtml, renderRolloutHtml } from '../../../src/output/html/page.ts';
 import { renderJson } from '../../../src/output/machine/json.ts';
-import { renderJunit } from '../../../src/output/machine/junit.ts';
+import { renderJunit, renderRolloutJunit } from '../../../src/output/machine/junit.ts';
 import { createLines, renderText } from '../../../src/output/text/lines.ts';
-import { markdownSections, renderMarkdown } from '../../../src/output/machine/markdown.ts';
-import { createNdjson } from '../../../src/output/machine/ndjson.ts';
-import { penFor, plainStyle } from '../../../src/output/palette.ts';
+import { renderRolloutSvg, renderSvg } from '../../../src/output/html/svg.ts';
+import { markdownSections, renderMarkdown, renderRolloutMarkdown } from '../../../src/output/machine/markdown.ts';
+import { finalLines } from '../../../src/output/machine/ndjson.ts';
+import { plainPen as pen } from '../../../src/output/palette.ts';
 import { endedPodLines, rolloutCardLines } from '../../../src/output/text/rollout-card.ts';
 import { wideTable } from '../../../src/output/text/wide.ts';
 import { exitReportOf } from '../../../src/verdict/exit-report.ts';
 import type { Report } from '../../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../../src/verdict/rollout.ts';
 import { mustRender, observationsOf, tracedPodsOf } from '../../helpers/recordings.ts';
-
-export const pen = penFor(plainStyle);
 
 export interface PodOutput {
   readonly report: Report;
@@ -36,10 +35,9 @@ export function play(rawObservations: readonly RawObservation[], eachStep: boole
   let text = '';
   const lines = createLines({
     write: (chunk) => (text += chunk),
-    style: plainStyle,
+    pen,
     timestamps: 'utc',
     columns: () => 80,
-    logs: false,
   });
   let trace = emptyTrace;
   for (const observation of observationsOf(rawObservations)) {
@@ -54,9 +52,6 @@ export function play(rawObservations: readonly RawObservation[], eachStep: boole
 /** The report of one pod, by format. */
 export function outputsOf({ report, lines }: PodOutput): Record<string, string> {
   const document = exitReportOf(report);
-  let ndjson = '';
-  const stream = createNdjson((chunk) => (ndjson += chunk));
-  stream.end(document);
   return {
     card: cardLines(report, { pen, columns: 80 }).join('\n'),
     lines,
@@ -64,8 +59,9 @@ export function outputsOf({ report, lines }: PodOutput): Record<string, string> 
     verbose: renderText(report, { columns: 80, verbose: true }),
     wide: wideTable([report]),
     json: renderJson(document),
-    ndjson,
+    ndjson: finalLines(document),
     html: renderHtml(report),
+    svg: renderSvg(report),
     junit: renderJunit(report),
     github: [...githubAnnotations(report), githubSummary(markdownSections(report))].join('\n'),
     markdown: renderMarkdown(report),
@@ -73,9 +69,22 @@ export function outputsOf({ report, lines }: PodOutput): Record<string, string> 
 }
 
 /** The final output of a run over all pods; undefined for a single pod. */
-export function manyPodsOutput(pods: readonly PodOutput[]): string | undefined {
-  if (pods.length < 2) return undefined;
-  const reports = pods.map(({ report }) => report);
+export const manyPodsOutput = (pods: readonly PodOutput[]): string | undefined =>
+  pods.length < 2 ? undefined : cardOfPods(pods.map(({ report }) => report));
+
+function cardOfPods(reports: readonly Report[]): string {
   const card = rolloutCardLines(rolloutNumbers('the pods', reports), { pen, columns: 80 });
   return [...reports.flatMap((report) => endedPodLines(pen, report, 'utc')), '', ...card].join('\n');
+}
+
+/** The report of several pods, by format. */
+export function rolloutOutputs(reports: readonly Report[]): Record<string, string> {
+  const numbers = rolloutNumbers('deployment/web', reports);
+  return {
+    rolloutCard: cardOfPods(reports),
+    rolloutHtml: renderRolloutHtml(numbers, reports),
+    rolloutSvg: renderRolloutSvg(numbers, reports),
+    rolloutJunit: renderRolloutJunit(numbers, reports),
+    rolloutMarkdown: renderRolloutMarkdown(numbers, reports),
+  };
 }

@@ -1,7 +1,6 @@
 /** Plays observations into the live view in virtual time, and records each write with its time. */
 import { createLive } from '../../../src/output/text/live.ts';
-import type { LiveView } from '../../../src/output/text/live.ts';
-import type { Style } from '../../../src/output/palette.ts';
+import { penFor, type Style } from '../../../src/output/palette.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { Trace } from '../../../src/model/trace.ts';
@@ -19,16 +18,10 @@ export interface Play {
   resize?: { at: number; columns: number; rows: number };
 }
 
-export interface Played {
-  happenings: Happening[];
-  /** The time of each write, ms. */
-  writtenAt: number[];
-  live: LiveView;
-}
-
-export function play(observations: readonly Observation[], { columns, rows, style, until, resize }: Play): Played {
+export function play(observations: readonly Observation[], { columns, rows, style, until, resize }: Play) {
   const size = { columns, rows };
   const happenings: Happening[] = [];
+  /** The time of each write, ms. */
   const writtenAt: number[] = [];
   const clock = virtualClock(observations[0]?.at ?? 0);
   const live = createLive({
@@ -36,22 +29,19 @@ export function play(observations: readonly Observation[], { columns, rows, styl
       happenings.push({ kind: 'write', text });
       writtenAt.push(clock.now());
     },
-    style,
+    pen: penFor(style),
     columns: () => size.columns,
     rows: () => size.rows,
     clock,
     timestamps: 'relative',
   });
   const zero = zeroOf(observations);
-  const resizing = resize && {
-    at: zero + resize.at * 1000,
-    run: () => {
-      Object.assign(size, { columns: resize.columns, rows: resize.rows });
-      happenings.push({ kind: 'resize', columns: resize.columns, rows: resize.rows });
-      live.resize();
-    },
+  const resizeNow = ({ at: _, ...next }: NonNullable<Play['resize']>): void => {
+    Object.assign(size, next);
+    happenings.push({ kind: 'resize', ...next });
+    live.resize();
   };
-  if (resizing) clock.setTimeout(resizing.run, Math.max(0, resizing.at - clock.now()));
+  if (resize) clock.setTimeout(() => resizeNow(resize), Math.max(0, zero + resize.at * 1000 - clock.now()));
   const endsAt = until === undefined ? Infinity : zero + until * 1000;
   let trace: Trace = emptyTrace;
   for (const observation of observations) {
@@ -77,6 +67,7 @@ function zeroOf(observations: readonly Observation[]): number {
 function virtualClock(start: number) {
   let now = start;
   let timers: { at: number; callback: () => void }[] = [];
+  const soonest = () => timers.sort((a, b) => a.at - b.at)[0];
   return {
     now: () => now,
     setTimeout: (callback: () => void, ms: number) => {
@@ -85,17 +76,12 @@ function virtualClock(start: number) {
       return () => void (timers = timers.filter((one) => one !== timer));
     },
     advanceTo: (time: number) => {
-      for (let next = soonest(); next && next.at <= time; next = soonest()) {
-        const due = next;
-        timers = timers.filter((one) => one !== due);
+      for (let due = soonest(); due && due.at <= time; due = soonest()) {
+        timers.shift();
         now = Math.max(now, due.at);
         due.callback();
       }
       now = Math.max(now, time);
     },
   };
-
-  function soonest() {
-    return timers.sort((a, b) => a.at - b.at)[0];
-  }
 }

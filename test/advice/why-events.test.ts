@@ -5,7 +5,7 @@ import { factsOf } from '../../src/advice/why/event-facts.ts';
 import { presentPod } from '../../src/advice/why/from-events.ts';
 import { gonePod } from '../../src/advice/why/gone-pod.ts';
 import { whyText } from '../../src/advice/why/report.ts';
-import { penFor, plainStyle } from '../../src/output/palette.ts';
+import { plainPen } from '../../src/output/palette.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { serving } from '../helpers/serving.ts';
 
@@ -196,6 +196,6 @@ it('prints no row above one with an earlier time, however wide the moments are',
   // Sorted by their earliest instants, the second would come before the third, which is printed with an earlier time.
   const moments = [moment('cordoned', 0, 1000), moment('stopping', 4000, 6000), moment('created', 4300, 4700)];
   const known = { pod: { namespace: 'shop', name: 'web-0' }, heading: '', summary: 'stopped', cannotTell: [], moments };
-  const lines = whyText(known as never, penFor(plainStyle), 100);
+  const lines = whyText(known as never, plainPen, 100);
   expect(lines.flatMap((line) => /^ {2}(\+[\d.]+s)/.exec(line)?.[1] ?? [])).toEqual(['+4.0s', '+4.5s']);
 });

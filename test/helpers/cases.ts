@@ -219,8 +219,6 @@ export function markOf({ marks }: ExitReport, id: string): MarkReport {
   return mark;
 }
 
-export const hasMark = ({ marks }: ExitReport, name: string): boolean => marks.some((mark) => mark.name === name);
-
 /** Seconds from the request (or the acceptance) to an instant. */
 export function after(report: ExitReport, instant: { earliest: string; latest: string } | undefined) {
   const zero = report.marks.find(({ name }) => name === 'requested' || name === 'accepted');

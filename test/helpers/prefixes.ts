@@ -8,7 +8,7 @@ import type { ExitReport } from '../../src/model/report.ts';
 import type { Mark } from '../../src/infer/timeline.ts';
 import { timelineOf } from '../../src/infer/conclude.ts';
 import { emptyTrace, type Trace } from '../../src/model/trace.ts';
-import { exitReportFrom } from './exit-report.ts';
+import { exitReportFrom } from './recordings.ts';
 
 /** The true instant of a mark, client ms; undefined if unknown. */
 export type Truths = (id: string) => number | undefined;

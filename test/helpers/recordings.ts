@@ -16,7 +16,8 @@ import type { ExitReport } from '../../src/model/report.ts';
 import { emptyTrace, type Trace } from '../../src/model/trace.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/advice/report.ts';
-import { exitReportFrom } from './exit-report.ts';
+import type { Policy } from '../../src/verdict/policy.ts';
+import { exitReportOf } from '../../src/verdict/exit-report.ts';
 
 const recordingsFolder = fileURLToPath(new URL('../recordings/', import.meta.url));
 
@@ -120,6 +121,12 @@ export function reportOfRecording(name: string): Promise<ExitReport> {
 }
 
 const reports = new Map<string, Promise<ExitReport>>();
+
+/** The report as in `-o json`. Undefined before the first observation of the pod. */
+export function exitReportFrom(trace: Trace, policy?: Policy): ExitReport | undefined {
+  const report = reportOf(trace, policy);
+  return report && exitReportOf(report);
+}
 
 export function mustReport(trace: Trace): ExitReport {
   const report = exitReportFrom(trace);

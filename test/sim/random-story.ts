@@ -17,18 +17,11 @@ import {
   type TriggerStory,
 } from './story.ts';
 
-interface RandomStoryOptions {
-  /** The longest time from the kubelet's call to the runtime's signal. */
-  signalLagMs?: number;
-  /** The longest delay of a stream. */
-  watchLagMs?: number;
-}
-
 /** The largest clock errors, as in a fleet without NTP. */
 const maxOffsetMs = 90_000;
 const maxDriftPpm = 100;
 
-export function randomStory(seed: number, options: RandomStoryOptions = {}): Story {
+export function randomStory(seed: number): Story {
   const random = new Random(seed);
   const owner = randomOwner(random);
   const trigger = randomTrigger(random, owner);
@@ -52,24 +45,15 @@ export function randomStory(seed: number, options: RandomStoryOptions = {}): Sto
     kubelet: {
       noticeMs: notice,
       ackMs: [1, random.pick([10, 40, 200])],
-      sandboxMs: random.weighted([
-        [8, [60, 150]],
-        [1, [500, 4000]],
-      ] satisfies [number, Span][]),
-      cleanupMs: random.weighted([
-        [8, [250, 1000]],
-        [1, [1000, 12_000]],
-      ] satisfies [number, Span][]),
+      sandboxMs: random.weighted([8, [60, 150]], [1, [500, 4000]]),
+      cleanupMs: random.weighted([8, [250, 1000]], [1, [1000, 12_000]]),
       patchesResources: random.chance(0.3),
       failedKills: random.chance(0.04) ? 1 : 0,
     },
-    runtime: randomRuntime(random, options.signalLagMs ?? 500),
-    network: randomNetwork(random, options.watchLagMs ?? 2000),
+    runtime: randomRuntime(random),
+    network: randomNetwork(random),
     events: {
-      queueMs: random.weighted([
-        [8, [1, 8]],
-        [1, [20, 500]],
-      ] satisfies [number, Span][]),
+      queueMs: random.weighted([8, [1, 8]], [1, [20, 500]]),
       dropped: random.chance(0.06) ? [random.pick(['Killing', 'FailedPreStopHook', 'Unhealthy'])] : [],
     },
     // Not drawn, so that the rest of each seed's story stays as it was before Leases were simulated.
@@ -81,12 +65,12 @@ export function randomStory(seed: number, options: RandomStoryOptions = {}): Sto
 
 function randomOwner(random: Random): OwnerStory {
   const readyAfterMs = random.pick([3, 300, 4000]);
-  return random.weighted<OwnerStory>([
+  return random.weighted<OwnerStory>(
     [4, { kind: 'none' }],
     [4, { kind: 'deployment', name: 'checkout', replicas: random.whole(1, 3), readyAfterMs }],
     [1, { kind: 'statefulset', name: 'db', readyAfterMs }],
     [0.5, { kind: 'job', name: 'batch' }],
-  ]);
+  );
 }
 
 function randomPod(random: Random, owner: OwnerStory): PodStory {
@@ -96,22 +80,17 @@ function randomPod(random: Random, owner: OwnerStory): PodStory {
     statefulset: () => 'db-0',
     job: () => `batch-${random.suffix()}`,
   };
-  const state = random.weighted<PodStory['state']>([
+  const state = random.weighted<PodStory['state']>(
     [30, 'running'],
     [1, 'unscheduled'],
     [1, 'never-started'],
     [1, 'finished'],
-  ]);
+  );
   const finalizers =
     owner.kind === 'job' ? ['batch.kubernetes.io/job-tracking'] : random.chance(0.08) ? ['example.com/audit'] : [];
   return {
     name: names[owner.kind](),
-    graceSeconds: random.weighted([
-      [6, random.whole(2, 12)],
-      [2, 30],
-      [1, 1],
-      [0.5, 0],
-    ]),
+    graceSeconds: random.weighted([6, random.whole(2, 12)], [2, 30], [1, 1], [0.5, 0]),
     state,
     finalizers,
   };
@@ -132,45 +111,33 @@ function randomTrigger(random: Random, owner: OwnerStory): TriggerStory {
 }
 
 /** Milliseconds; up to 2 s if the pod has just been synced; longer behind a blocked SyncPod (SIGNALS.md §2 S2). */
-const noticeSpan = (random: Random): Span =>
-  random.weighted<Span>([
-    [6, [2, 20]],
-    [3, [500, 2000]],
-    [1, [2000, 25_000]],
-  ]);
+const noticeSpan = (random: Random): Span => random.weighted<Span>([6, [2, 20]], [3, [500, 2000]], [1, [2000, 25_000]]);
 
 function randomServices(random: Random, pod: PodStory): ServiceStory[] {
   const app = pod.name.split('-')[0] ?? pod.name;
   return Array.from(
     {
-      length: random.weighted([
-        [1, 0],
-        [5, 1],
-        [2, 2],
-      ]),
+      length: random.weighted([1, 0], [5, 1], [2, 2]),
     },
     (_, index) => ({
       name: index === 0 ? app : `${app}-internal`,
       families: random.chance(0.15) ? ['IPv4', 'IPv6'] : ['IPv4'],
       publishNotReadyAddresses: random.chance(0.12),
       headless: random.chance(0.2),
-      others: random.weighted([
-        [3, 0],
-        [1, 2],
-      ]),
+      others: random.weighted([3, 0], [1, 2]),
     }),
   );
 }
 
 function randomFaults(random: Random, graceSeconds: number): FaultStory[] {
   const atMs = random.between(-500, Math.max(2, graceSeconds) * 1000);
-  return random.weighted<FaultStory[]>([
+  return random.weighted<FaultStory[]>(
     [12, []],
     [1, [{ kind: 'kubelet-restart', atMs, downMs: random.between(800, 5000) }]],
     [1, [{ kind: 'freeze', atMs, forMs: random.between(500, 80_000) }]],
     [0.3, [{ kind: 'freeze', atMs, forMs: null }]],
     [1, [{ kind: 'log-break', atMs }]],
-  ]);
+  );
 }
 
 function randomLater(random: Random, pod: PodStory, faults: FaultStory[], trigger: TriggerStory): LaterStory[] {
@@ -192,29 +159,20 @@ const randomClocks = (random: Random): Story['clocks'] => {
   return Object.fromEntries(clockNames.map((name) => [name, clock()])) as Record<ClockName, ReturnType<typeof clock>>;
 };
 
-const randomRuntime = (random: Random, signalLagMs: number): Story['runtime'] => ({
-  signalLagMs: random.weighted<Span>([
-    [6, [0.2, Math.min(4, signalLagMs)]],
-    [1, [1, signalLagMs]],
-  ]),
-  killLagMs: random.weighted<Span>([
-    [6, [8, 20]],
-    [1, [20, 300]],
-  ]),
+const randomRuntime = (random: Random): Story['runtime'] => ({
+  signalLagMs: random.weighted<Span>([6, [0.2, 4]], [1, [1, 500]]),
+  killLagMs: random.weighted<Span>([6, [8, 20]], [1, [20, 300]]),
   returnMs: [2, random.pick([12, 100])],
 });
 
-function randomNetwork(random: Random, watchLagMs: number): NetworkStory {
+function randomNetwork(random: Random): NetworkStory {
   const slow = random.chance(0.2);
   const watchMs: NetworkStory['watchMs'] = {};
   for (const resource of resources)
-    watchMs[resource] = slow && random.chance(0.4) ? [1, watchLagMs] : [0.3, random.pick([2.5, 30])];
+    watchMs[resource] = slow && random.chance(0.4) ? [1, 2000] : [0.3, random.pick([2.5, 30])];
   return {
-    requestMs: random.weighted<Span>([
-      [6, [1, 5]],
-      [1, [20, 400]],
-    ]),
+    requestMs: random.weighted<Span>([6, [1, 5]], [1, [20, 400]]),
     watchMs,
-    logMs: slow && random.chance(0.4) ? [1, watchLagMs] : [0.5, 4],
+    logMs: slow && random.chance(0.4) ? [1, 2000] : [0.5, 4],
   };
 }

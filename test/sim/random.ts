@@ -42,7 +42,7 @@ export class Random {
   }
 
   /** `[weight, choice]` pairs. */
-  weighted<T>(choices: readonly (readonly [number, T])[]): T {
+  weighted<T>(...choices: readonly (readonly [number, T])[]): T {
     const total = choices.reduce((sum, [weight]) => sum + weight, 0);
     let left = this.next() * total;
     for (const [weight, choice] of choices) {

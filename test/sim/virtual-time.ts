@@ -41,58 +41,29 @@ export class Moment {
 
 interface Entry {
   at: number;
-  order: number;
   run: () => void;
 }
 
-/** A binary heap, sorted by time, then by order of scheduling. */
+/** Calls in the order of their time, then of scheduling. */
 export class VirtualTime {
   /** ns since the story's beginning. */
   now = 0;
-  #heap: Entry[] = [];
-  #order = 0;
+  #queue: Entry[] = [];
 
   schedule(at: number, run: () => void): void {
-    const entry = { at: Math.max(at, this.now), order: this.#order++, run };
-    const heap = this.#heap;
-    let index = heap.length;
-    heap.push(entry);
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (!before(entry, heap[parent]!)) break;
-      heap[index] = heap[parent]!;
-      index = parent;
-    }
-    heap[index] = entry;
+    const entry = { at: Math.max(at, this.now), run };
+    this.#queue.splice(this.#queue.findLastIndex((one) => one.at <= entry.at) + 1, 0, entry);
   }
 
   /** Runs everything up to and including `end`. */
   play(end: number): void {
-    for (let head = this.#heap[0]; head && head.at <= end; head = this.#heap[0]) {
-      this.#drop();
+    for (let head = this.#queue[0]; head && head.at <= end; head = this.#queue[0]) {
+      this.#queue.shift();
       this.now = head.at;
       head.run();
     }
   }
-
-  #drop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (!last || heap.length === 0) return;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++;
-      if (!before(heap[child]!, last)) break;
-      heap[index] = heap[child]!;
-      index = child;
-    }
-    heap[index] = last;
-  }
 }
-
-const before = (a: Entry, b: Entry): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
 
 /** Where processes run. It can freeze, and it can be killed with its processes; new ones can then be started. */
 export class Host {

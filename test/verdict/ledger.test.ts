@@ -1,7 +1,7 @@
 /** The time ledger: each second of a deletion has one owner, or is called unexplained. */
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { reportOf } from '../../src/advice/report.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
@@ -58,27 +58,6 @@ it('of simulated pods adds up to the total too', () => {
       expect(total(report.ledger), `seed ${seed}`).toBeCloseTo(report.totalSeconds, 2);
     expect(report.ledger?.every(({ seconds }) => seconds > 0) ?? true, `seed ${seed}`).toBe(true);
   }
-});
-
-describe('the longest stretch of a recording', () => {
-  it.each([
-    ['sigkill-after-grace', 'application', 'app', 5.9],
-    ['graceful-exit', 'application', 'app', 3],
-    ['prestop-sleep', 'pre-stop', 'app', 4],
-    ['prestop-exceeds-grace', 'pre-stop', 'app', 5],
-    ['finalizer', 'finalizers', 'example.com/audit', 5.5],
-    ['native-sidecar', 'application', 'app', 2],
-    ['node-down', 'kubelet', undefined, 60],
-    ['poststart-hang', 'post-start', 'app', 11],
-    ['forced-by-other', 'application', 'app', 3.9],
-    ['apiserver-busy-delete', 'api-server', undefined, 3],
-  ])('%s: %s %s', async (name, owner, subject, least) => {
-    const [pod] = await tracedPodsOf(name);
-    const report = reportOf(traceOf(observationsOf(pod?.rawObservations ?? [])));
-    const [longest] = [...(report?.ledger ?? [])].sort((a, b) => b.seconds - a.seconds);
-    expect(longest).toMatchObject({ owner, ...(subject !== undefined && { subject }) });
-    expect(longest?.seconds).toBeGreaterThanOrEqual(least);
-  });
 });
 
 it('does not exist as long as the pod does', () =>

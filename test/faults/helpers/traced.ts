@@ -17,7 +17,7 @@ import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import type { Trace } from '../../../src/model/trace.ts';
-import { exitReportFrom } from '../../helpers/exit-report.ts';
+import { exitReportFrom } from '../../helpers/recordings.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { createSteppedClock } from './stepped-clock.ts';
 

@@ -8,9 +8,8 @@ import { liveSource } from '../../../src/run/streams/live.ts';
 import { run } from '../../../src/run/run.ts';
 import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { Trace } from '../../../src/model/trace.ts';
-import { exitReportFrom } from '../../helpers/exit-report.ts';
-import type { Asked } from '../../kube/helpers/api.ts';
-import { bookmark, json, line, serve, status } from '../../kube/helpers/api.ts';
+import { exitReportFrom } from '../../helpers/recordings.ts';
+import { bookmark, json, line, serve, status, type Asked } from '../../kube/helpers/api.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';
 

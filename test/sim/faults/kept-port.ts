@@ -14,29 +14,18 @@ const reservedRange = { from: 10_000, to: 30_000 };
 const maxTries = 20;
 
 /**
- * Reserves a port outside the ephemeral range. The UDP port with the same number is the lock: it excludes all other
- * processes of the machine, even while nobody listens on the TCP port, and is released when its process ends.
- * `isFree`: whether the TCP port is free. Rejects if no free port is found.
+ * Reserves a port outside the ephemeral range on which a TCP server can listen now. The UDP port with the same number is
+ * the lock: it excludes all other processes of the machine, even while nobody listens on the TCP port, and is released
+ * when its process ends.
  */
-export async function keepPort(isFree: (port: number) => Promise<boolean>): Promise<KeptPort> {
+export async function keepFreePort(): Promise<KeptPort> {
   const { from, to } = reservedRange;
   for (let left = maxTries; left > 0; left -= 1) {
     const kept = await lockPort(from + Math.floor(Math.random() * (to - from)));
-    if (kept === undefined) continue;
-    try {
-      if (await isFree(kept.port)) return kept;
-    } catch (error) {
-      await kept.release();
-      throw error;
-    }
-    await kept.release();
+    if (kept && (await canListen(kept.port))) return kept;
+    await kept?.release();
   }
   throw new Error(`no free port was found from ${from} to ${to}, in ${maxTries} tries`);
-}
-
-/** Reserves a port on which a TCP server can listen now. */
-export function keepFreePort(): Promise<KeptPort> {
-  return keepPort(canListen);
 }
 
 function canListen(port: number): Promise<boolean> {

@@ -188,7 +188,6 @@ export interface Trace {
   /** The first status that shows the deletion's generation; one written for a probe may precede the kubelet's start. */
   readonly acknowledged?: Fact<true>;
   readonly terminal?: Fact<Pod>;
-  readonly sandboxStopped?: Fact<true>;
   readonly finalDelete?: Fact<Pod>;
   /** Finalizers of the finished pod, as last seen. */
   readonly finalizing?: Fact<readonly string[]>;

@@ -1,6 +1,5 @@
-/** Periods in which a Service had no ready endpoint after it had one, by arrivals or, if late, by timestamps. */
+/** Periods in which a Service had no ready endpoint after it had one, by arrivals. */
 import { deliverableSince } from '../infer/arrival.ts';
-import type { PodNetwork } from '../infer/pod-network.ts';
 import { second } from '../model/span.ts';
 import type { SliceState, Trace } from '../model/trace.ts';
 import type { RuleInput } from './rule-input.ts';
@@ -20,14 +19,14 @@ export const periodLength = ({ ms, end }: { readonly ms: number; readonly end: P
 });
 
 /** The longest such period of each Service. */
-export function noReadyPeriods({ trace, deletion, network, timeline }: RuleInput) {
+export function noReadyPeriods({ trace, deletion, timeline }: RuleInput) {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
   const lastMark = Math.max(...timeline.marks.map(({ at }) => at.latest));
   // What comes soon after the last mark is not printed.
   const until = Math.min(trace.lastReceivedAt, lastMark + second > trace.lastReceivedAt ? lastMark : Infinity);
   return [...services].flatMap((service) => {
-    const periods = periodsOf(trace, network, service, until)
+    const periods = periodsOf(trace, service, until)
       .filter(({ to }) => to > deletion.accepted.client.lo)
       .map(({ from, to, end, evidence }) => ({ service, ms: to - from, end, evidence }))
       // One sync writes several slices one after another: a shorter period may be only the time between them.
@@ -36,7 +35,7 @@ export function noReadyPeriods({ trace, deletion, network, timeline }: RuleInput
   });
 }
 
-function periodsOf(trace: Trace, network: PodNetwork, service: string, until: number): Period[] {
+function periodsOf(trace: Trace, service: string, until: number): Period[] {
   const changes = [...trace.slices]
     .filter(([, facts]) => facts.service === service)
     .flatMap(([name, facts]) => facts.states.map((state) => ({ name, state })))
@@ -52,15 +51,12 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string, until: nu
     if (last && (isReady || isDeleted)) {
       // The earliest possible time of the change; on a live stream, its arrival.
       const deliverable = deliverableSince(trace, 'endpointslices', state.at);
-      const written = deliverable < state.at ? state.value.written : undefined;
-      const to = written ? Math.max(deliverable, network.toClient('api', written).lo) : deliverable;
-      ended.push({ ...last, to, end: to === state.at ? 'seen' : 'missed', evidence: [...last.evidence, state.seq] });
+      const end = deliverable === state.at ? 'seen' : 'missed';
+      ended.push({ ...last, to: deliverable, end, evidence: [...last.evidence, state.seq] });
       last = undefined;
     } else if (!isReady && hadReady && !last && !isDeleted) {
-      // The latest possible time, so that no period is reported longer than it was.
-      const { written } = state.value;
-      const from = written ? Math.min(state.at, network.toClient('api', written).hi) : state.at;
-      last = { from, to: until > from ? until : trace.lastReceivedAt, end: 'open', evidence: [state.seq] };
+      const to = until > state.at ? until : trace.lastReceivedAt;
+      last = { from: state.at, to, end: 'open', evidence: [state.seq] };
     }
     hadReady = isReady || (hadReady && !isDeleted);
   }

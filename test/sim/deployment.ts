@@ -3,6 +3,7 @@ import { EventRecorder } from './event-recorder.ts';
 import { isReady, type KubeObject, type Pod } from './objects.ts';
 import type { PodTemplate } from './pod-object.ts';
 import { startPod, type Recorders } from './pod-start.ts';
+import type { OwnerStory } from './story.ts';
 import { sleep, type Process } from './virtual-time.ts';
 import { count, reference, report, workload } from './workload-objects.ts';
 import type { World } from './world.ts';
@@ -10,181 +11,144 @@ import type { World } from './world.ts';
 interface ReplicaSet {
   name: string;
   labels: Record<string, string>;
-  uid: string;
   owner: KubeObject;
 }
 
-export class Deployment {
-  readonly first: ReplicaSet;
-  readonly #world: World;
-  readonly #name: string;
-  readonly #readyAfterMs: number;
-  readonly #template: PodTemplate;
-  readonly #recorders: Recorders;
-  readonly #events: EventRecorder;
-  readonly #setEvents: EventRecorder;
-  readonly #sets: ReplicaSet[] = [];
-  #gone = false;
+export type Deployment = ReturnType<typeof createDeployment>;
 
-  constructor(
-    world: World,
-    name: string,
-    replicas: number,
-    readyAfterMs: number,
-    template: PodTemplate,
-    recorders: Recorders,
-  ) {
-    this.#world = world;
-    this.#name = name;
-    this.#readyAfterMs = readyAfterMs;
-    this.#template = template;
-    this.#recorders = recorders;
-    const { cluster, clocks } = world;
-    this.#events = new EventRecorder(world, cluster, clocks.controller, 'deployment-controller');
-    this.#setEvents = new EventRecorder(world, cluster, clocks.controller, 'replicaset-controller');
-    const spec = { replicas, strategy: { type: 'RollingUpdate' } };
-    world.api.put('deployments', workload(world, name, spec, template.labels));
-    this.first = this.#createSet(replicas, template.name.split('-').at(-2));
-  }
+export function createDeployment(
+  world: World,
+  { name, replicas, readyAfterMs }: Extract<OwnerStory, { kind: 'deployment' }>,
+  template: PodTemplate,
+  recorders: Recorders,
+) {
+  const { api, random, cluster, clocks, controllers } = world;
+  const events = new EventRecorder(world, cluster, clocks.controller, 'deployment-controller');
+  const setEvents = new EventRecorder(world, cluster, clocks.controller, 'replicaset-controller');
+  const sets: ReplicaSet[] = [];
+  let isGone = false;
+  api.put('deployments', workload(world, name, { replicas, strategy: { type: 'RollingUpdate' } }, template.labels));
+  const first = createSet(replicas, template.name.split('-').at(-2));
 
-  /** To call when its pods exist. */
-  begin(): void {
-    this.#report();
-    this.#world.api.on('pods', () => this.#scheduleReconcile());
-  }
-
-  templateOf(set: ReplicaSet, name?: string): PodTemplate {
-    return {
-      ...this.#template,
-      name: name ?? `${set.name}-${this.#world.random.suffix()}`,
-      labels: set.labels,
-      ownerReferences: [reference('ReplicaSet', set.owner)],
-    };
-  }
-
-  /** Rolls out another template: creates a new set, and scales the old one down when the new pods are ready. */
-  *rollOut(): Process {
-    const object = this.#world.api.get('deployments', this.#name);
-    if (!object) return;
-    const { metadata, spec } = object;
-    this.#world.api.put('deployments', {
-      ...object,
-      metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
-    });
-    const replicas = Number(spec?.replicas);
-    yield sleep(this.#world.random.between(3, 6));
-    const next = this.#createSet(replicas);
-    this.#scaled('up', next.name, 0, replicas);
-    this.#scheduleReconcile();
-    while (this.#podsOf(next).filter(isReady).length < replicas) yield sleep(10);
-    yield* this.scale(this.first, replicas, 0);
-  }
-
-  /** What `kubectl scale` to fewer replicas causes. The story's pod is deleted first. */
-  *scale(set: ReplicaSet, from: number, to: number): Process {
-    yield sleep(this.#world.random.between(1, 4));
-    const object = this.#world.api.get('replicasets', set.name);
-    if (!object) return;
-    const { metadata } = object;
-    this.#world.api.put('replicasets', {
-      ...object,
-      metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
-      spec: { ...object.spec, replicas: to },
-    });
-    this.#scaled('down', set.name, from, to);
-    this.#scheduleReconcile();
-  }
-
-  *scaleDown(): Process {
-    const object = this.#world.api.get('deployments', this.#name);
-    if (!object) return;
-    const replicas = Number(object.spec?.replicas);
-    const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 0) + 1 };
-    this.#world.api.put('deployments', { ...object, metadata, spec: { ...object.spec, replicas: replicas - 1 } });
-    yield* this.scale(this.first, replicas, replicas - 1);
-  }
-
-  /** Background deletion: owners first, pods last (SIGNALS.md trap 38). */
-  *deleteAll(): Process {
-    this.#gone = true;
-    this.#world.api.remove('deployments', this.#name);
-    yield sleep(this.#world.random.between(2, 5));
-    for (const set of this.#sets) this.#world.api.remove('replicasets', set.name);
-    yield sleep(this.#world.random.between(2, 5));
-    for (const set of this.#sets)
-      for (const pod of this.#podsOf(set)) this.#world.api.deletePod(pod.metadata.name, null);
-  }
-
-  #createSet(replicas: number, suffix?: string): ReplicaSet {
-    const hash = suffix ?? this.#world.random.suffix(10);
-    const labels = { ...this.#template.labels, 'pod-template-hash': hash };
-    const deployment = this.#world.api.get('deployments', this.#name);
-    const owner = deployment ? reference('Deployment', deployment) : undefined;
-    const object = this.#world.api.put(
+  function createSet(wanted: number, hash = random.suffix(10)): ReplicaSet {
+    const labels = { ...template.labels, 'pod-template-hash': hash };
+    const deployment = api.get('deployments', name);
+    const owner = api.put(
       'replicasets',
-      workload(this.#world, `${this.#name}-${hash}`, { replicas }, labels, owner),
+      workload(
+        world,
+        `${name}-${hash}`,
+        { replicas: wanted },
+        labels,
+        deployment && reference('Deployment', deployment),
+      ),
     );
-    const set = { name: object.metadata.name, labels, uid: object.metadata.uid, owner: object };
-    this.#sets.push(set);
+    const set = { name: owner.metadata.name, labels, owner };
+    sets.push(set);
     return set;
   }
 
-  #scheduleReconcile(): void {
-    this.#world.controllers.spawn(this.#reconcile());
+  const templateOf = (set: ReplicaSet, podName = `${set.name}-${random.suffix()}`): PodTemplate => ({
+    ...template,
+    name: podName,
+    labels: set.labels,
+    ownerReferences: [reference('ReplicaSet', set.owner)],
+  });
+
+  const podsOf = (set: ReplicaSet): Pod[] =>
+    api.all<Pod>('pods').filter((pod) => pod.metadata.ownerReferences?.[0]?.uid === set.owner.metadata.uid);
+
+  function* reconcile(): Process {
+    yield sleep(random.between(2, 8));
+    if (isGone) return;
+    sets.forEach(reconcileSet);
+    reportAll();
+    yield sleep(random.between(2, 6));
+    if (!isGone) reportDeployment();
   }
 
-  *#reconcile(): Process {
-    yield sleep(this.#world.random.between(2, 8));
-    if (this.#gone) return;
-    for (const set of this.#sets) this.#reconcileSet(set);
-    this.#report();
-    yield sleep(this.#world.random.between(2, 6));
-    if (!this.#gone) this.#reportDeployment();
-  }
-
-  #reconcileSet(set: ReplicaSet): void {
-    const desired = Number(this.#world.api.get('replicasets', set.name)?.spec?.replicas ?? 0);
-    const living = this.#podsOf(set).filter((pod) => pod.metadata.deletionTimestamp === undefined);
-    for (let missing = desired - living.length; missing > 0; missing--) this.#create(set);
-    const story = this.#world.story.pod.name;
-    const surplus = living.sort((a, b) => Number(b.metadata.name === story) - Number(a.metadata.name === story));
-    for (const pod of surplus.slice(0, Math.max(0, living.length - desired))) this.#delete(set, pod);
-  }
-
-  #create(set: ReplicaSet): void {
-    const template = this.templateOf(set);
-    startPod(this.#world, template, this.#readyAfterMs, this.#recorders);
-    this.#setEvents.emit('ReplicaSet', set.owner, 'SuccessfulCreate', `Created pod: ${template.name}`);
-  }
-
-  #delete(set: ReplicaSet, pod: Pod): void {
-    this.#world.api.deletePod(pod.metadata.name, null);
-    this.#setEvents.emit('ReplicaSet', set.owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
-  }
-
-  #report(): void {
-    for (const set of this.#sets) {
-      const generation = this.#world.api.get('replicasets', set.name)?.metadata.generation;
-      report(this.#world, 'replicasets', set.name, { ...count(this.#podsOf(set)), generation });
+  function reconcileSet(set: ReplicaSet): void {
+    const desired = Number(api.get('replicasets', set.name)?.spec?.replicas ?? 0);
+    const living = podsOf(set).filter((pod) => pod.metadata.deletionTimestamp === undefined);
+    for (let missing = desired - living.length; missing > 0; missing--) {
+      const created = templateOf(set);
+      startPod(world, created, readyAfterMs, recorders);
+      setEvents.emit('ReplicaSet', set.owner, 'SuccessfulCreate', `Created pod: ${created.name}`);
     }
-    this.#reportDeployment();
+    const story = world.story.pod.name;
+    const surplus = living.sort((a, b) => Number(b.metadata.name === story) - Number(a.metadata.name === story));
+    for (const { metadata } of surplus.slice(0, Math.max(0, living.length - desired))) {
+      api.deletePod(metadata.name, null);
+      setEvents.emit('ReplicaSet', set.owner, 'SuccessfulDelete', `Deleted pod: ${metadata.name}`);
+    }
   }
 
-  #reportDeployment(): void {
-    const object = this.#world.api.get('deployments', this.#name);
-    const counts = count(this.#sets.flatMap((set) => this.#podsOf(set)));
-    report(this.#world, 'deployments', this.#name, { ...counts, generation: object?.metadata.generation });
+  function reportAll(): void {
+    for (const set of sets) {
+      const generation = api.get('replicasets', set.name)?.metadata.generation;
+      report(world, 'replicasets', set.name, { ...count(podsOf(set)), generation });
+    }
+    reportDeployment();
   }
 
-  #podsOf(set: ReplicaSet): Pod[] {
-    const pods = this.#world.api.all('pods') as unknown as Pod[];
-    return pods.filter((pod) => pod.metadata.ownerReferences?.[0]?.uid === set.uid);
+  function reportDeployment(): void {
+    const generation = api.get('deployments', name)?.metadata.generation;
+    report(world, 'deployments', name, { ...count(sets.flatMap(podsOf)), generation });
   }
 
-  #scaled(way: 'up' | 'down', set: string, from: number, to: number): void {
-    const object = this.#world.api.get('deployments', this.#name);
-    if (!object) return;
+  /** Writes the object with a new generation; undefined if it is gone. */
+  function change(resource: 'deployments' | 'replicasets', which: string, spec: object): KubeObject | undefined {
+    const object = api.get(resource, which);
+    if (!object) return undefined;
+    const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 0) + 1 };
+    return api.put(resource, { ...object, metadata, spec: { ...object.spec, ...spec } });
+  }
+
+  function emitScaled(way: 'up' | 'down', set: string, from: number, to: number): void {
+    const object = api.get('deployments', name);
     const message = `Scaled ${way} replica set ${set} from ${from} to ${to}`;
-    this.#events.emit('Deployment', object, 'ScalingReplicaSet', message);
+    if (object) events.emit('Deployment', object, 'ScalingReplicaSet', message);
+    controllers.spawn(reconcile());
   }
+
+  /** What `kubectl scale` to fewer replicas causes. The story's pod is deleted first. */
+  function* scale(from: number, to: number): Process {
+    yield sleep(random.between(1, 4));
+    if (change('replicasets', first.name, { replicas: to })) emitScaled('down', first.name, from, to);
+  }
+
+  return {
+    first,
+    templateOf,
+
+    /** To call when its pods exist. */
+    begin(): void {
+      reportAll();
+      api.on('pods', () => void controllers.spawn(reconcile()));
+    },
+
+    /** Rolls out another template: creates a new set, and scales the old one down when the new pods are ready. */
+    *rollOut(): Process {
+      if (!change('deployments', name, {})) return;
+      yield sleep(random.between(3, 6));
+      const next = createSet(replicas);
+      emitScaled('up', next.name, 0, replicas);
+      while (podsOf(next).filter(isReady).length < replicas) yield sleep(10);
+      yield* scale(replicas, 0);
+    },
+
+    *scaleDown(): Process {
+      if (change('deployments', name, { replicas: replicas - 1 })) yield* scale(replicas, replicas - 1);
+    },
+
+    /** Background deletion: owners first, pods last (SIGNALS.md trap 38). */
+    *deleteAll(): Process {
+      isGone = true;
+      api.remove('deployments', name);
+      yield sleep(random.between(2, 5));
+      for (const set of sets) api.remove('replicasets', set.name);
+      yield sleep(random.between(2, 5));
+      for (const pod of sets.flatMap(podsOf)) api.deletePod(pod.metadata.name, null);
+    },
+  };
 }

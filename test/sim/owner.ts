@@ -1,10 +1,11 @@
 /** The pod's owner, if any: its controller acts on what the API server reports. */
-import { Deployment } from './deployment.ts';
+import { createDeployment, type Deployment } from './deployment.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { firstPod } from './first-pod.ts';
 import { isTerminal, type Pod } from './objects.ts';
 import type { PodTemplate } from './pod-object.ts';
 import { readyPod, startPod, type Recorders } from './pod-start.ts';
+import type { OwnerStory } from './story.ts';
 import { sleep, type Process } from './virtual-time.ts';
 import { reference, report, statefulSetStatus, workload } from './workload-objects.ts';
 import type { World } from './world.ts';
@@ -47,16 +48,15 @@ export function createOwner(world: World, created: string): Owner {
 
 function ownedByDeployment(
   world: World,
-  owner: { name: string; replicas: number; readyAfterMs: number },
+  owner: Extract<OwnerStory, { kind: 'deployment' }>,
   template: PodTemplate,
   recorders: Recorders,
   created: string,
 ): Owner {
-  const { name, replicas, readyAfterMs } = owner;
-  const deployment = new Deployment(world, name, replicas, readyAfterMs, template, recorders);
+  const deployment = createDeployment(world, owner, template, recorders);
   const mine = deployment.templateOf(deployment.first, template.name);
   const pod = world.api.put('pods', firstPod(world, mine, created));
-  for (let other = 1; other < replicas; other++)
+  for (let other = 1; other < owner.replicas; other++)
     world.api.put('pods', readyPod(world, deployment.templateOf(deployment.first), created));
   deployment.begin();
   return { deployment, pod, recorders };

@@ -23,7 +23,7 @@ export function foldEvent(before: Trace, event: Event, seen: Seen, isOld: boolea
   if (!isKept(event) || !concerns(trace, event)) return stamped;
   const occurrence = occurrenceOf(event, seen, isOld);
   if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
-  const events = dropOldest([...withoutRepeats(stamped.events, occurrence), occurrence]);
+  const events = [...withoutRepeats(stamped.events, occurrence), occurrence].slice(-maxEvents);
   const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
   const times = event.count > 1 ? ` (x${event.count})` : '';
   return addNote({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${times}`);
@@ -57,13 +57,8 @@ function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): reado
   return same.length < 2 ? events : events.filter((one) => one !== same.at(-1));
 }
 
-/** Enough for any exit; the oldest probe failures are dropped first. */
-function dropOldest(events: readonly Occurrence[]): readonly Occurrence[] {
-  if (events.length <= 512) return events;
-  const failedProbe = events.findIndex((one) => one.reason === 'Unhealthy');
-  const oldest = Math.max(0, failedProbe);
-  return events.filter((_, index) => index !== oldest);
-}
+/** Enough for any exit. */
+const maxEvents = 512;
 
 /** Compares uids if the Event has one: TaintManagerEviction has none, and a successor has the same name (trap 21). */
 function concerns({ uid: own }: Trace, { involvedObject: { kind, uid } }: Event): boolean {

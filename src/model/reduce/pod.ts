@@ -125,11 +125,6 @@ const foldPhase: Step = (trace, pod, seen) => {
   return addNote({ ...trace, terminal: factOf(pod, seen) }, seen, `phase ${pod.status.phase}`);
 };
 
-const foldSandbox: Step = (trace, pod, seen) => {
-  const stopped = isTerminating(pod) && conditionOf(pod, 'PodReadyToStartContainers')?.status === 'False';
-  return trace.sandboxStopped || !stopped ? trace : { ...trace, sandboxStopped: factOf(true, seen) };
-};
-
 /** Grace 0 on a finished pod is the kubelet's final DELETE (SIGNALS.md §0 row 9), before that a client's (trap 4). */
 const foldFinal: Step = (trace, pod, seen) => {
   const { deletionGracePeriodSeconds: grace, finalizers = [] } = pod.metadata;
@@ -168,7 +163,6 @@ const steps: Step[] = [
   foldAcknowledged,
   foldContainers,
   foldPhase,
-  foldSandbox,
   foldFinal,
   foldDisruption,
   foldStamps,

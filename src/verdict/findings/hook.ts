@@ -1,8 +1,7 @@
 /** Findings about preStop hooks. */
 import type { PreStopExit, Timeline } from '../../infer/timeline.ts';
-import type { ContainerKind } from '../../model/kube.ts';
 import type { HookKind } from '../../model/observe/container.ts';
-import { second, type Span } from '../../model/span.ts';
+import { second } from '../../model/span.ts';
 import type { ContainerRule, ContainerRules } from '../finding.ts';
 import { loweredGrace, loweredGraceText } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
@@ -56,10 +55,11 @@ export const hookRules: ContainerRules = {
     if (Math.max(slept, length.min - second / 2) <= longestGraceMs(timeline) / 2) return undefined;
     const before = stopSignal ? `, before ${signalName(container)} was sent` : '';
     const seconds = timeline.grace.effectiveSeconds;
-    const left = leftText(container.kind, seconds, { lo: Math.max(length.min, slept), hi: length.max });
+    // The kubelet subtracts whole seconds and leaves 2 s (SIGNALS.md §2 S8).
+    const left = Math.max(2, seconds - Math.floor(Math.max(length.min, slept) / second));
     return {
       message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
-      clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${left}`,
+      clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} at most ${left}s`,
       why: loweredGraceText(input),
       delayMs: length.shown,
     };
@@ -89,12 +89,3 @@ const took = ({ length }: PreStopExit): string => (length ? lengthText(length) :
 /** How long the hook sleeps, s, if it does nothing else. */
 const plannedSeconds = ({ pod }: Timeline, container: string, { sleepSeconds }: PreStopExit): number | undefined =>
   sleepSeconds ?? containerSpec(pod, container)?.lifecycle?.preStop?.exec?.seconds;
-
-/** The kubelet subtracts whole seconds and leaves 2 s (SIGNALS.md §2 S8); from a sidecar's also its wait (S7). */
-function leftText(kind: ContainerKind, graceSeconds: number, hook: Span): string {
-  const leftAfter = (ms: number): number => Math.max(2, graceSeconds - Math.floor(ms / second));
-  const [least, most] = [leftAfter(hook.hi), leftAfter(hook.lo)];
-  if (most === 2) return "2s (the kubelet's minimum)";
-  if (kind === 'sidecar') return `at most ${most}s`;
-  return least === most ? `${most}s` : `${least}–${most}s`;
-}

@@ -3,13 +3,12 @@ import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
 import type { Interval } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
-import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
-import { lostSince, mayMiss, type Occurrence } from '../../model/trace.ts';
+import { lostSince, mayMiss } from '../../model/trace.ts';
 import { waitWithin } from '../api-silence.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -30,8 +29,7 @@ export const nodeRules: Rules = {
     const silentMs = until - accepted.latest - (waitWithin(input, { lo: accepted.latest, hi: until })?.ms ?? 0);
     const notReady = markOf(timeline, 'node-not-ready')?.at;
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.latest);
-    const isStarting = mayBeStarting(input) || containerInPostStart(input) !== undefined;
-    if ((silentMs < 10 * second || isStarting) && !wasNotReady) return undefined;
+    if ((silentMs < 10 * second || mayBeStarting(input)) && !wasNotReady) return undefined;
     const node = timeline.pod.spec.nodeName ?? 'the node';
     const isExact = first !== undefined && until === first.latest;
     const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
@@ -61,12 +59,10 @@ export const nodeRules: Rules = {
     const isComplete =
       trace.gone !== undefined || trace.lastReceivedAt >= first.latest + millisecondsOf('delivery-lag');
     if (!isComplete) return undefined;
-    const [restart, starting] = [probeRestart(input), containerInPostStart(input)];
+    const starting = containerInPostStart(input);
     const waits = statusesOf(input.deletion.pod).some(({ state }) => state.waiting);
     const length = lengthText({ ...delay, basis: 'inferred' });
-    const usual = restart
-      ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-      : `${waits ? 'an image pull or ' : ''}a busy kubelet or container runtime may be the cause`;
+    const usual = `${waits ? 'an image pull or ' : ''}a busy kubelet or container runtime may be the cause`;
     const hook = starting && `the postStart hook of ${starting}`;
     return {
       clause: hook ? `the kubelet waited ${length} for ${hook}` : `the kubelet started termination after ${length}`,
@@ -77,7 +73,7 @@ export const nodeRules: Rules = {
       severity: hook ? 'warning' : 'info',
       message: `the kubelet started termination ${length} after the deletion`,
       delayMs: delay.shown,
-      evidence: [accepted.evidence, first.evidence, restart?.seq],
+      evidence: [accepted.evidence, first.evidence],
     };
   },
 
@@ -180,13 +176,9 @@ export const nodeRules: Rules = {
 const involvesKubelet = ({ deletion: { pod, grace } }: RuleInput): boolean =>
   pod.spec.nodeName !== undefined && !isFinished(pod) && grace > 0;
 
-/** Whether the kubelet may have been starting a container (SIGNALS.md §2 S2), and no Lease shows that it was alive. */
-function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boolean {
-  const isStarting = statusesOf(pod).some(({ state }) => state.waiting && state.waiting.reason !== 'CrashLoopBackOff');
-  const isLeaseWatched =
-    trace.nodeSigns.listedRenewal !== undefined && !mayMiss(trace, 'lease', { lo: accepted.client.lo, hi: Infinity });
-  return isStarting && !isLeaseWatched;
-}
+/** Whether the kubelet may have been starting a container (SIGNALS.md §2 S2). */
+const mayBeStarting = ({ deletion: { pod } }: RuleInput): boolean =>
+  statusesOf(pod).some(({ state }) => state.waiting && state.waiting.reason !== 'CrashLoopBackOff');
 
 /** Client ms until which silence of the kubelet means something (SIGNALS.md §2 S3). -Infinity: never. */
 function silenceCountsUntil({ trace, deletion }: RuleInput): number {
@@ -209,13 +201,3 @@ function aliveAt({ trace, deletion }: RuleInput): number {
   const since = deletion.accepted.client.hi + millisecondsOf('delivery-lag');
   return Math.min(...trace.nodeSigns.renewals.map(({ at }) => (at > since ? at : Infinity)));
 }
-
-/** A restart after a failed probe: until that container is stopped, the kubelet's worker for the pod does nothing else. */
-const probeRestart = ({ trace, deletion: { facts, grace } }: RuleInput): Occurrence | undefined =>
-  trace.events.findLast(
-    ({ reason, message, time, seq }) =>
-      reason === 'Killing' &&
-      / failed (?:liveness|startup) probe, /.test(message) &&
-      seq < facts.seenSeq &&
-      time.hi + grace * second >= deletionRequestedAt(trace),
-  );

@@ -37,9 +37,7 @@ export const removalRules: Rules = {
     return {
       message: `${clause}${after}${gone ? '' : ' and still does'}`,
       clause,
-      advice: finalizers.includes('foregroundDeletion')
-        ? "The garbage collector waits until the pod's dependents are gone: look for objects whose ownerReferences name it."
-        : `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
+      advice: `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
       delayMs: held,
       evidence: [finalizing.seq, gone?.seq],
     };
@@ -194,17 +192,14 @@ function slowRemoval(input: RuleInput): Found | undefined {
   const stillOpen = open > maxCleanupMs ? { min: open, max: Infinity, shown: open } : undefined;
   const length = slowStep(input, done, final) ?? stillOpen;
   if (!length) return undefined;
-  // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
-  const sandbox = trace.sandboxStopped && trace.sandboxStopped.at <= (trace.terminal?.at ?? 0);
   const clause = `cleanup took ${final ? lengthText(length) : `at least ${secondsText(length.min)}`}`;
   return {
     message: `${clause} after the last container had ended${final ? '' : ', and is not done'}`,
     clause,
-    why: sandbox
-      ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup, the runtime, a webhook or the API server'
-      : 'the API does not say what it waited for: sandbox, volumes, cgroup, the runtime, a webhook or the API server',
-    advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, the container runtime, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
+    why: 'the API does not say what it waited for: sandbox, volumes, cgroup, the runtime, a webhook or the API server',
+    advice:
+      'It waited for the sandbox, volumes to unmount, the cgroup, the container runtime, or a webhook that refuses the last DELETE: the kubelet log of the node says which.',
     delayMs: length.min,
-    evidence: [trace.terminal?.seq, sandbox ? trace.sandboxStopped?.seq : undefined, trace.finalDelete?.seq],
+    evidence: [trace.terminal?.seq, trace.finalDelete?.seq],
   };
 }

@@ -71,12 +71,6 @@ export const audited: Edit = (all) => {
   )(kept);
 };
 
-export const withoutSandboxCondition = each('pod', (one) => {
-  const conditions = (one.status['conditions'] ?? []) as { type: string }[];
-  const left = conditions.filter(({ type }) => type !== 'PodReadyToStartContainers');
-  return { ...one, status: { ...one.status, conditions: left } };
-});
-
 export const logEndsAt = (ms: number): Edit => arriving((one, { at }) => (one.kind === 'log-ended' ? at + ms : one.at));
 
 const ahead = 60_000;

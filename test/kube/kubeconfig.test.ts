@@ -1,18 +1,13 @@
-import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { connect } from '../../src/kube/connect.ts';
-import { impersonationHeaders } from '../../src/kube/credentials/resolve.ts';
-import { getObject } from '../../src/kube/get.ts';
 import { choose } from '../../src/kube/kubeconfig/choose.ts';
 import { inClusterKubeconfig, loadKubeconfig, mergeKubeconfigs } from '../../src/kube/kubeconfig/load.ts';
 import { parsed } from './helpers/kubeconfig.ts';
-import { connected, json, serve, tempDir } from './helpers/api.ts';
+import { tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
-import { execUser } from './helpers/plugin.ts';
-import { serveTls } from './helpers/tls-api.ts';
 
 const yaml = (name: string, more = '') => `
 apiVersion: v1
@@ -22,16 +17,6 @@ contexts: [{name: ${name}, context: {cluster: ${name}, user: ${name}, namespace:
 clusters: [{name: ${name}, cluster: {server: "https://${name}:6443", certificate-authority: ca.crt}}, {name: both, cluster: {server: "https://${name}"}}]
 users: [{name: ${name}, user: {token: ${name}-token}}, {name: both, user: {username: ${name}}}]
 `;
-
-async function insidePod() {
-  const directory = await tempDir();
-  await writeFile(join(directory, 'token'), 'sa-token');
-  await writeFile(join(directory, 'namespace'), 'sa-namespace\n');
-  return {
-    directory,
-    env: { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443', HOME: directory },
-  };
-}
 
 describe('several kubeconfig files', () => {
   it('are merged: the first entry of a name wins as a whole, and so does the first current-context', () => {
@@ -94,12 +79,11 @@ describe('several kubeconfig files', () => {
   it('come from ~/.kube/config if KUBECONFIG is not set, and --kubeconfig wins over both', async () => {
     const home = await tempDir();
     await mkdir(join(home, '.kube'));
-    await writeFile(join(home, '.kube', 'config'), yaml('home', 'current-context: home'));
-    await writeFile(join(home, 'other'), yaml('other', 'current-context: other'));
-    expect((await loadKubeconfig({ variables: { HOME: home } })).kubeconfig.currentContext).toBe('home');
-    const { kubeconfig } = await loadKubeconfig({ kubeconfig: join(home, 'other'), variables: { HOME: home } });
-    expect(kubeconfig.currentContext).toBe('other');
-    expect(kubeconfig.contexts.has('home')).toBe(false);
+    await writeFile(join(home, '.kube', 'config'), 'current-context: home');
+    await writeFile(join(home, 'other'), 'current-context: other');
+    const contextOf = async (kubeconfig?: string) =>
+      (await loadKubeconfig({ variables: { HOME: home }, kubeconfig })).kubeconfig.currentContext;
+    expect([await contextOf(), await contextOf(join(home, 'other'))]).toEqual(['home', 'other']);
   });
 });
 
@@ -139,20 +123,12 @@ describe('loading a kubeconfig', () => {
     });
   });
 
-  it('fails if no kubeconfig exists', async () => {
-    const env = { HOME: await tempDir() };
-    await expect(connect({ version: '0' }, testEnv({ variables: env }))).rejects.toMatchObject({
-      code: 'kubeconfig.missing',
-    });
-    await expect(connect({ version: '0', kubeconfig: '/nowhere' }, testEnv({ variables: env }))).rejects.toMatchObject({
-      code: 'kubeconfig.missing',
-      message: expect.stringContaining('/nowhere') as string,
-    });
-  });
-
-  it('is not necessary with --server', async () => {
-    const env = { HOME: await tempDir() };
-    const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, testEnv({ variables: env }));
+  it('is only necessary without --server', async () => {
+    const env = testEnv({ variables: { HOME: await tempDir() } });
+    const missing = { code: 'kubeconfig.missing' };
+    await expect(connect({ version: '0' }, env)).rejects.toMatchObject(missing);
+    await expect(connect({ version: '0', kubeconfig: '/nowhere' }, env)).rejects.toMatchObject(missing);
+    const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, env);
     expect(cluster).toMatchObject({ server: 'http://host:1234', namespace: 'default' });
     cluster.close();
   });
@@ -188,146 +164,99 @@ describe('flags over a kubeconfig', () => {
     const chosen = choose({ kubeconfig, files }, { version: '0', cluster: 'both', user: 'both', namespace: 'n' });
     expect(chosen).toMatchObject({ namespace: 'n', cluster: { server: 'https://a' }, user: { username: 'a' } });
   });
-
-  it('set the impersonation headers', async () => {
-    const api = await serve((_, response) => json(response, 200, {}));
-    const flags = {
-      as: 'jane',
-      asUid: 'u-1',
-      asGroup: ['dev', 'ops'],
-      asUserExtra: ['example.com/reason=debugging', 'scopes=a'],
-    };
-    await getObject(await connected(api, { flags }), '/x');
-    const raw = api.asked[0]?.rawHeaders ?? [];
-    const pairs = raw.flatMap((name, i) => (name.startsWith('Impersonate') ? [[name, raw[i + 1]]] : []));
-    expect(pairs).toEqual([
-      ['Impersonate-User', 'jane'],
-      ['Impersonate-Uid', 'u-1'],
-      ['Impersonate-Group', 'dev'],
-      ['Impersonate-Group', 'ops'],
-      ['Impersonate-Extra-example.com%2Freason', 'debugging'],
-      ['Impersonate-Extra-scopes', 'a'],
-    ]);
-  });
-
-  it('keep the impersonation of the kubeconfig if no flag sets one', () => {
-    const text = 'users: [{name: u, user: {as: joe, as-groups: [g], as-user-extra: {k: [v, w]}}}]';
-    expect(impersonationHeaders(parsed(text, '/c').users.get('u')?.impersonate)).toEqual({
-      'Impersonate-User': 'joe',
-      'Impersonate-Group': ['g'],
-      'Impersonate-Extra-k': ['v', 'w'],
-    });
-  });
 });
 
-const expired = { 'cmd-path': '/no/such/gcloud', 'access-token': 'old', expiry: '2020-01-01T00:00:00Z' };
+describe('inside a pod', () => {
+  const text = 'clusters: [{name: c, cluster: {server: "https://c"}}]\ncontexts: [{name: c, context: {cluster: c}}]';
 
-describe('without TLS', () => {
-  const ok = async () => await serve((_, response) => json(response, 200, {}));
+  /** What is chosen with these variables and flags, beside a service account. */
+  async function chosenInside(more: Record<string, string>, flags: Partial<ConnectOptions> = {}) {
+    const serviceAccount = await tempDir();
+    await writeFile(join(serviceAccount, 'token'), 'sa-token');
+    await writeFile(join(serviceAccount, 'namespace'), 'sa-namespace\n');
+    await writeFile(join(serviceAccount, 'config'), `${text}\ncurrent-context: c\n`);
+    const KUBECONFIG = more['KUBECONFIG'] && join(serviceAccount, 'config');
+    const inPod = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443', HOME: serviceAccount };
+    const variables = { ...inPod, ...more, KUBECONFIG };
+    const loaded = await loadKubeconfig({ variables, serviceAccount, ...flags });
+    return { ...choose(loaded, { version: '0', ...flags }), serviceAccount };
+  }
 
-  it.each([
-    ['a token', { token: 'abcd' }],
-    ['a token file', { tokenFile: '/proc/self/comm' }],
-    ['basic authentication', { username: 'u', password: 'pass' }],
-    ['a token of an auth provider', { 'auth-provider': { name: 'gcp', config: expired } }],
-  ])('%s is not sent, as with kubectl', async (_, user) => {
-    const api = await ok();
-    await getObject(await connected(api, { user: { ...user, as: 'jane', 'as-groups': ['dev'] } }), '/x');
-    expect(api.asked[0]?.headers).not.toHaveProperty('authorization');
-    expect(api.asked[0]?.headers).toMatchObject({ 'impersonate-user': 'jane', 'impersonate-group': 'dev' });
-  });
-
-  it('--token is not sent either, even for an address without a scheme, and a plugin is not run', async () => {
-    const api = await ok();
-    const ran = join(await tempDir(), 'ran');
-    const url = api.url.replace('http://', '');
-    await getObject(await connected({ url }, { flags: { token: 'abcd' } }), '/x');
-    await getObject(await connected({ url }, { user: execUser(`touch ${ran}`) }), '/x');
-    expect(api.asked.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
-    expect(existsSync(ran)).toBe(false);
-  });
-});
-
-describe('credentials that need no plugin', () => {
-  it.each([
-    ['a token', { token: 'abc' }, 'Bearer abc'],
-    ['basic authentication', { username: 'u', password: 'p' }, `Basic ${Buffer.from('u:p').toString('base64')}`],
-    ['nothing', {}, undefined],
-  ])('%s', async (_, user, header) => {
-    const api = await serveTls((__, response) => json(response, 200, {}));
-    await getObject(await connected(api, { user }), '/x');
-    expect(api.asked[0]?.headers.authorization).toBe(header);
-  });
-
-  it('a token file is read again for each request, and wins over a token', async () => {
-    const api = await serveTls((_, response) => json(response, 200, {}));
-    const file = join(await tempDir(), 'token');
-    await writeFile(file, 'first\n');
-    const cluster = await connected(api, { user: { token: 'old', tokenFile: file } });
-    await getObject(cluster, '/x');
-    await writeFile(file, 'second\n');
-    await getObject(cluster, '/x');
-    expect(api.asked.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
-  });
-
-  it('an id-token of the legacy OIDC provider, read by the client library', async () => {
-    const api = await serveTls((_, response) => json(response, 200, {}));
-    const part = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url');
-    const idToken = `${part({ alg: 'none' })}.${part({ exp: Math.floor(Date.now() / 1000) + 3600 })}.sig`;
-    const issuer = { 'client-id': 'c', 'refresh-token': 'r', 'idp-issuer-url': 'https://issuer.invalid' };
-    const config = { 'id-token': idToken, ...issuer };
-    await getObject(await connected(api, { user: { 'auth-provider': { name: 'oidc', config } } }), '/x');
-    expect(api.asked[0]?.headers.authorization).toBe(`Bearer ${idToken}`);
-  });
-
-  it('an auth-provider without a token is named in the error', async () => {
-    const api = await serveTls((_, response) => json(response, 200, {}));
-    await expect(
-      getObject(await connected(api, { user: { 'auth-provider': { name: 'gcp', config: expired } } }), '/x'),
-    ).rejects.toMatchObject({
-      code: 'auth.provider-failed',
-      message: expect.stringContaining('"gcp"') as string,
-    });
-  });
-
-  it('the service account of a pod replaces a kubeconfig', async () => {
-    const { directory, env } = await insidePod();
-    const loaded = await loadKubeconfig({ variables: env, serviceAccount: directory });
-    expect(choose(loaded, { version: '0' })).toEqual({
+  it('its service account replaces a kubeconfig', async () => {
+    const { serviceAccount, ...chosen } = await chosenInside({});
+    expect(chosen).toEqual({
       contextName: 'in-cluster',
       namespace: 'sa-namespace',
-      cluster: { server: 'https://[fd00::1]:443', certificateAuthority: `${directory}/ca.crt` },
-      user: { tokenFile: `${directory}/token` },
+      cluster: { server: 'https://[fd00::1]:443', certificateAuthority: `${serviceAccount}/ca.crt` },
+      user: { tokenFile: `${serviceAccount}/token` },
     });
-    expect(inClusterKubeconfig({ variables: {}, serviceAccount: directory })).toBeUndefined();
-    expect(inClusterKubeconfig({ variables: env, serviceAccount: '/nowhere' })).toBeUndefined();
+    expect(inClusterKubeconfig({ variables: {}, serviceAccount })).toBeUndefined();
   });
 
   it('--token replaces the token of the service account, and another server does not get it', async () => {
-    const { directory, env } = await insidePod();
-    const inside = async (flags: Partial<ConnectOptions>) =>
-      choose(await loadKubeconfig({ variables: env, serviceAccount: directory, ...flags }), { version: '0', ...flags });
-    expect((await inside({ token: 'of-flag' })).user).toEqual({ token: 'of-flag' });
-    const server = 'http://127.0.0.1:1';
-    const { cluster, user } = await inside({ server });
-    expect([cluster, user]).toEqual([{ server }, {}]);
+    expect((await chosenInside({}, { token: 'of-flag' })).user).toEqual({ token: 'of-flag' });
+    const { cluster, user } = await chosenInside({}, { server: 'http://127.0.0.1:1' });
+    expect([cluster, user]).toEqual([{ server: 'http://127.0.0.1:1' }, {}]);
   });
 
-  it('inside a pod the default namespace is POD_NAMESPACE, or else that of the service account', async () => {
-    const { directory, env } = await insidePod();
-    const file = join(directory, 'config');
-    const text = 'clusters: [{name: c, cluster: {server: "https://c"}}]\ncontexts: [{name: c, context: {cluster: c}}]';
-    await writeFile(file, `${text}\ncurrent-context: c\n`);
-    const namespaceIn = async (more: object, namespace?: string) =>
-      choose(await loadKubeconfig({ variables: { ...env, ...more }, serviceAccount: directory }), {
-        version: '0',
-        ...(namespace === undefined ? {} : { namespace }),
-      }).namespace;
-    expect(await namespaceIn({})).toBe('sa-namespace');
-    expect(await namespaceIn({ KUBECONFIG: file })).toBe('sa-namespace');
-    const inPod = { KUBECONFIG: file, POD_NAMESPACE: 'of-pod' };
-    expect(await namespaceIn(inPod)).toBe('of-pod');
-    expect(await namespaceIn(inPod, 'given')).toBe('given');
-    expect(await namespaceIn({ ...inPod, KUBERNETES_SERVICE_HOST: '' })).toBe('default');
-  });
+  it.each<[Record<string, string>, namespace: string | undefined, chosen: string]>([
+    [{ KUBECONFIG: 'config' }, undefined, 'sa-namespace'],
+    [{ KUBECONFIG: 'config', POD_NAMESPACE: 'of-pod' }, undefined, 'of-pod'],
+    [{ KUBECONFIG: 'config', POD_NAMESPACE: 'of-pod' }, 'given', 'given'],
+    [{ KUBECONFIG: 'config', POD_NAMESPACE: 'of-pod', KUBERNETES_SERVICE_HOST: '' }, undefined, 'default'],
+  ])('%j with the namespace %j chooses %s', async (more, namespace, chosen) =>
+    expect((await chosenInside(more, { namespace })).namespace).toBe(chosen),
+  );
 });
+
+/** The chosen entries of a kubeconfig with this user. `more` is added to its cluster. */
+function chosen(user: object, flags: Partial<ConnectOptions> = {}, more: object = {}) {
+  const text = JSON.stringify({
+    'current-context': 'x',
+    clusters: [{ name: 'c', cluster: { server: 'https://c', ...more } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+  });
+  return choose({ kubeconfig: parsed(text, '/c'), files: ['/c'] }, { version: '0', ...flags });
+}
+
+const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x' };
+const basic = { username: 'u', password: 'p' };
+const data = 'Zm9v';
+const contradictory = 'kubeconfig.contradictory';
+
+it.each<[string, code: string, user: object, Partial<ConnectOptions>?, cluster?: object]>([
+  ['a token beside basic authentication', contradictory, { token: 't', ...basic }],
+  ['a token file beside basic authentication', contradictory, { tokenFile: 't', ...basic }],
+  ['--password over a token', contradictory, { token: 't' }, { password: 'p' }],
+  ['--token over basic authentication', contradictory, basic, { token: 't' }],
+  ['a plugin beside an auth-provider', contradictory, { exec, 'auth-provider': { name: 'oidc' } }],
+  ['a certificate twice', contradictory, { 'client-certificate': 'c', 'client-certificate-data': data }],
+  ['a key twice', contradictory, { 'client-certificate': 'c', 'client-key': 'k', 'client-key-data': data }],
+  ['an authority twice', contradictory, {}, {}, { 'certificate-authority': 'c', 'certificate-authority-data': data }],
+  ['a certificate without its key', 'kubeconfig.no-client-key', { 'client-certificate-data': data }],
+  ['a certificate of a flag without its key', 'kubeconfig.no-client-key', { token: 't' }, { clientCertificate: 'c' }],
+])('%s is refused', (_, code, user, flags, cluster) =>
+  expect(() => chosen(user, flags, cluster)).toThrow(expect.objectContaining({ code, exitCode: 1 }) as Error),
+);
+
+it('a current context that does not exist is refused, even if flags replace all of it', () => {
+  const kubeconfig = parsed('current-context: gone\nclusters: [{name: c, cluster: {server: "https://c"}}]', '/c');
+  expect(() => choose({ kubeconfig, files: ['/c'] }, { version: '0', cluster: 'c', server: 'https://h' })).toThrow(
+    expect.objectContaining({ code: 'kubeconfig.unknown-context' }) as Error,
+  );
+});
+
+it.each<[string, object, Partial<ConnectOptions>, object]>([
+  ['a token', { token: 'old' }, { token: 'new' }, { token: 'new' }],
+  ['a user name', basic, { username: 'new' }, { username: 'new', password: 'p' }],
+  ['a token instead of a plugin, which does not run', { exec }, { token: 't' }, { token: 't' }],
+  [
+    'a certificate and its key',
+    { 'client-certificate-data': data, 'client-key-data': data },
+    { clientCertificate: '/c', clientKey: '/k' },
+    { clientCertificate: '/c', clientCertificateData: undefined, clientKey: '/k', clientKeyData: undefined },
+  ],
+])('a flag replaces a setting of the kubeconfig: %s', (_, user, flags, left) =>
+  expect(chosen(user, flags).user).toMatchObject(left),
+);

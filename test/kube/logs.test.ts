@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogLimit, isLater, readLogLine } from '../../src/kube/log-lines.ts';
 import { followLog } from './helpers/observed.ts';
-import { connected, json, pod, serve, status } from './helpers/api.ts';
+import { connected, json, pod, serve, status, type Handler } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { all, kinds, take } from './helpers/take.ts';
 
@@ -60,13 +60,12 @@ describe('followLog', () => {
     expect(env.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
   });
 
-  it('reports that the log is not available, and retries', async () => {
-    let asked = 0;
-    const api = await serve((_, response) =>
-      asked++ > 1 ? void response.end() : json(response, 500, status(500, 'InternalError', 'no route to the kubelet')),
-    );
-    const env = testEnv({ speed: 50 });
-    const seen = await all(followLog(await connected(api, { env }), target));
+  it.each<[string, Handler]>([
+    ['an error of the kubelet', (_, response) => json(response, 500, status(500, 'InternalError', 'no route'))],
+    ['the page of a proxy', (_, response) => response.writeHead(404).end('<html>no backend</html>')],
+  ])('reports that the log is not available, and retries, after %s', async (_, answer) => {
+    const api = await serve((...asked) => (api.asked.length > 2 ? void asked[1].end() : answer(...asked)));
+    const seen = await all(followLog(await connected(api, { env: testEnv({ speed: 50 }) }), target));
     expect(kinds(seen)).toEqual(['gap', 'log-opened', 'log-ended']);
     expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', cause: 'not-synced' });
     expect(seen[0]).not.toHaveProperty('to');
@@ -117,16 +116,6 @@ describe('followLog', () => {
     expect(env.waits).toEqual([250, 500]);
   });
 
-  it('retries the log after the page of a proxy', async () => {
-    let asked = 0;
-    const api = await serve((_, response) =>
-      asked++ > 2 ? void response.end() : void response.writeHead(404).end('<html>no backend</html>'),
-    );
-    const env = testEnv({ speed: 50 });
-    const seen = await all(followLog(await connected(api, { env }), target));
-    expect(kinds(seen)).toEqual(['gap', 'log-opened', 'log-ended']);
-  });
-
   it('delivers few lines of a container that logs constantly, always the last one, and counts the others', async () => {
     const count = 200_000;
     const api = await serve((_, response) => {
@@ -142,18 +131,6 @@ describe('followLog', () => {
     expect(kinds(seen).at(-1)).toBe('log-ended');
   });
 
-  it('truncates a line that is too long', async () => {
-    const api = await serve((_, response) => {
-      response.write(`${stamp(1)} `);
-      for (let i = 0; i < 64; i++) response.write('x'.repeat(1024 * 1024));
-      response.end(`\n${stamp(2)} after\n`);
-    });
-    const seen = await all(followLog(await connected(api), target));
-    const [first, second] = seen.filter((rawObservation) => rawObservation.kind === 'line');
-    expect(first?.text?.length).toBeLessThan(16 * 1024);
-    expect(second).toMatchObject({ text: 'after' });
-  });
-
   it('skips lines without a timestamp, and replaces invalid UTF-8', async () => {
     const api = await serve((_, response) => {
       response.write('failed to watch file\n');
@@ -165,26 +142,13 @@ describe('followLog', () => {
   });
 });
 
-describe('the limit on chatty containers', () => {
+it('an important line during chatter is delivered at once, but important lines are limited too', () => {
   const said = (text: string) => ({ time: stamp(1), text });
-
-  it('delivers the first line at once, and the last line of each interval at its end', () => {
-    const limit = createLogLimit(50, () => false);
-    expect(limit.offer(said('a'), 1000)).toEqual(said('a'));
-    expect(limit.offer(said('b'), 1010)).toBeUndefined();
-    expect(limit.offer(said('c'), 1020)).toBeUndefined();
-    expect(limit.due()).toBe(1050);
-    expect(limit.release(1050)).toEqual({ ...said('c'), skipped: 1 });
-    expect(limit.due()).toBeUndefined();
-  });
-
-  it('delivers an important line during chatter at once, but limits important lines too', () => {
-    const limit = createLogLimit(50, (text) => text.includes('SIGTERM'));
-    limit.offer(said('a'), 1000);
-    limit.offer(said('b'), 1010);
-    expect(limit.offer(said('received SIGTERM'), 1020)).toEqual({ ...said('received SIGTERM'), skipped: 1 });
-    expect(limit.offer(said('SIGTERM SIGTERM'), 1030)).toBeUndefined();
-  });
+  const limit = createLogLimit(50, (text) => text.includes('SIGTERM'));
+  limit.offer(said('a'), 1000);
+  limit.offer(said('b'), 1010);
+  expect(limit.offer(said('received SIGTERM'), 1020)).toEqual({ ...said('received SIGTERM'), skipped: 1 });
+  expect(limit.offer(said('SIGTERM SIGTERM'), 1030)).toBeUndefined();
 });
 
 it('a log line is a timestamp and a text, which may be empty', () => {

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import net from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import net, { type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { proxyFor } from '../../src/kube/http/proxy.ts';
-import { connected, json } from './helpers/api.ts';
+import { connected, json, listen } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
@@ -51,7 +49,7 @@ async function httpProxy() {
     onward.on('error', () => socket.destroy());
     socket.on('error', () => onward.destroy());
   });
-  return { tunnels, url: await listen(server) };
+  return { tunnels, url: `http://${await listen(server)}` };
 }
 
 /** A SOCKS5 proxy without authentication that records names (RFC 1928 §4, ATYP 3). */
@@ -77,14 +75,7 @@ async function socksProxy() {
       });
     });
   });
-  return { names, url: `socks5://${(await listen(server)).slice('http://'.length)}` };
-}
-
-async function listen(server: net.Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { names, url: `socks5://${await listen(server)}` };
 }
 
 describe('a request through a proxy', () => {
@@ -155,7 +146,10 @@ describe('a request through a proxy', () => {
   ])('fails as unreachable if the proxy answers %i in place of the server', async (status, why) => {
     const server = http.createServer();
     server.on('connect', (_, socket: Socket) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`));
-    const cluster = await connected({ url: 'https://api.invalid' }, { cluster: { 'proxy-url': await listen(server) } });
+    const cluster = await connected(
+      { url: 'https://api.invalid' },
+      { cluster: { 'proxy-url': `http://${await listen(server)}` } },
+    );
     await expect(getObject(cluster, '/x')).rejects.toMatchObject({
       code: 'server.unreachable',
       message: expect.stringContaining(why) as string,

@@ -1,81 +1,104 @@
+/** Which servers a kubeconfig and the flags trust, by client-go's rules: an error could send a token to any server. */
 import type { ServerOptions } from 'node:https';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { getObject } from '../../src/kube/get.ts';
-import { connected, json } from './helpers/api.ts';
-import { certificates } from './helpers/certificates.ts';
+import { selfSigned } from '../helpers/self-signed.ts';
+import { connected, json, serve, tempDir } from './helpers/api.ts';
+import { certificates, trusting } from './helpers/certificates.ts';
 import { deleted } from './helpers/observed.ts';
 import { execCredential, execUser } from './helpers/plugin.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-
-async function secured(options: ServerOptions = {}) {
-  const names: (string | false | null)[] = [];
-  const clients: string[] = [];
-  const api = await serveTls((_, response, request) => {
-    const socket = request.socket as TLSSocket;
-    names.push(socket.servername);
-    clients.push(String(socket.getPeerCertificate().subject?.CN ?? ''));
-    json(response, 200, {});
-  }, options);
-  return { api, names, clients, made: await certificates() };
+async function fileOf(text: string): Promise<string> {
+  const file = join(await tempDir(), 'ca.crt');
+  await writeFile(file, text);
+  return file;
 }
 
-describe('a TLS connection', () => {
-  it('is verified with the CA of the kubeconfig, as data and as a file', async () => {
-    const { api, made } = await secured();
-    expect((await getObject(await connected(api), '/x')).status).toBe(200);
-    const cluster = { 'certificate-authority': join(made.directory, 'ca.crt') };
-    expect((await getObject(await connected({ url: api.url }, { cluster }), '/x')).status).toBe(200);
-  });
+const { ca, client, directory } = await certificates();
+const data = trusting(ca);
+const [right, wrong, noPem] = [join(directory, 'ca.crt'), await fileOf(selfSigned().cert), await fileOf('no PEM')];
+const insecure = { 'insecure-skip-tls-verify': true };
+const named = (name: string) => ({ ...data, 'tls-server-name': name });
+const user = { token: 'token-1234' };
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-  it('is refused for a server with an unknown issuer: no GET and no DELETE is sent, and the error names the server', async () => {
-    const { api } = await secured();
-    const cluster = await connected({ url: api.url });
-    const untrusted = { code: 'server.untrusted', message: expect.stringContaining(api.url) as string };
-    await expect(getObject(cluster, '/x')).rejects.toMatchObject(untrusted);
-    const target = { namespace: 'shop', name: 'web', uid: 'u', graceSeconds: null };
-    await expect(deleted(cluster, target)).rejects.toMatchObject(untrusted);
-    expect(api.asked).toEqual([]);
-  });
+type Result = 'trusts it' | 'server.untrusted' | 'kubeconfig.contradictory' | 'kubeconfig.no-authority';
 
-  it('is refused for a server with another name, unless tls-server-name is that name', async () => {
-    const { api, names } = await secured();
-    const other = await connected(api, { cluster: { 'tls-server-name': 'other' } });
-    await expect(getObject(other, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
-    await getObject(await connected(api, { cluster: { 'tls-server-name': 'api.internal' } }), '/x');
-    await getObject(await connected(api, { flags: { tlsServerName: 'localhost' } }), '/x');
-    expect(names).toEqual(['api.internal', 'localhost']);
-  });
+it.each<[string, cluster: object, flags: Partial<ConnectOptions>, Result]>([
+  ['its authority as data', data, {}, 'trusts it'],
+  ['its authority as a file', { 'certificate-authority': right }, {}, 'trusts it'],
+  ['no authority', {}, {}, 'server.untrusted'],
+  ['insecure-skip-tls-verify', insecure, {}, 'trusts it'],
+  ['another --certificate-authority', insecure, { certificateAuthority: wrong }, 'server.untrusted'],
+  ['its --certificate-authority', insecure, { certificateAuthority: right }, 'trusts it'],
+  ['another --certificate-authority instead of data', data, { certificateAuthority: wrong }, 'server.untrusted'],
+  ['--insecure-skip-tls-verify', { 'certificate-authority': wrong }, { insecureSkipTlsVerify: true }, 'trusts it'],
+  ['both flags', {}, { certificateAuthority: right, insecureSkipTlsVerify: true }, 'kubeconfig.contradictory'],
+  ['both in the kubeconfig', { ...data, ...insecure }, {}, 'kubeconfig.contradictory'],
+  ['its other name', named('api.internal'), {}, 'trusts it'],
+  ['another name', named('other'), {}, 'server.untrusted'],
+  ['the name of another address, but --server', named('other'), { server: 'URL' }, 'trusts it'],
+  ['--server and another --tls-server-name', data, { server: 'URL', tlsServerName: 'other' }, 'server.untrusted'],
+  // Node would trust its built-in authorities instead.
+  ['an empty authority', { 'certificate-authority': await fileOf('') }, {}, 'kubeconfig.no-authority'],
+  ['an authority that is no PEM', { 'certificate-authority': noPem }, {}, 'kubeconfig.no-authority'],
+  ['data that are no PEM', trusting('no PEM'), {}, 'kubeconfig.no-authority'],
+])('a connection to a server with %s', async (_, cluster, given, result) => {
+  const { url, asked } = await serveTls((__, response) => json(response, 200, {}));
+  const flags = given.server === undefined ? given : { ...given, server: url };
+  const connecting = connected(
+    { url: given.server === undefined ? url : 'https://10.9.9.9:1' },
+    { cluster, user, flags },
+  );
+  const getting = connecting.then((connection) => getObject(connection, '/x'));
+  if (result === 'trusts it') expect((await getting).status).toBe(200);
+  else await expect(getting).rejects.toMatchObject({ code: result });
+  expect(asked).toHaveLength(result === 'trusts it' ? 1 : 0);
+});
 
-  it('is not verified with insecure-skip-tls-verify', async () => {
-    const { url } = (await secured()).api;
-    const cluster = { 'insecure-skip-tls-verify': true };
-    expect((await getObject(await connected({ url }, { cluster }), '/x')).status).toBe(200);
-  });
+it('without TLS nothing is verified, and no setting is contradictory', async () => {
+  const plain = await serve((_, response) => json(response, 200, {}));
+  const cluster = { ...insecure, 'certificate-authority': noPem };
+  expect((await getObject(await connected(plain, { cluster, user }), '/x')).status).toBe(200);
+});
 
-  it('presents the client certificate from data, from files, from flags and from an exec plugin', async () => {
-    const { api, clients, made } = await secured({ requestCert: true, rejectUnauthorized: true });
-    const data = { 'client-certificate-data': base64(made.client.cert), 'client-key-data': base64(made.client.key) };
-    const [clientCertificate, clientKey] = ['client.crt', 'client.key'].map((name) => join(made.directory, name));
-    const files = { 'client-certificate': clientCertificate, 'client-key': clientKey };
-    await getObject(await connected(api, { user: data }), '/x');
-    await getObject(await connected(api, { user: files }), '/x');
-    await getObject(await connected(api, { flags: { clientCertificate, clientKey } }), '/x');
-    const credential = { clientCertificateData: made.client.cert, clientKeyData: made.client.key };
-    await getObject(
-      await connected(api, { user: execUser(`echo '${execCredential(credential).replaceAll('\\', '\\\\')}'`) }),
-      '/x',
-    );
-    expect(clients).toEqual(['client', 'client', 'client', 'client']);
-    await expect(getObject(await connected(api), '/x')).rejects.toMatchObject({ code: 'server.unreachable' });
+it('an untrusted server is named, and no DELETE is sent to it', async () => {
+  const { url, asked } = await serveTls((_, response) => json(response, 200, {}));
+  const target = { namespace: 'shop', name: 'web', uid: 'u', graceSeconds: null };
+  await expect(deleted(await connected({ url }), target)).rejects.toMatchObject({
+    code: 'server.untrusted',
+    message: expect.stringContaining(url) as string,
   });
+  expect(asked).toEqual([]);
+});
 
-  it('reports an invalid key as auth.unusable', async () => {
-    const { api, made } = await secured();
-    const user = { 'client-certificate-data': base64(made.client.cert), 'client-key-data': base64('key-canary') };
-    await expect(getObject(await connected(api, { user }), '/x')).rejects.toMatchObject({ code: 'auth.unusable' });
+it('the client certificate is presented from data, from files, from flags and from an exec plugin', async () => {
+  const seen: [server: string | false | null, client: string][] = [];
+  const wanting: ServerOptions = { requestCert: true, rejectUnauthorized: true };
+  const api = await serveTls((_, response, request) => {
+    const socket = request.socket as TLSSocket;
+    seen.push([socket.servername, String(socket.getPeerCertificate().subject.CN)]);
+    json(response, 200, {});
+  }, wanting);
+  const own = { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) };
+  const [clientCertificate, clientKey] = [join(directory, 'client.crt'), join(directory, 'client.key')];
+  const files = { 'client-certificate': clientCertificate, 'client-key': clientKey };
+  const credential = execCredential({ clientCertificateData: client.cert, clientKeyData: client.key });
+  const plugin = execUser(`cat ${await fileOf(credential)}`);
+  await getObject(await connected(api, { user: own }), '/x');
+  await getObject(await connected(api, { user: files }), '/x');
+  await getObject(await connected(api, { flags: { clientCertificate, clientKey } }), '/x');
+  await getObject(await connected(api, { user: plugin, flags: { tlsServerName: 'localhost' } }), '/x');
+  expect(seen.map(([, name]) => name)).toEqual(['client', 'client', 'client', 'client']);
+  expect(seen.at(-1)?.[0]).toBe('localhost');
+  await expect(getObject(await connected(api), '/x')).rejects.toMatchObject({ code: 'server.unreachable' });
+  const broken = { ...own, 'client-key-data': base64('key-canary') };
+  await expect(getObject(await connected(api, { user: broken }), '/x')).rejects.toMatchObject({
+    code: 'auth.unusable',
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import type { ConnectOptions } from '../../../src/kube/connect-options.ts';
 import { connect } from '../../../src/kube/connect.ts';
@@ -27,7 +27,6 @@ export interface Api {
   url: string;
   asked: Asked[];
   connections(): number;
-  close(): Promise<void>;
 }
 
 export type Handler = (asked: Asked, response: ServerResponse, request: IncomingMessage) => void;
@@ -59,20 +58,17 @@ export async function serve(handler: Handler, tls?: https.ServerOptions): Promis
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: object) =>
     numbers.set(socket, ++connections),
   );
+  const host = await listen(server);
+  onTestFinished(() => server.closeAllConnections());
+  return { url: `${tls === undefined ? 'http' : 'https'}://${host}`, asked, connections: () => connections };
+}
+
+/** Listens on a free port until the test is over; returns `127.0.0.1:PORT`. */
+export async function listen(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const close = async () => {
-    server.closeAllConnections();
-    if (server.listening) await new Promise((done) => server.close(done));
-  };
-  onTestFinished(close);
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
-    asked,
-    connections: () => connections,
-    close,
-  };
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A port on which nothing listens. The port of a closed server may already belong to another test. */

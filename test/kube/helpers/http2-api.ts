@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import type { Http2ServerRequest, Http2ServerResponse, SecureServerOptions, ServerHttp2Session } from 'node:http2';
 import { createSecureServer } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listen } from './api.ts';
 import { certificates, trusting, type TrustingCluster } from './certificates.ts';
 
 export interface Http2Asked {
@@ -60,15 +59,11 @@ export async function serveHttp2(handler: Http2Handler, options: SecureServerOpt
   server.on('connection', (socket: Socket) => {
     sockets.add(socket.on('error', () => undefined));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const host = await listen(server);
   const cut = () => sockets.forEach((socket) => socket.destroy());
-  onTestFinished(async () => {
-    cut();
-    await new Promise((done) => server.close(done));
-  });
+  onTestFinished(cut);
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `https://${host}`,
     cluster: trusting(made.ca),
     asked,
     sessions,
@@ -90,14 +85,7 @@ export async function freezable(api: Pick<Http2Api, 'url'>): Promise<{ url: stri
     for (const end of [near, far]) end.on('error', () => undefined);
     near.pipe(far).pipe(near);
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  onTestFinished(() => {
-    ends.forEach((end) => end.destroy());
-    proxy.close();
-  });
-  return {
-    url: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    freeze: () => ends.forEach((end) => end.unpipe().pause()),
-  };
+  const host = await listen(proxy);
+  onTestFinished(() => ends.forEach((end) => end.destroy()));
+  return { url: `https://${host}`, freeze: () => ends.forEach((end) => end.unpipe().pause()) };
 }

@@ -13,10 +13,8 @@ export type DeleteStep =
   | { next: 'done' }
   /** It provably was not executed: wait, and send it again. */
   | { next: 'again'; ms: number }
-  /** It may have been executed: GET the pod. If it was not, wait, and send it again. */
-  | { next: 'look'; ms: number }
-  /** The same GET, but without another try. */
-  | { next: 'last-look' }
+  /** It may have been executed: GET the pod. If it was not, wait, and send it again; without `ms` there is no other try. */
+  | { next: 'look'; ms?: number }
   | { next: 'give-up' };
 
 /** With `dryRun` nothing is ever executed, so a GET would not show the result. */
@@ -32,7 +30,7 @@ export function decideDelete(tried: Tried, failures: number, dryRun = false): De
       return failures < 24 ? { next: 'again', ms } : { next: 'give-up' };
     case 'unknown':
       // A server that fails this often never executes it; each time a GET has shown that it did not.
-      if (failures >= 8) return { next: dryRun ? 'give-up' : 'last-look' };
+      if (failures >= 8) return { next: dryRun ? 'give-up' : 'look' };
       return { next: dryRun ? 'again' : 'look', ms };
   }
 }

@@ -50,11 +50,11 @@ export async function* deletePod(
       // Reported, so that this try is not taken for the one that started the deletion.
       yield { kind: 'answered', at: cluster.env.now(), verb: verbOf(target), status, message: cluster.clean(message) };
     }
-    if (step.next === 'look' || step.next === 'last-look') {
+    if (step.next === 'look') {
       mayBeExecuted = true;
       if ((yield* wasExecuted(cluster, target, signal)) || signal.aborted) return;
     }
-    if (step.next === 'give-up' || step.next === 'last-look')
+    if (step.next === 'give-up' || step.ms === undefined)
       throw tried.kind === 'refused'
         ? refusedDelete(cluster, target, tried.refusal)
         : notReached(cluster, tried.kind === 'failed' ? tried.failure : undefined);

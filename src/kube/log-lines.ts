@@ -59,18 +59,14 @@ export async function readLogLines(
 
 /** Parses `2026-11-20T23:04:29.601234567Z text`; undefined without a timestamp: such a line is the kubelet's own. */
 export function readLogLine(bytes: Buffer): StampedLine | undefined {
-  const space = bytes.subarray(0, maxStampLength + 1).indexOf(0x20);
-  const end = space === -1 ? bytes.length : space;
-  const time = bytes.toString('latin1', 0, Math.min(end, maxStampLength));
-  if (!stamp.test(time)) return undefined;
-  return { time, text: bytes.toString('utf8', end + 1).replace(/\r$/, '') };
+  const [, time, text = ''] = stamped.exec(bytes.toString('utf8')) ?? [];
+  return time === undefined ? undefined : { time, text: text.replace(/\r$/, '') };
 }
+
+const stamped = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))(?: (.*))?$/s;
 
 /** Whether timestamp `a` is later than `b`, to the nanosecond. The kubelet writes both in UTC. */
 export const isLater = (a: string, b: string): boolean => padded(a) > padded(b);
-
-const maxStampLength = 40;
-const stamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /** Trailing zeros are not written, so the fraction has no fixed length: `…:05Z`, `…:05.1Z`. */
 function padded(time: string): string {

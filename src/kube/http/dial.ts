@@ -10,54 +10,48 @@ import { asFailure, closedBefore, socketHost, socketPort, timeoutError, withUsab
  * 40 ms away. The server chooses HTTP/2 or HTTP/1.1 (`alpnProtocol`, RFC 7301). Throws TransportFailure (never `sent`),
  * and PodexitError `auth.unusable` for an invalid key.
  */
-export function dial(
+export async function dial(
   base: URL,
   { tls, connectTimeoutMs: timeoutMs }: Pick<Exchange, 'tls' | 'connectTimeoutMs'>,
   signal: AbortSignal,
 ): Promise<{ socket: TLSSocket; http2: typeof http2 }> {
-  return new Promise((resolve, reject) => {
-    const plain = connect({ host: socketHost(base), port: socketPort(base) });
-    plain.setNoDelay(true);
-    let socket: Socket = plain;
-    const timer = setTimeout(() => socket.destroy(timeoutError('no connection', timeoutMs)), timeoutMs);
-    const stop = () => socket.destroy();
-    signal.addEventListener('abort', stop, { once: true });
-    const settled = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    };
-    const rejectWith = (error: Error) => {
-      settled();
-      reject(error);
-    };
-    const unsent = { sent: false, stale: false };
-    const rejectOnLoss = (connection: Socket) => {
-      // Never removed: until the first request there is no other listener.
-      connection.on('error', (error: NodeJS.ErrnoException) => rejectWith(asFailure(error, unsent)));
-      connection.once('close', () => rejectWith(asFailure(closedBefore('its TLS handshake was done'), unsent)));
-    };
-    rejectOnLoss(plain);
-    const secured = (secure: TLSSocket) => {
-      socket = secure;
-      rejectOnLoss(secure);
-      const loading = nextTurn().then(() => import('node:http2'));
-      secure.once('secureConnect', () => {
-        settled();
-        // Detects a peer that vanished silently, as the agent of HTTP/1.1 does.
-        secure.setKeepAlive(true, 15_000);
-        void loading.then((http2) => resolve({ socket: secure, http2 }), rejectWith);
-      });
-    };
-    secureOver(plain, base, tls).then(secured, (error: Error) => {
-      rejectWith(error);
-      plain.destroy();
-    });
-  });
+  const plain = connect({ host: socketHost(base), port: socketPort(base) }).setNoDelay(true);
+  let current: Socket = plain;
+  const timer = setTimeout(() => current.destroy(timeoutError('no connection', timeoutMs)), timeoutMs);
+  const stop = () => current.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  const securing = async () => {
+    const socket = await secureOver(plain, base, tls);
+    current = socket;
+    const loading = nextTurn().then(() => import('node:http2'));
+    await Promise.race([eventOf(socket, 'secureConnect'), untilLost(socket)]);
+    // Detects a peer that vanished silently, as the agent of HTTP/1.1 does.
+    socket.setKeepAlive(true, 15_000);
+    return { socket, http2: await loading };
+  };
+  try {
+    return await Promise.race([securing(), untilLost(plain)]);
+  } catch (error) {
+    plain.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
 }
+
+const eventOf = (socket: Socket, name: string): Promise<void> => new Promise((done) => socket.once(name, done));
+
+/** Never resolves. Its listener is never removed: until the first request there is no other. */
+const untilLost = (socket: Socket): Promise<never> =>
+  new Promise((_, reject) => {
+    const lost = (error: NodeJS.ErrnoException) => reject(asFailure(error, { sent: false, stale: false }));
+    socket.on('error', lost).once('close', () => lost(closedBefore('its TLS handshake was done')));
+  });
 
 /** Starts TLS once the connection is made. Loads the TLS modules while the connection's first packet is under way. */
 async function secureOver(plain: Socket, base: URL, options: TlsOptions): Promise<TLSSocket> {
-  const connected = new Promise((resolve) => plain.once('connect', resolve));
+  const connected = eventOf(plain, 'connect');
   await nextTurn();
   const { connect: secure, createSecureContext } = await import('node:tls');
   const secureContext = withUsable(() => createSecureContext(options));

@@ -47,12 +47,8 @@ function inNewerForm(object: Json): void {
 }
 
 const cases: Record<string, { server?: Partial<FaultyOptions>; change?: (object: Json) => void }> = {
-  'streaming lists refused': { server: { streamingLists: 'refuse', version: 'v1.28.15' } },
   'streaming lists ignored': { server: { streamingLists: 'ignore', version: 'v1.30.4' } },
-  'no observedGeneration': { change: withoutGeneration },
-  'no PodReadyToStartContainers': { change: withoutSandboxCondition },
-  'Events in the form of events.k8s.io': { change: inNewerForm },
-  'all of it at once': {
+  'streaming lists refused, no observedGeneration, no PodReadyToStartContainers and newer Events': {
     server: { streamingLists: 'refuse', version: 'v1.28.15' },
     change: (object) => {
       withoutGeneration(object);

@@ -25,7 +25,7 @@ function expectOrdered(pod: string, moments: ReturnType<typeof momentsIn>): void
 }
 
 it.each(allNames)('%s', async (name) => {
-  for (const { pod, rawObservations } of (await tracedPodsOf(name)).slice(0, 5)) {
+  for (const { pod, rawObservations } of (await tracedPodsOf(name)).slice(0, rounds(2, 5))) {
     const report = reportOf(traceOf(observationsOf(rawObservations)));
     const moments = report ? momentsIn(renderText(report)) : [];
     expectOrdered(pod, moments);
@@ -47,7 +47,7 @@ function signalsAndUpdates(text: string) {
 
 it('no update dates an exit before the signal that is printed above it, if it may be later', () => {
   let compared = 0;
-  for (let seed = 1; seed <= rounds(50, 1000); seed += 1) {
+  for (let seed = 1; seed <= rounds(20, 1000); seed += 1) {
     const { lines, report } = play(rawObservationsOfStory(randomStory(seed)), true);
     const { signals, exits } = signalsAndUpdates(lines);
     for (const { name, seconds } of exits.filter((one) => signals.has(one.name))) {
@@ -58,5 +58,5 @@ it('no update dates an exit before the signal that is printed above it, if it ma
       expect.soft(seconds, `seed ${seed}: ${name}`).toBeGreaterThanOrEqual(least);
     }
   }
-  expect(compared).toBeGreaterThan(5);
+  expect(compared).toBeGreaterThan(1);
 });

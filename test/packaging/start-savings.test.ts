@@ -8,10 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { dump } from 'js-yaml';
 import { afterAll, expect, it } from 'vitest';
-import { asOneScript } from '../../scripts/bundle.mjs';
 import { spreadOf } from '../../scripts/bench/spread.ts';
 import { bin, root } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
@@ -123,13 +121,4 @@ it('the code cache saves a tenth of the CPU time of a run or more', async () => 
   }
   // The least of each: a busy machine only adds to it.
   expect(spreadOf(cached).min / spreadOf(compiled).min).toBeLessThan(0.9);
-});
-
-it('short variable names make the program a quarter smaller', async () => {
-  const sizeWith = async (minifyIdentifiers: boolean): Promise<number> => {
-    const options = { ...asOneScript, minify: false, minifySyntax: true, minifyWhitespace: true, minifyIdentifiers };
-    const { outputFiles } = await build({ ...options, absWorkingDir: root, write: false, logLevel: 'error' });
-    return outputFiles[0]?.contents.length ?? NaN;
-  };
-  expect((await sizeWith(true)) / (await sizeWith(false))).toBeLessThan(0.75);
 });

@@ -64,7 +64,7 @@ function contradictions(report: Report, trace: Trace): string[] {
 }
 
 it('the cards of simulated exits contradict neither themselves nor the log', () => {
-  for (let seed = 1; seed <= rounds(60, 1000); seed += 1) {
+  for (let seed = 1; seed <= rounds(20, 1000); seed += 1) {
     const trace = traceOf(observationsOf(rawObservationsOfStory(randomStory(seed))));
     const report = reportOf(trace);
     if (!report) continue;
@@ -75,7 +75,7 @@ it('the cards of simulated exits contradict neither themselves nor the log', () 
 
 describe('the card contradicts neither itself nor the log', () => {
   it.each(allNames)('%s', async (name) => {
-    for (const { pod, rawObservations } of await tracedPodsOf(name)) {
+    for (const { pod, rawObservations } of (await tracedPodsOf(name)).slice(0, rounds(3, 40))) {
       const trace = traceOf(observationsOf(rawObservations));
       const report = reportOf(trace);
       expect(report, pod).toBeDefined();

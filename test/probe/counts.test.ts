@@ -7,76 +7,6 @@ import { expect, it } from 'vitest';
 import { closeAll, counting, listen, trackSockets } from './helpers/counting.ts';
 import { expectFailed, kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
 
-it('counts 503s, and reports their window', async () => {
-  const said = { 200: 0, 503: 0 };
-  let status: 200 | 503 = 200;
-  const server = await counting((_, answer) => {
-    said[status] += 1;
-    answer.writeHead(status).end();
-  });
-  let [from, to] = [0, 0];
-  const { result, trouble, nearMs } = await probing(server.url, { keepalive: true }, async () => {
-    await sleep(1500);
-    [status, from] = [503, Date.now()];
-    await sleep(600);
-    [status, to] = [200, Date.now()];
-    await sleep(400);
-  });
-  await server.close();
-  expect(trouble).toBeUndefined();
-  expect({ sent: result.sent, ok: result.succeeded }).toEqual({ sent: said[200] + said[503], ok: said[200] });
-  expect(kindsOf(result)).toEqual({ 'http 503': said[503] });
-  expect(result.windows).toHaveLength(1);
-  expect(Math.abs((result.windows[0]?.start ?? 0) - from)).toBeLessThan(nearMs);
-  expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
-  expect(result.new.failed + (result.kept?.failed ?? 0)).toBe(said[503]);
-});
-
-it('counts refused connections while the port is closed, each once', async () => {
-  const server = await counting((_, answer) => answer.end());
-  let answered = 0;
-  server.server.on('request', () => (answered += 1));
-  let [from, to] = [0, 0];
-  const { result, nearMs } = await probing(server.url, {}, async () => {
-    await sleep(500);
-    await server.close();
-    from = Date.now();
-    await sleep(500);
-    await listen(server.server, server.port);
-    to = Date.now();
-    await sleep(300);
-  });
-  await server.close();
-  expect(result.succeeded).toBe(answered);
-  expect(kindsOf(result)['refused']).toBeGreaterThan(15);
-  expect(result.windows).toHaveLength(1);
-  expect(Math.abs((result.windows[0]?.start ?? 0) - from)).toBeLessThan(nearMs);
-  expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
-});
-
-it('counts resets in the middle of an answer', async () => {
-  let [resets, isResetting] = [0, false];
-  const server = await counting((_, answer) => {
-    if (!isResetting) return void answer.end('well');
-    resets += 1;
-    answer.writeHead(200, { 'content-length': 100 }).write('half of');
-    setTimeout(() => answer.socket?.resetAndDestroy(), 5);
-  });
-  let [from, to] = [0, 0];
-  const { result, nearMs } = await probing(server.url, {}, async () => {
-    await sleep(300);
-    [isResetting, from] = [true, Date.now()];
-    await sleep(300);
-    [isResetting, to] = [false, Date.now()];
-    await sleep(200);
-  });
-  await server.close();
-  expectFailed(result, resets);
-  expect(Object.keys(kindsOf(result))).toEqual(['reset']);
-  expect(Math.abs((result.windows[0]?.start ?? 0) - from)).toBeLessThan(nearMs);
-  expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
-});
-
 it('counts unanswered requests as timeouts, dated by their sending', async () => {
   let [unanswered, isSilent] = [0, false];
   const server = await counting((_, answer) => void (isSilent ? (unanswered += 1) : answer.end()));
@@ -146,14 +76,6 @@ it('does not count a kept connection that was closed while idle as a failure', a
   await server.close();
   expect(result.failed).toBe(0);
   expect(result.kept?.sent).toBeGreaterThan(2);
-});
-
-it('counts a request as one on a new connection if the server keeps none open', async () => {
-  const server = await counting((_, answer) => answer.writeHead(200, { connection: 'close' }).end());
-  const { result } = await probing(server.url, { keepalive: true }, () => sleep(600));
-  await server.close();
-  expect(result).toMatchObject({ new: { sent: result.sent, failed: 0 }, kept: { sent: 0, failed: 0 } });
-  expect(result.sent).toBeGreaterThan(10);
 });
 
 it('reads that a server closed the kept connection before it sends on it, even after a busy moment', async () => {

@@ -22,11 +22,8 @@ const failure = (message: string, code = 503) => ({
 });
 
 it.each([
-  ['service/checkout', '/api/v1/namespaces/shop/services/checkout/proxy/'],
-  ['service/checkout:8080/healthz?deep=1', '/api/v1/namespaces/shop/services/checkout:8080/proxy/healthz?deep=1'],
   ['service/https:checkout:web', '/api/v1/namespaces/shop/services/https:checkout:web/proxy/'],
   ['pod', '/api/v1/namespaces/shop/pods/checkout-1/proxy/'],
-  ['pod:8080/ready', '/api/v1/namespaces/shop/pods/checkout-1:8080/proxy/ready'],
 ])('requests %s at the path of its proxy', async (target, path) => {
   const asked = new Set<string>();
   const ask: ProxyRequest = (request) => {

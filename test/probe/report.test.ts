@@ -94,7 +94,7 @@ it('has bounded memory if a target fails for hours', () => {
   expect(slices.flatMap(({ value }) => value.failures).length).toBeLessThan(1300);
 });
 
-it.each([0.05, 1, 17, 250, 999, 59_000])('measures a quantile of %d ms to within 2.5 percent', (ms) => {
+it.each([0.05, 17, 59_000])('measures a quantile of %d ms to within 2.5 percent', (ms) => {
   const found = quantile(new Map([[bucketOf(ms), 3]]), 0.5) ?? 0;
   expect(Math.abs(found / ms - 1)).toBeLessThan(0.026);
 });

@@ -1,6 +1,7 @@
 /** The schedule keeps its rate, never exceeds it, and does not catch up after a standstill. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { noKeptConnection } from '../../src/probe/client.ts';
 import { startSchedule } from '../../src/probe/schedule.ts';
 import { createSender } from '../../src/probe/sender.ts';
 import { startProbes } from '../../src/probe/start.ts';
@@ -13,7 +14,7 @@ import { defaults, probing } from './helpers/probing.ts';
 /** On a busy machine the error is larger in a few seconds than in a minute. */
 const [seconds, off] = isSweep ? [60, 0.01] : [3, 0.1];
 
-it.each([20, 500])('sends %i requests a second, and never more up to any moment', async (ratePerSecond) => {
+it.concurrent.each([20, 500])('sends %i requests a second, and never more up to any moment', async (ratePerSecond) => {
   const start = performance.now();
   let sent = 0;
   let isAhead = false;
@@ -96,18 +97,8 @@ it('sends nothing, and keeps no process alive, if it was stopped before it start
 it('lets at most 2,000 requests wait, and counts what it does not send', () => {
   const tally = createTally(0, false, 0);
   const sender = createSender({
-    client: {
-      send: () => () => undefined,
-      isKeptFree: false,
-      lastKept: 'new',
-      resent: 0,
-      forgetKept: () => undefined,
-      close: () => undefined,
-    },
-    timeoutMs: 60_000,
-    hasKept: false,
-    now: Date.now,
-    tally,
+    client: { ...noKeptConnection, send: () => () => undefined },
+    ...{ timeoutMs: 60_000, hasKept: false, now: Date.now, tally },
     standstill: () => undefined,
     onSettled: () => undefined,
   });

@@ -83,7 +83,7 @@ function hostAndPort(text: string, scheme: RegExp): { host: string; port: number
 }
 
 const proxyForm =
-  /^(service|services|svc|pod)(?:\/(?:(https?):)?([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?))?(?::([a-z0-9-]{1,15}))?(\/.*)?$/i;
+  /^(service|services|svc)(?:\/(?:(https?):)?([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?))?(?::([a-z0-9-]{1,15}))?(\/.*)?$/i;
 
 /** `service/NAME[:PORT][/path]`, `service/https:NAME:PORT`, `pod[:PORT][/path]`. */
 function proxyTarget(text: string): ProxyTarget | undefined {

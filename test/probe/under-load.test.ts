@@ -24,18 +24,22 @@ it('counts the same as the server, with another busy thread and standstills in e
   };
   const { port } = await setMode('ok');
   const began: Record<string, number> = {};
-  const { result, trouble, nearMs } = await probing(`http://127.0.0.1:${port}/`, { keepalive: true }, async () => {
-    await sleep(1100);
-    // Windows more than a second apart are separate.
-    for (const mode of ['503', 'reset', 'closed', 'silent']) {
-      began[mode] = (await setMode(mode)).at;
-      await sleep(150);
-      standStill(400);
-      await sleep(150);
-      await setMode('ok');
+  const { result, trouble, nearMs } = await probing(
+    `http://127.0.0.1:${port}/`,
+    { keepalive: true, timeoutMs: 1000 },
+    async () => {
       await sleep(1100);
-    }
-  });
+      // Windows more than a second apart are separate.
+      for (const mode of ['503', 'reset', 'closed', 'silent']) {
+        began[mode] = (await setMode(mode)).at;
+        await sleep(150);
+        standStill(400);
+        await sleep(150);
+        await setMode('ok');
+        await sleep(1100);
+      }
+    },
+  );
   const seen = (await setMode('end')) as unknown as Record<string, { count: number; first: number }>;
   await busy.terminate();
   expect(trouble).toBeUndefined();

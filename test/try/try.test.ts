@@ -20,7 +20,7 @@ const tryWeb = ({ flags }: TryCluster, words: readonly string[], pretending: Pre
   runMain(['try', 'deployment/web', ...words, ...flags], { random: Math.random, ...pretending });
 
 describe.concurrent('an application that exits at once, behind a Service that drops it late', () => {
-  it('loses fewer requests with a preStop sleep, and the card says so', { timeout: 120_000 }, () =>
+  it('loses fewer requests with a preStop sleep, and the card says so', () =>
     withCluster(webApp(), { endpointLagMs: 500 }, async (cluster) => {
       const before = cluster.versions();
       const words = ['--patch', patch, '--yes', '--runs', '2', '--fail-on', 'worse', '-o', 'json'];
@@ -41,22 +41,20 @@ describe.concurrent('an application that exits at once, behind a Service that dr
       expect(report.summary).toMatch(/^the patch helps: requests lost in an exit: \S+ → 0/);
       expect(cluster.left()).toEqual([]);
       expect(cluster.versions()).toEqual(before);
-    }),
-  );
+    }));
 
-  it('makes a pipeline fail where the patched copy loses requests', { timeout: 120_000 }, () =>
+  it('makes a pipeline fail where the patched copy loses requests', () =>
     withCluster(webApp(), { endpointLagMs: 1500 }, async (cluster) => {
       const { code, stdout } = await tryWeb(cluster, ['--patch', patch, '--yes', '--runs', '1', '--fail-on', 'lost']);
       expect(code).toBe(5);
       expect(stdout).toMatch(/requests lost +\d+ of \d+ +\d+ of \d+/);
       expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^(the patch|no gain shown)/);
       expect(cluster.left()).toEqual([]);
-    }),
-  );
+    }));
 });
 
 describe.concurrent('the copies are removed', () => {
-  it('at a signal, and the command says which', { timeout: 60_000 }, () =>
+  it('at a signal, and the command says which', () =>
     withCluster(webApp(), {}, async (cluster) => {
       const listeners = new Set<(signal: 'SIGTERM') => void>();
       const leave = (): void => listeners.forEach((listener) => listener('SIGTERM'));
@@ -67,29 +65,26 @@ describe.concurrent('the copies are removed', () => {
       expect(printed.code).toBe(143);
       expect(printed.stderr).toContain('SIGTERM: removing the copies');
       expect(cluster.left()).toEqual([]);
-    }),
-  );
+    }));
 
-  it('if a copy does not become ready in time, and the reason is named', { timeout: 60_000 }, () =>
+  it('if a copy does not become ready in time, and the reason is named', () =>
     withCluster(webApp(), { readyMs: Infinity }, async (cluster) => {
       const { code, stderr } = await tryWeb(cluster, ['--patch', patch, '--yes', '--timeout', '1s']);
       expect(code).toBe(1);
       expect(stderr).toContain('0 of 2 pods of podexit-try-');
       expect(stderr).toContain('are ready after 1s');
       expect(cluster.left()).toEqual([]);
-    }),
-  );
+    }));
 
-  it('if the server refuses one of their objects', { timeout: 60_000 }, () =>
+  it('if the server refuses one of their objects', () =>
     withCluster(webApp(), { around: refusing('POST', 'services') }, async (cluster) => {
       const { code, stderr } = await tryWeb(cluster, ['--patch', patch, '--yes']);
       expect(code).toBe(1);
       expect(stderr).toContain('could not be created (403: denied by policy)');
       expect(cluster.left()).toEqual([]);
-    }),
-  );
+    }));
 
-  it('even if the server cannot be reached for a while', { timeout: 60_000 }, () => {
+  it('even if the server cannot be reached for a while', () => {
     let brokenUntil = 0;
     const around = ({ request, cut }: Parameters<ReturnType<typeof refusing>>[0]): boolean => {
       if (request.method === 'DELETE' && brokenUntil === 0) brokenUntil = Date.now() + 2000;
@@ -121,7 +116,7 @@ describe.concurrent('what a killed run left', () => {
   };
   const objects = [...webApp(), ['configmaps', owner], ['deployments', orphan]] as ReturnType<typeof webApp>;
 
-  it('is removed with --cleanup', { timeout: 60_000 }, () =>
+  it('is removed with --cleanup', () =>
     withCluster(webApp(), {}, async ({ flags, left, versions }) => {
       const before = versions();
       const words = [bin, 'try', 'deployment/web', '--patch', patch, '--yes', ...flags];
@@ -136,8 +131,7 @@ describe.concurrent('what a killed run left', () => {
       expect(code, stderr).toBe(0);
       expect(left()).toEqual([]);
       expect(versions()).toEqual(before);
-    }),
-  );
+    }));
 
   it('is named at the next start, and stays', () =>
     withCluster(objects, {}, async (cluster) => {

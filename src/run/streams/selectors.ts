@@ -15,7 +15,7 @@ export function matches(
 }
 
 /** By operator name, as in the selector of an object. */
-export const operators: Record<string, (value: string | undefined, values: string[]) => boolean> = {
+const operators: Record<string, (value: string | undefined, values: string[]) => boolean> = {
   In: (value, values) => value !== undefined && values.includes(value),
   NotIn: (value, values) => value === undefined || !values.includes(value),
   Exists: (value) => value !== undefined,

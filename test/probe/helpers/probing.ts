@@ -9,6 +9,7 @@ import { emptyTrace } from '../../../src/model/trace.ts';
 import { observe } from '../../../src/model/observe.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { ProbeObservation } from '../../../src/model/probe-observation.ts';
+import { sumOf } from '../../../src/model/probe-numbers.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import type { ProxiedPod, ProxyRequest } from '../../../src/probe/proxied.ts';
 import type { ProbeSettings } from '../../../src/probe/target.ts';
@@ -31,8 +32,17 @@ export interface ProbingOptions extends Partial<Omit<ProbeSettings, 'target'>> {
   moments?: ProbeMoments;
 }
 
-/** Probes `target` until `work` is done. */
-export async function probing(target: string, options: ProbingOptions, work: () => Promise<unknown>): Promise<Probed> {
+/** Waits until this is so: a busy machine may take a while. */
+export async function eventually(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(10);
+}
+
+/** Probes `target` until `work` is done; `sent` waits until so many requests were sent and settled. */
+export async function probing(
+  target: string,
+  options: ProbingOptions,
+  work: (sent: (count: number) => Promise<void>) => Promise<unknown>,
+): Promise<Probed> {
   const {
     ask = () => Promise.reject(new Error('no API server')),
     pod,
@@ -51,7 +61,9 @@ export async function probing(target: string, options: ProbingOptions, work: () 
   );
   let trouble: Error | undefined;
   probes.ready.catch((error: Error) => (trouble = error));
-  await work();
+  const sent = (): number =>
+    sumOf(delivered.flatMap((one) => (one.kind === 'probe-counts' ? [one.new, one.kept] : []))).sent;
+  await work((count) => eventually(() => sent() >= count));
   await probes.stop();
   await sleep(0);
   delays.disable();
@@ -63,7 +75,8 @@ export async function probing(target: string, options: ProbingOptions, work: () 
 
 export const defaults: Omit<ProbeSettings, 'target'> = {
   ratePerSecond: 40,
-  timeoutMs: 300,
+  // Client and server share a process, which may be slow.
+  timeoutMs: 20_000,
   method: 'GET',
   headers: {},
   expect: [{ from: 200, to: 399 }],

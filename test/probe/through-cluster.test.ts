@@ -27,7 +27,7 @@ const signalledAt = (server: Loopback): number => Date.parse(server.truth()[0]?.
 
 it('dates the end of serving with the pod proxy, and reports no loss with the Service proxy', async () => {
   let closedAt = 0;
-  const { stdout, server } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
+  const { stdout } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
     const words = [
       '--probe',
       'service/checkout:80/pay',
@@ -45,7 +45,7 @@ it('dates the end of serving with the pod proxy, and reports no loss with the Se
     }, 5);
     const ran = await podexit([server.pod, ...flags, ...words, '-o', 'json']);
     clearInterval(timer);
-    return { ...ran, server };
+    return ran;
   });
   const { containers, traffic, verdict } = JSON.parse(stdout) as ExitReport;
   const [viaService, viaPod] = traffic?.probes ?? [];

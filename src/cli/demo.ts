@@ -58,7 +58,7 @@ export async function runDemo(
     const trace = ({ server, words, yes, probe }: DemoCluster, own: readonly string[], to: Ports): Promise<number> => {
       const file = join(folder, `kubeconfig-${new URL(server.url).port}`);
       writeKubeconfig(file, server.kubeconfig());
-      return main([...words, ...probe, ...own, ...yes, '--kubeconfig', file], to);
+      return main([...words, ...probe, ...own, ...yes, '--kubeconfig', file], { ...to, isDemo: true });
     };
     const playSilently = (one: DemoCluster) => trace(one, [`--report=${files.before}`], quiet);
     // Without its report nothing is compared, and the user's own run is shown all the same.

@@ -16,10 +16,12 @@ export interface LookOptions extends StyleFlags {
   verbose?: boolean;
   /** Connection flags for suggested commands, each with a leading space (kube/connect-options.ts). */
   flags?: string;
+  /** The cluster ends with the command: none is suggested that looks for the pod later. */
+  isDemo?: boolean | undefined;
 }
 
 /** The same on a given output. */
-export interface ViewOptions extends Pick<LookOptions, 'timestamps' | 'verbose' | 'flags'> {
+export interface ViewOptions extends Pick<LookOptions, 'timestamps' | 'verbose' | 'flags' | 'isDemo'> {
   readonly logs?: boolean;
   readonly pen: Pen;
   /** Gets escape sequences too. */

@@ -12,6 +12,8 @@ export interface Ports extends OutputPorts {
   onSignal(listener: (signal: Interrupted['signal']) => void): () => void;
   /** Exits at once: for the second Ctrl-C. */
   leave(code: number): void;
+  /** The cluster ends with the command. */
+  readonly isDemo?: boolean;
 }
 
 /** Prints one sentence on stderr. */

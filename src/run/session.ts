@@ -30,7 +30,7 @@ export async function inSession<T extends SessionOptions>(
   if (record !== undefined || reports.length > 0)
     await (await import('../output/report-files.ts')).assertOutputs({ record, reports });
   // Suggested commands reach the same cluster.
-  const look = { ...options.look, flags: connectionFlagsOf(options.connection) };
+  const look = { ...options.look, flags: connectionFlagsOf(options.connection), isDemo: ports.isDemo };
   return withCluster(options.connection, ports, options.verbosity, (cluster) => {
     const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
     return work({ cluster, deadline, ports }, { ...options, look }).finally(deadline.cancel);

@@ -41,8 +41,9 @@ describe.concurrent('demo', () => {
     const ran = await runMain(['demo', 'sigkill-after-grace'], { onSignal: pressOnce(msAfter(1500)) });
     expect(ran.code).toBe(130);
     expect(ran.stderr).toMatch(
-      /SIGINT: [\s\S]*The cluster of this demo has ended as well: there is no pod to look for\.\n$/,
+      /SIGINT: pod "\S+" is still terminating\n[\s\S]*The cluster of this demo has ended as well: there is no pod to look for\.\n$/,
     );
+    expect(ran.stdout).not.toMatch(/^ +next /m);
   });
 
   it('suggests after each scenario only commands that run: only the format is refused', async () => {

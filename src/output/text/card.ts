@@ -23,6 +23,8 @@ export interface CardOptions {
   readonly columns: number;
   /** Connection flags to append to suggested commands, each with a blank before it. */
   readonly flags?: string | undefined;
+  /** Nothing can be done about the pod later. */
+  readonly isDemo?: boolean | undefined;
   /** Print all rows of the card, and above it evidence, phases, assumptions and gaps. */
   readonly verbose?: boolean | undefined;
   /** Only the rows: the answer and the pod are said elsewhere. */
@@ -114,7 +116,7 @@ const rowOf = (label: string, rank: number, sentence: string, head?: Piece, comm
   command: command && forTerminal(command, 4000),
 });
 
-function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOptions): RankedRow[] {
+function answerRows(report: Report, { pen, flags = '', verbose = false, isDemo = false }: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = iconOf(report).symbol === 'good';
   const traffic = trafficSign(pen, answer.traffic.grade, report.timeline.probes.length > 0);
@@ -127,7 +129,7 @@ function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOp
     ...accuracy.map((finding) => findingRow('accuracy', finding, pen, 6)),
     ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [rowOf('why', isGood ? 5 : 2, answer.why)]),
-    ...nextRows(report, flags),
+    ...(isDemo ? [] : nextRows(report, flags)),
     ...answer.advice.map((text) => rowOf('fix', isGood ? 4 : 3, text)),
     ...answer.fix.map((fix) => {
       const text = `${answer.advice.length > 0 ? 'and ' : ''}${fix.reason}`;

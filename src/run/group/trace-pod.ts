@@ -5,7 +5,7 @@ import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
 import { type Stage } from '../../output/view.ts';
 import { openStage } from '../../output/stage.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
-import { fateOf, leftBy, unlessInterrupted } from '../ending/leaving.ts';
+import { briefFate, fateOf, leftBy, unlessInterrupted } from '../ending/leaving.ts';
 import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import { newestOf, type Step } from '../run.ts';
@@ -58,8 +58,11 @@ async function traceToReport(session: Session, subject: TracedPod, options: Trac
       onSignal(signal, live) {
         const trace = firstTrace(traces);
         const name = group.isOne ? group.named?.[0]?.name : trace?.pod?.value.metadata.name;
-        if (name !== undefined && signal !== 'SIGPIPE')
-          warn(`${signal}: ${fateOf(live.progressOf(trace), { ...cluster, name })}`);
+        if (name === undefined || signal === 'SIGPIPE') return;
+        const progress = live.progressOf(trace);
+        warn(
+          `${signal}: ${look.isDemo ? briefFate(progress, `pod "${name}"`) : fateOf(progress, { ...cluster, name })}`,
+        );
       },
       async end({ isRecorded, interruptedBy }) {
         const trace = firstTrace(traces);

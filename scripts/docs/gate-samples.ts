@@ -23,7 +23,7 @@ export async function gateDocs(page: string): Promise<string> {
 
 async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {
   const path = fileURLToPath(new URL(`../../test/recordings/${recording}.ndjson`, import.meta.url));
-  const { rawObservations } = await openReplay(path, () => {});
+  const { source: rawObservations } = await openReplay(path, () => {});
   const trace = await run({ traces: tracesOfLog(), source: rawObservations, logText: false });
   const [gate] = reportOf(trace, { gates: [spec], warnOnly: false })?.verdict.gates ?? [];
   return `${gate?.passed ? '✔' : '✖'} ${gate?.name} ${gate?.limit}: ${gate?.message}`;

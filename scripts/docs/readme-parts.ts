@@ -16,7 +16,7 @@ import { terminalSvg } from './terminal-svg.ts';
 /** docs/terminal.svg: the recording of an application that ignores SIGTERM, as a terminal of 80 columns shows it. */
 export async function renderPicture(): Promise<string> {
   const recording = fileURLToPath(new URL('../../test/recordings/sigkill-after-grace.ndjson', import.meta.url));
-  const { rawObservations } = await openReplay(recording, () => {});
+  const { source: rawObservations } = await openReplay(recording, () => {});
   let trace = emptyTrace;
   let seq = 0;
   for await (const rawObservation of rawObservations)

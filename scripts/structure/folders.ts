@@ -13,20 +13,20 @@ export interface FolderLimits {
 
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2764, mostFiles: 23, longestChain: 9 },
-  run: { targetLines: 5000, mostLines: 5077, mostFiles: 44, longestChain: 9 },
+  run: { targetLines: 5000, mostLines: 5075, mostFiles: 44, longestChain: 9 },
   kube: { targetLines: 4680, mostLines: 4470, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3264, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1099, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4348, mostFiles: 28, longestChain: 6 },
   verdict: { targetLines: 2900, mostLines: 3370, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5194, mostFiles: 45, longestChain: 9 },
+  output: { targetLines: 4550, mostLines: 5198, mostFiles: 45, longestChain: 9 },
   recording: { targetLines: 340, mostLines: 327, mostFiles: 3, longestChain: 2 },
   export: { targetLines: 250, mostLines: 236, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1453, mostFiles: 16, longestChain: 5 },
   advice: { targetLines: 4500, mostLines: 6164, mostFiles: 48, longestChain: 9 },
   watch: { targetLines: 1500, mostLines: 1521, mostFiles: 13, longestChain: 4 },
   try: { targetLines: 750, mostLines: 1351, mostFiles: 8, longestChain: 4 },
-  demo: { targetLines: 2460, mostLines: 2584, mostFiles: 21, longestChain: 5 },
+  demo: { targetLines: 2460, mostLines: 2583, mostFiles: 21, longestChain: 5 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

@@ -18,8 +18,6 @@ import type { Scenario } from './scenario.ts';
 export interface ClusterOptions {
   scenario: Scenario;
   clock: DemoClock;
-  /** How often a watch that allows bookmarks gets one. Default: every minute, like a real server. */
-  bookmarkMs?: number;
   /** If no DELETE begins the pod's end: how long after the first watch of pods it begins. Default: as recorded. */
   attachDelayMs?: number;
   /** The first revision; by default the recorded one. */
@@ -33,7 +31,6 @@ const maxKeptChanges = 20_000;
 export class Playback {
   readonly scenario: PreparedScenario;
   readonly clock: DemoClock;
-  readonly bookmarkMs: number;
   readonly log: ChangeLog;
   readonly player: Player;
   /** The last revision that readers see; a server that lags behind hides newer ones. */
@@ -51,9 +48,8 @@ export class Playback {
   readonly #changes = new EventEmitter().setMaxListeners(0);
   readonly #sleeps = new Set<() => void>();
 
-  constructor({ scenario, clock, bookmarkMs = 60_000, attachDelayMs = 1200, firstRevision }: ClusterOptions) {
+  constructor({ scenario, clock, attachDelayMs = 1200, firstRevision }: ClusterOptions) {
     this.clock = clock;
-    this.bookmarkMs = bookmarkMs;
     this.scenario = prepareScenario(scenario);
     this.player = new Player(this.scenario, clock, attachDelayMs, (step) => this.#play(step));
     this.#mover = createMover(this.scenario, this.player.moments);

@@ -33,14 +33,13 @@ interface ReplayOptions extends FinishOptions {
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
   assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
-  const replay = await openReplay(options.file, warnOn(ports), options.pod);
-  const { rawObservations: source, logText, traces, target } = replay;
-  const shown = { ...options, look: { ...options.look, logs: options.look.logs && logText } };
-  if (target !== undefined) return replaySeveral({ source, logText, traces }, target, shown, ports);
+  const { file, pod } = options;
+  const { target, ...recorded } = await openReplay(file, warnOn(ports), pod);
+  const shown = { ...options, look: { ...options.look, logs: options.look.logs && recorded.logText } };
+  if (target !== undefined) return replaySeveral(recorded, target, shown, ports);
   const stage = await openStage(shown.format, shown.look, ports);
   try {
-    const trace = await run({ source, logText, traces, audience: stage });
-    const { pod, file } = options;
+    const trace = await run({ ...recorded, audience: stage });
     if (pod !== undefined && trace.pod?.value.metadata.name !== pod)
       throw new PodexitError(
         'recording.no-pod',
@@ -71,8 +70,7 @@ async function replaySeveral(source: RunOptions, target: string, shown: ReplayOp
 
 /** One report for each pod that terminates, in the order in which they ended. Throws what `openReplay` throws. */
 export async function reportsInRecording(file: string): Promise<Report[]> {
-  const { rawObservations: source, logText, traces } = await openReplay(file, () => {});
-  return reportsFrom({ source, logText, traces });
+  return reportsFrom(await openReplay(file, () => {}));
 }
 
 /** The report of a log about one pod; undefined if the log does not hold the pod. */
@@ -81,10 +79,10 @@ export async function reportOfLog(source: Iterable<RawObservation>): Promise<Rep
   return report;
 }
 
-async function reportsFrom(log: Pick<RunOptions, 'source' | 'logText' | 'traces'>): Promise<Report[]> {
+async function reportsFrom({ source, logText, traces }: RunOptions): Promise<Report[]> {
   const reports: Report[] = [];
-  const taken = createTraceReports(log.traces, reportOf, (report) => void reports.push(report));
-  await run({ ...log, audience: { ended: taken.ended } });
+  const taken = createTraceReports(traces, reportOf, (report) => void reports.push(report));
+  await run({ source, logText, traces, audience: { ended: taken.ended } });
   taken.takeRest();
   return reports;
 }
@@ -113,7 +111,7 @@ export async function openReplay(file: string, warn: (message: string) => void, 
     yield* rest;
   }
   const target = pod === undefined && head?.kind === 'began' && !head.next ? head.target : undefined;
-  return { rawObservations: all(), logText: header.logText, traces, target };
+  return { source: all(), logText: header.logText, traces, target };
 }
 
 /** Throws `recording.broken` at a line that is no observation, or that is 10 s earlier than those before it. */

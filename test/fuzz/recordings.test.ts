@@ -27,7 +27,7 @@ it(
       const file = join(folder, 'case.ndjson');
       writeFileSync(file, broken(seeded(seed * 6151), pick(seeded(seed), files)));
       try {
-        const { rawObservations } = await openReplay(file, () => {});
+        const { source: rawObservations } = await openReplay(file, () => {});
         if (reportOf(await run({ traces: tracesOfLog(), source: rawObservations, logText: true }))) ends.reports += 1;
       } catch (error) {
         if (!(error instanceof PodexitError)) throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
@@ -45,8 +45,8 @@ it(
 it('replays a recording with Windows line ends and a byte order mark', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-fuzz-')), 'case.ndjson');
   writeFileSync(file, `\ufeff${recordingText('graceful-exit').replaceAll('\n', '\r\n')}`);
-  const { rawObservations } = await openReplay(file, () => {});
-  expect(rawObservations).toEqual((await openReplay(recordingFile('graceful-exit'), () => {})).rawObservations);
+  const { source: rawObservations } = await openReplay(file, () => {});
+  expect(rawObservations).toEqual((await openReplay(recordingFile('graceful-exit'), () => {})).source);
 });
 
 /** With fewer fields than the recordings of the tests: a run records only what it may use. */

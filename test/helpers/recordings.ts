@@ -50,7 +50,7 @@ export const truthsOf = (name: string): Truth[] =>
 export const rawObservationsOf = (name: string): Promise<RawObservation[]> => rawObservationsIn(recordingFile(name));
 
 export async function rawObservationsIn(file: string): Promise<RawObservation[]> {
-  const { rawObservations } = await openReplay(file, (message) => {
+  const { source: rawObservations } = await openReplay(file, (message) => {
     throw new Error(message);
   });
   const all: RawObservation[] = [];

@@ -55,7 +55,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
       record: recorder.write,
     });
     recorder.close();
-    const { rawObservations } = await openReplay(file, (message) => expect.fail(message));
+    const { source: rawObservations } = await openReplay(file, (message) => expect.fail(message));
     const replayed = await run({ traces: tracesOfLog(), source: rawObservations, logText: false });
     expect(JSON.stringify(mustReport(replayed))).toBe(JSON.stringify(mustReport(live)));
   });

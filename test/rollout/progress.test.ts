@@ -8,7 +8,7 @@ const stuck = { metadata: { uid: 'u1', deletionTimestamp: '2031-01-01T00:00:00Z'
 const env = testEnv({ speed: 20 });
 
 /** The progress of a target whose owners are known. */
-function begun(say?: (sentence: string) => void) {
+function begun(say = (_sentence: string): void => {}) {
   const progress = createProgress(() => 0, say);
   progress.ownersKnown();
   return progress;
@@ -59,7 +59,10 @@ it('is over after a pod whose termination was not observed', async () => {
 });
 
 it('is not over until the owners are known', async () => {
-  const progress = createProgress(() => 0);
+  const progress = createProgress(
+    () => 0,
+    () => {},
+  );
   progress.seen('u1', stuck);
   progress.seen('u1', undefined);
   expect(await isOver(progress)).toBe(false);

@@ -109,8 +109,11 @@ export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void 
   cluster.player.watched(kind.plural);
 }
 
+/** As often as a real server sends one. */
+const bookmarkMs = 60_000;
+
 /** A real server ends a watch without timeoutSeconds after 30 to 60 minutes. Without `sendBookmark`, the client wants none. */
-function endInTime({ clock, bookmarkMs }: Playback, stream: Stream, sendBookmark?: () => void): void {
+function endInTime({ clock }: Playback, stream: Stream, sendBookmark?: () => void): void {
   const lastsMs = (numberIn(stream.exchange.request.query, 'timeoutSeconds') || 1800) * 1000;
   stream.onClose(clock.setTimeout(() => stream.end(), lastsMs));
   if (!sendBookmark) return;

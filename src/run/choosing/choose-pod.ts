@@ -9,7 +9,8 @@ import { refusedPods } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { readGroup } from './read-group.ts';
 import { ask, canAsk, readInTime, type Session } from '../session.ts';
-import type { FoundPod, GroupListener, TracedPod } from '../group/group.ts';
+import type { FoundPod, GroupListener } from '../group/group.ts';
+import type { TracedPod } from '../group/run-live.ts';
 import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
 import { warnOn } from '../ports.ts';
@@ -148,7 +149,7 @@ export async function nextPod(session: Session, options: SeveralOptions): Promis
     listener,
     // A pod that was removed at once is terminating in the log, and is not the next pod.
     wants: ({ metadata }) => metadata.uid === uid,
-    finishOn: [over.signal, deadline.signal, limit.signal],
+    finishOn: AbortSignal.any([over.signal, deadline.signal, limit.signal]),
     notStarted: () =>
       new PodexitError(
         'attach.not-started',

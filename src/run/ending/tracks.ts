@@ -33,9 +33,8 @@ export function createTracks(run: Run) {
     tracks.set(key, one);
     return one;
   };
-  const openTraces = (): number => [...tracks.values()].filter(({ isOver }) => !isOver).length;
   const endIfDone = (): void => {
-    if (!isFinishing || group.isOne || openTraces() > 0) return;
+    if (!isFinishing || group.isOne || [...tracks.values()].some(({ isOver }) => !isOver)) return;
     if (run.probing) finishProbing(run, run.probing, endIfDone);
     else run.end();
   };
@@ -83,7 +82,6 @@ export function createTracks(run: Run) {
     },
     traceOf: (key: string): Trace | undefined => tracks.get(group.isOne ? onePod : key)?.trace,
     traces: (): Trace[] => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
-    openTraces,
     /** Checks for each trace whether it has ended; in an endless run after what a stream missed has come. */
     checkAll: (): void => void (group.isEndless ? clock.setTimeout(checkAll, sharedStreamDelayMs) : checkAll()),
     /** Starts no further trace: the run ends when the open ones have ended. */

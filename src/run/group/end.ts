@@ -1,6 +1,5 @@
 /** What a run over several pods could not complete. */
 import { forTerminal } from '../../output/safe-text.ts';
-import type { PodexitError } from '../../errors.ts';
 import { exitCodes } from '../../verdict/exit-code.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
 import type { Session } from '../session.ts';
@@ -8,44 +7,52 @@ import { createObstacles, type Obstacles } from '../progress/obstacles.ts';
 import type { SeveralView } from '../../output/several.ts';
 import { createProgress, ownersText, quietMs, type RolloutEnd } from '../progress/progress.ts';
 import type { Group } from './group.ts';
+import { createResults } from './output.ts';
 import type { TraceOptions } from '../options.ts';
 import { warnOn } from '../ports.ts';
+import { tracesOfLog } from '../traces/traces-of-log.ts';
 
 export type SeveralOptions = Exclude<TraceOptions, { pods: 'one' }>;
 
 export type Rollout = ReturnType<typeof createRollout>;
 
-/** What the parts of a run over several pods share, besides their traces. `running`: the number of open traces. */
+/** What the parts of a run over several pods share. */
 export function createRollout(
   session: Session,
   options: SeveralOptions,
   output: SeveralView,
-  { group, isStarted, running }: { group: Group; isStarted: boolean; running: () => number },
+  { group, isStarted }: { group: Group; isStarted: boolean },
 ) {
   const { ports } = session;
   const isEndless = options.target.kind === 'node' && options.start === undefined;
   const named = options.mode === 'attach' ? [] : (group.named ?? []);
+  /** Uids of pods that were seen terminating or will be deleted. */
+  const begun = new Set(named.flatMap(({ uid }) => uid ?? []));
+  /** Pods of a node whose eviction a budget refuses, with the reason; by namespace and name. */
+  const held = new Map<string, string>();
+  const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
+  const warn = warnOn(ports);
+  const running = (): number => traces.keys().length;
   return {
     ...session,
     options,
     output,
     group,
-    progress: createProgress(running, (sentence) => ports.stderr.write(`podexit: ${sentence}\n`)),
-    obstacles: createObstacles(warnOn(ports)),
+    progress: createProgress(running, warn),
+    obstacles: createObstacles(warn),
     /** Applies if no --timeout was given. Begins only now: it does not run while a person is asked. */
     limit: createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : options.timeoutMs }, () => running() > 0),
     /** Aborted when no further pod is taken; open traces continue to their end. */
     stop: new AbortController(),
-    /** Uids of pods that were seen terminating or will be deleted. */
-    begun: new Set(named.flatMap(({ uid }) => uid ?? [])),
+    begun,
+    held,
+    results: createResults(options, { target: group.target, held }, traces, output, ports),
     /** Names of pods that are gone and have no report, by uid. */
     unseen: new Map<string, string>(),
-    /** Pods of a node whose eviction a budget refuses, with the reason; by namespace and name. */
-    held: new Map<string, string>(),
     /** The command that the run follows has ended: what it rolls out did not exist before. */
     isStarted,
     /** Why the run had to stop: its command failed, or the rollout stalled. */
-    failure: undefined as PodexitError | undefined,
+    failure: undefined as Error | undefined,
     /** Exit codes that do not come from reports: unwritable files, a signal. */
     codes: [] as number[],
   };
@@ -57,15 +64,14 @@ export function createRollout(
  */
 export function shortcomingOf(
   rollout: Rollout,
-  reports: number,
   over: RolloutEnd,
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
-  const { options, begun, unseen, codes, progress, obstacles } = rollout;
+  const { options, begun, unseen, codes, progress, obstacles, results } = rollout;
   const what = forTerminal(rollout.group.target);
   const { deadline, limit } = rollout;
   const waited = limit.signal.aborted ? `as no pod has terminated for ${limit.text()}` : undefined;
   const gaveUp = deadline.signal.aborted ? 'at --timeout' : waited;
-  if (reports === 0 && unseen.size === 0) {
+  if (results.reports.length === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
     if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: exitCodes.stuck };
     if (options.start && over === 'done')

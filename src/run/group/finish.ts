@@ -5,6 +5,7 @@ import { signalCodes, worstCode } from '../../verdict/exit-code.ts';
 import { reportOf } from '../../advice/report.ts';
 import type { Stage } from '../../output/view.ts';
 import type { Ports } from '../ports.ts';
+import { leftBy } from '../ending/leaving.ts';
 import { defaultReadSeconds } from '../ending/time-limit.ts';
 import { exitViews } from '../../output/documents.ts';
 import { publishReport } from '../../output/publish.ts';
@@ -42,10 +43,7 @@ export async function finish(
 function withoutReport({ interrupted, timedOut, began }: Trace): number {
   const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
   if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
-  if (interrupted)
-    throw new PodexitError('run.left', `interrupted before ${pod} had been read`, 'Nothing was deleted.', {
-      exitCode: signalCodes[interrupted.value],
-    });
+  if (interrupted) throw leftBy(interrupted.value, `interrupted before ${pod} had been read`);
   const limit = timedOut ? ` within ${began?.value.timeoutSeconds ?? defaultReadSeconds} s` : '';
   throw new PodexitError(
     'pod.unread',

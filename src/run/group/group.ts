@@ -3,7 +3,6 @@
  * nothing else. The pods of any other group share their streams, and each observation about one of them names it.
  */
 import type { PodexitError } from '../../errors.ts';
-import type { Pod } from '../../model/kube.ts';
 import type { Deliver, RawObservation } from '../../model/observation.ts';
 import type { JsonObject } from '../../model/observe/read.ts';
 import { podTarget, type Watched } from '../streams/watched.ts';
@@ -68,17 +67,4 @@ export interface GroupListener {
   ownerSeen?(this: void, rawObservation: RawObservation, target: Watched): void;
   /** Whether a stream is alive, so that silence means that nothing happens. */
   alive?(this: void, target: Watched, isAlive: boolean): void;
-}
-
-/** The one pod of a run: the pod that was found, or the first of a group that terminates. */
-export interface TracedPod {
-  group: Group;
-  listener?: GroupListener;
-  /** Which of several terminating pods is traced. */
-  wants?(pod: Pod): boolean;
-  /** Any of these signals ends the wait for the pod. */
-  finishOn?: readonly AbortSignal[];
-  /** `attach.not-started` (exit 3): no pod terminated. */
-  notStarted?(): PodexitError;
-  close?(): void;
 }

@@ -1,4 +1,6 @@
 /** A live run: one set-up of its streams, recording, time limits and signals, however many pods it is about. */
+import type { PodexitError } from '../../errors.ts';
+import type { Pod } from '../../model/kube.ts';
 import type { Interrupted } from '../../model/observation.ts';
 import { afterInput } from '../clock.ts';
 import { leaveOnSignals } from '../ending/leaving.ts';
@@ -13,13 +15,21 @@ import type { Group, GroupListener } from './group.ts';
 interface LiveSetUp<T> extends Pick<RunOptions, 'traces' | 'audience'> {
   readonly group: Group;
   readonly listener?: GroupListener;
-  /** Any of these ends the wait for further pods; open traces continue to their end. */
-  readonly finishOn?: readonly AbortSignal[];
+  /** Ends the wait for further pods; open traces continue to their end. */
+  readonly finishOn?: AbortSignal;
   /** Called before a signal ends the run. */
   onSignal?(signal: Interrupted['signal'], live: Live): void;
-  onLive?(live: Live): void;
   /** Called at the end, while signals are still handled. `isRecorded`: no recording is incomplete. */
   end(how: { isRecorded: boolean; interruptedBy: Interrupted['signal'] | undefined }): Promise<T>;
+}
+
+/** The one pod of a run: the pod that was found, or the first of a group that terminates. */
+export interface TracedPod extends Pick<LiveSetUp<unknown>, 'group' | 'listener' | 'finishOn'> {
+  /** Which of several terminating pods is traced. */
+  wants?(pod: Pod): boolean;
+  /** `attach.not-started` (exit 3): no pod terminated. */
+  notStarted?(): PodexitError;
+  close?(): void;
 }
 
 type RunLiveOptions = CommandOptions & Pick<TraceOptions, 'record' | 'logText' | 'timeoutMs'>;
@@ -46,8 +56,7 @@ export async function runLive<T>(session: Session, options: RunLiveOptions, setU
   const timeoutMs = options.timeoutMs === undefined ? defaultMs : options.timeoutMs;
   const { until } = deadline;
   const live = liveSource({ ...options, cluster, clock, group, listener, timeoutMs, until, version, warn });
-  setUp.onLive?.(live);
-  for (const signal of setUp.finishOn ?? []) signal.addEventListener('abort', live.finish, { once: true });
+  setUp.finishOn?.addEventListener('abort', live.finish, { once: true });
   let interruptedBy: Interrupted['signal'] | undefined;
   const stopListening = leaveOnSignals(ports, (signal) => {
     interruptedBy = signal;

@@ -12,8 +12,8 @@ import { newestOf, type Step } from '../run.ts';
 import { exitCodeIfIgnored, failedCode, inSession, type Session } from '../session.ts';
 import { firstTrace } from '../traces/traces.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
-import { groupOfOne, type FoundPod, type TracedPod } from './group.ts';
-import { runLive } from './run-live.ts';
+import { groupOfOne, type FoundPod } from './group.ts';
+import { runLive, type TracedPod } from './run-live.ts';
 
 /** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
 export const traceOnePod = (options: Exclude<TraceOptions, { pods: 'all' }>, ports: Ports): Promise<number> =>

@@ -11,13 +11,10 @@ import { followOwners } from '../progress/owners.ts';
 import type { RolloutEnd } from '../progress/progress.ts';
 import { reportError } from '../report-error.ts';
 import { exitCodeIfIgnored, failedCode, inSession, isIgnored, type Session } from '../session.ts';
-import type { Live } from '../streams/live.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
-import { tracesOfLog } from '../traces/traces-of-log.ts';
 import { createRollout, shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
 import type { Deliver } from '../../model/observation.ts';
-import { createResults, type Results } from './output.ts';
 import { runLive } from './run-live.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
@@ -54,44 +51,41 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
       );
     return 0;
   }
-  let openTraces = (): number => 0;
-  const rollout = createRollout(session, options, output, { group, isStarted, running: () => openTraces() });
-  return traceAndReport(rollout, (live) => (openTraces = live.openTraces)).finally(rollout.limit.cancel);
+  const rollout = createRollout(session, options, output, { group, isStarted });
+  return traceAndReport(rollout).finally(rollout.limit.cancel);
 }
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
-async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): Promise<number> {
-  const { cluster, options, output, group, ports, begun, unseen, codes, held } = rollout;
-  warnOn(ports)(openingText(rollout));
-  const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
-  const results = createResults(options, { target: group.target, held }, traces, output, ports);
-  const failures: unknown[] = [];
-  const end = await traceUntilOver(rollout, results, onLive).catch((error: unknown) => {
-    failures.push(error);
+async function traceAndReport(rollout: Rollout): Promise<number> {
+  const { cluster, options, results, ports, unseen, codes } = rollout;
+  const warn = warnOn(ports);
+  warn(openingText(rollout));
+  const end = await traceUntilOver(rollout).catch((error: unknown) => {
+    rollout.failure ??= error as Error;
     return 'left' as const;
   });
   await results.written();
-  if (rollout.failure) failures.push(rollout.failure);
+  const { failure } = rollout;
   // Then the error is all that is shown, but a file that was asked for is written.
-  const isNothing = failures.length > 0 && results.reports.length === 0 && unseen.size === 0;
-  codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : failedCode)));
-  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, end);
-  if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
+  const isNothing = failure !== undefined && results.reports.length === 0 && unseen.size === 0;
+  if (failure !== undefined) codes.push(failure instanceof PodexitError ? failure.exitCode : failedCode);
+  const shortcoming = failure === undefined ? shortcomingOf(rollout, end) : undefined;
+  if (shortcoming) warn(shortcoming.words);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
-  const why = shortcoming?.isIncomplete ? shortcoming.words : (failures[0] as Error | undefined)?.message;
+  const why = shortcoming?.isIncomplete ? shortcoming.words : failure?.message;
   const incomplete = ['workload', 'selector'].includes(options.target.kind) ? why : undefined;
   const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete }, !isNothing);
-  if (isNothing) throw failures[0];
-  if (failures.length === 0) return exitCode;
+  if (isNothing) throw failure;
+  if (failure === undefined) return exitCode;
   const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
   // Only ndjson shows the error on stdout: other documents are complete by then.
   const format = options.format.kind === 'ndjson' ? 'lines' : undefined;
-  return reportError(failures[0], format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
+  return reportError(failure, format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
 /** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
-async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live: Live) => void): Promise<RolloutEnd> {
-  const { cluster, options, output, group, stop, deadline, limit, progress, obstacles, codes } = rollout;
+async function traceUntilOver(rollout: Rollout): Promise<RolloutEnd> {
+  const { cluster, options, output, group, stop, deadline, limit, progress, obstacles, codes, results } = rollout;
   for (const { signal } of [deadline, limit]) signal.addEventListener('abort', () => stop.abort(), { once: true });
   const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
   try {
@@ -100,8 +94,7 @@ async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live:
       listener: listenerOf(rollout),
       traces: results.traces,
       audience: { ...results, take: (news) => (news.forEach(obstacles.news), results.take(news)) },
-      finishOn: [stop.signal],
-      onLive,
+      finishOn: stop.signal,
       onSignal(signal) {
         codes.push(signalCodes[signal]);
         stop.abort();
@@ -138,7 +131,7 @@ function listenerOf(rollout: Rollout): GroupListener {
     fail(rollout, stalled(withObstacles(words, obstacles))),
   );
   const isNode = options.target.kind === 'node';
-  const blocked = isNode ? createBlockedEvictions(cluster, ports.stderr.write, rollout.held, stop.signal) : undefined;
+  const blocked = isNode ? createBlockedEvictions(cluster, warn, rollout.held, stop.signal) : undefined;
   return {
     start: starterOf(rollout, blocked),
     shouldTrace(uid, pod) {

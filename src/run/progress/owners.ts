@@ -1,11 +1,18 @@
 /** The owners behind a rollout: which they are, and how far they have rolled out. */
 import { asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
-import type { RawObservation } from '../../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import type { Progress } from './progress.ts';
 import type { GroupListener } from '../group/group.ts';
 import { workloadKinds, workloadText, type SeveralTarget, type WorkloadResource } from '../choosing/target.ts';
-import { deploymentOf, isFinishedPod, nameOf, ownerOf, rawConditionOf, type Watched } from '../streams/watched.ts';
+import {
+  deploymentOf,
+  isFinishedPod,
+  nameOf,
+  objectsIn,
+  ownerOf,
+  rawConditionOf,
+  type Watched,
+} from '../streams/watched.ts';
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -33,7 +40,7 @@ export function followOwners(
     },
     ownerSeen(rawObservation, stream) {
       if (!isOfWorkloads(stream)) return;
-      for (const object of objectsOf(rawObservation)) {
+      for (const object of objectsIn(rawObservation)) {
         const owner = ownerIn(stream, nameOf(object));
         if (!progress.follows(owner)) continue;
         if (rawObservation.kind === 'changed' && rawObservation.change === 'DELETED') {
@@ -76,11 +83,6 @@ function finishOwner(progress: Progress, owner: string, why: string): void {
 }
 
 const ownerIn = ({ resource }: Watched, name: string): string => workloadText(resource as WorkloadResource, name);
-
-function objectsOf(rawObservation: RawObservation): JsonObject[] {
-  if (rawObservation.kind === 'listed') return rawObservation.objects.map(asObject);
-  return rawObservation.kind === 'changed' ? [asObject(rawObservation.object)] : [];
-}
 
 const notFollowed = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name} is not followed`;
 

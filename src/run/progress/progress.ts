@@ -12,8 +12,8 @@ export type RolloutEnd = 'done' | 'quiet' | 'left';
 
 export type Progress = ReturnType<typeof createProgress>;
 
-/** `running`: the number of open traces. `say` takes a sentence for stderr. */
-export function createProgress(running: () => number, say = (_sentence: string): void => {}) {
+/** `running`: the number of open traces. */
+export function createProgress(running: () => number, warn: (sentence: string) => void) {
   /** By `deployment/checkout`: whether the owner has rolled out. */
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
@@ -44,7 +44,7 @@ export function createProgress(running: () => number, say = (_sentence: string):
     ownerSeen: (owner: string, isDone: boolean): void => void (owners.set(owner, isDone), changes.ofOwners()),
     /** It is unknown when this owner (in words) has rolled out. */
     ownerNotFollowed(owner: string): void {
-      if (!notFollowed.has(owner)) say(notFollowedText(owner));
+      if (!notFollowed.has(owner)) warn(notFollowedText(owner));
       notFollowed.add(owner);
       changes.ofOwners();
     },
@@ -78,7 +78,7 @@ export function createProgress(running: () => number, say = (_sentence: string):
       changes.ofPods();
       if (hasReportedWait || !isIdle() || pending().length === 0) return;
       hasReportedWait = true;
-      say(`no pod is terminating now; waiting until ${ownersText(pending())} has rolled out`);
+      warn(`no pod is terminating now; waiting until ${ownersText(pending())} has rolled out`);
     },
     /** Owners that have not rolled out, in words. */
     pending,
@@ -89,7 +89,7 @@ export function createProgress(running: () => number, say = (_sentence: string):
 }
 
 const notFollowedText = (owner: string): string =>
-  `cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at the start is gone, or none has changed for ${quietMs / 1000} s`;
+  `cannot determine when the rollout completes: ${owner}; waiting until every pod that was there at the start is gone, or none has changed for ${quietMs / 1000} s`;
 
 export const ownersText = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);
 

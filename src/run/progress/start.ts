@@ -6,7 +6,6 @@ import { connectionArguments, type ConnectOptions } from '../../kube/connect-opt
 import type { Ports } from '../ports.ts';
 import type { JsonObject } from '../../model/observe/read.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { forTerminal } from '../../output/safe-text.ts';
 import { budgetsOf, budgetText } from '../deleting/ask-deletion.ts';
 import { isTerminatingPod, nameOf, namespaceOf, uidOf } from '../streams/watched.ts';
 
@@ -69,7 +68,7 @@ const refusalPattern = /evicting pods?\/"(?<name>[^"]+)"(?: -n "(?<namespace>[^"
  */
 export function createBlockedEvictions(
   cluster: Cluster,
-  write: (line: string) => void,
+  warn: (sentence: string) => void,
   held: Map<string, string>,
   signal: AbortSignal,
 ) {
@@ -84,7 +83,7 @@ export function createBlockedEvictions(
       budgets.length > 0 ? `: ${budgets.map(budgetText).join('; ')}` : ' by a PodDisruptionBudget that cannot be read';
     const text = `its eviction was refused${why}; waiting`;
     held.set(key, text);
-    if (!signal.aborted) write(`podexit: ${forTerminal(`${key}: ${text}`, 2000)}\n`);
+    if (!signal.aborted) warn(`${key}: ${text}`);
   };
   return {
     /** Takes output of the drain command, and each uid whose eviction it says was refused. */

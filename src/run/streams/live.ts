@@ -76,7 +76,6 @@ export function liveSource(options: LiveOptions) {
     finish: tracks.finish,
     /** Closes everything that is still open, even before the end. */
     stop: () => finish(),
-    openTraces: tracks.openTraces,
     progressOf: (trace: Trace | undefined): DeletionProgress => deletionProgress(trace, run.requested),
   };
 }

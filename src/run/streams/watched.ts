@@ -1,6 +1,6 @@
 /** What is watched, by which selectors (docs/architecture.md "What is watched"). Pure, over raw objects. */
 import { collectionPath, type WatchTarget } from '../../kube/resource-path.ts';
-import type { StreamName } from '../../model/observation.ts';
+import type { RawObservation, StreamName } from '../../model/observation.ts';
 import {
   asArray,
   asObject,
@@ -79,6 +79,12 @@ export function candidateServices(services: readonly JsonObject[], pod: JsonObje
     (service) => serviceSelectorOf(service) === undefined && asObject(service['spec'])['type'] !== 'ExternalName',
   );
   return [...selecting, ...selectorless];
+}
+
+/** The objects that an observation lists or changes. */
+export function objectsIn(rawObservation: RawObservation): JsonObject[] {
+  if (rawObservation.kind === 'listed') return rawObservation.objects.map(asObject);
+  return rawObservation.kind === 'changed' ? [asObject(rawObservation.object)] : [];
 }
 
 export const uidOf = (object: JsonObject): string => String(metadataOf(object)['uid']);

@@ -8,6 +8,7 @@ import {
   namespaceOf,
   nodesTargets,
   nodeTargets,
+  objectsIn,
   ownerOf,
   ownersTarget,
   runningContainers,
@@ -26,8 +27,7 @@ export function createWideStreams(run: Run, gate: StreamGate): SharedStreams {
     kinds.add(kind);
     void follow(run, target, {
       onObservation(rawObservation) {
-        const objects = rawObservation.kind === 'listed' ? rawObservation.objects.map(asObject) : [];
-        for (const object of objects) openKind(ownerOf(object)?.kind ?? '');
+        for (const object of objectsIn(rawObservation)) openKind(ownerOf(object)?.kind ?? '');
       },
     });
   };

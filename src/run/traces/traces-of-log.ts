@@ -10,19 +10,17 @@ import { onePod, type Traces } from './traces.ts';
 
 /** Traces one pod or several, as the log's first observation says; of several, those that `wants` chooses. */
 export function tracesOfLog(wants: (pod: Pod) => boolean = () => true): Traces {
-  let traces = tracesOfOne();
-  let isChosen = false;
+  let traces: Traces | undefined;
+  const tracesFor = (first: Observation): Traces =>
+    first.kind === 'began' && first.target !== undefined
+      ? tracesOfSeveral(first.next ? firstOf(wants) : wants)
+      : tracesOfOne();
   return {
-    add(observation) {
-      if (!isChosen && observation.kind === 'began' && observation.target !== undefined)
-        traces = tracesOfSeveral(observation.next ? firstOf(wants) : wants);
-      isChosen = true;
-      return traces.add(observation);
-    },
-    get: (key) => traces.get(key),
-    keys: () => traces.keys(),
-    probes: () => traces.probes(),
-    close: (key, replacement) => traces.close(key, replacement),
+    add: (observation) => (traces ??= tracesFor(observation)).add(observation),
+    get: (key) => traces?.get(key),
+    keys: () => traces?.keys() ?? [],
+    probes: () => traces?.probes() ?? emptyTrace.probes,
+    close: (key, replacement) => traces?.close(key, replacement),
   };
 }
 

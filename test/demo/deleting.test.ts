@@ -90,28 +90,7 @@ describe('deleting a pod', () => {
     expect((await send(`${pods}/${server.pod}`)).body.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('does not mistake a successor with the same name for the recorded pod', async () => {
-    const { pod, clock, server } = await playing('statefulset');
-    const old = (await send(pod)).body.metadata.uid;
-    void send(pod, { method: 'DELETE' });
-    await clock.advance(10_000);
-    await server.played;
-    const successor = (await send(pod)).body.metadata.uid;
-    expect(successor).not.toBe(old);
-    const refused = await send(pod, { method: 'DELETE', body: { preconditions: { uid: old } } });
-    expect(refused.status).toBe(409);
-    expect(server.deletesAccepted).toBe(1);
-  });
-
-  it('plays what precedes the recorded DELETE at once if a DELETE arrives first', async () => {
-    const { base, pod, clock } = await playing('multi-container');
-    const answer = send(pod, { method: 'DELETE' });
-    await clock.advance(20);
-    expect((await answer).status).toBe(200);
-    expect((await send(`${base}/events`)).body.items.length).toBeGreaterThan(0);
-  });
-
-  it.each(['rolling-update', 'owner-deleted', 'preempted', 'taint-evicted'])(
+  it.each(['rolling-update', 'taint-evicted'])(
     'starts the deletion of %s by itself, 1.2 s after the first watch of pods',
     async (name) => {
       const { pods, pod, clock, server } = await playing(name);
@@ -156,17 +135,6 @@ describe('deleting a pod', () => {
 
 describe('evicting a pod', () => {
   const eviction = (more: object = {}) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: {}, ...more });
-
-  it('answers 201 with a Status, and plays the recorded condition and termination', async () => {
-    const { pod, clock, server } = await playing('evicted');
-    const answer = send(`${pod}/eviction`, { method: 'POST', body: eviction() });
-    await clock.advance(20);
-    expect(await answer).toMatchObject({ status: 201, body: { kind: 'Status', status: 'Success', code: 201 } });
-    const { metadata, status } = (await send(pod)).body;
-    expect(metadata.deletionTimestamp).toBeDefined();
-    expect(JSON.stringify(status)).toContain('EvictionByEvictionAPI');
-    expect(server.deletesAccepted).toBe(1);
-  });
 
   it('respects preconditions and dry runs', async () => {
     const { pod } = await playing('evicted');
@@ -236,25 +204,6 @@ describe('finalizers', () => {
 });
 
 describe('following logs', () => {
-  it('streams the lines at their recorded times, and ends like the recorded stream', async () => {
-    const { pod, clock, server } = await playing('graceful-exit');
-    const stream = await open(`${pod}/log?follow=true&timestamps=true&container=app`);
-    await stream.until((lines) => lines.length === 1);
-    void send(pod, { method: 'DELETE' });
-    await clock.advance(3_050);
-    expect(stream.lines).toHaveLength(2);
-    await clock.advance(2_000);
-    await stream.ended;
-    expect(stream.lines.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
-      'serving on :8080',
-      'SIGTERM received, draining',
-      'drained, exiting 0',
-    ]);
-    const exited = server.truth()[0]!.exited!;
-    expect(stream.lines[2]!.split(' ')[0]! < exited).toBe(true);
-    expect(stream.lines[2]!.split(' ')[0]).toMatch(/^2031-05-06T07:08:12\.\d{9}Z$/);
-  });
-
   it('respects tailLines and sinceTime', async () => {
     const { pod, clock } = await playing('graceful-exit');
     expect((await send(`${pod}/log`)).text).toBe('serving on :8080\n');
@@ -273,37 +222,6 @@ describe('following logs', () => {
     const pending = await playing('pending');
     expect((await send(`${pending.pod}/log?follow=true`)).status).toBe(204);
   });
-
-  it('ends at once for a container that has already terminated', async () => {
-    const { pod } = await playing('completed');
-    const stream = await open(`${pod}/log?follow=true&timestamps=true`);
-    await stream.ended;
-    expect(stream.lines).toHaveLength(1);
-  });
-
-  it('continues after the removal of the object, like real open streams', async () => {
-    const { pod, clock } = await playing('force-delete');
-    const stream = await open(`${pod}/log?follow=true`);
-    void send(pod, { method: 'DELETE', body: { gracePeriodSeconds: 0 } });
-    await clock.advance(1_000);
-    expect((await send(pod)).status).toBe(404);
-    expect(stream.lines).toContain('SIGTERM received, draining');
-    await clock.advance(1_500);
-    await stream.ended;
-  });
-
-  it('can be opened again after a kubelet restart, and then ends with the container', async () => {
-    const { pod, clock } = await playing('kubelet-restart');
-    const first = await open(`${pod}/log?follow=true`);
-    void send(pod, { method: 'DELETE' });
-    await clock.advance(2_000);
-    await first.ended;
-    const second = await open(`${pod}/log?follow=true&tailLines=0`);
-    await clock.advance(5_000);
-    expect((await send(pod)).status).toBe(200);
-    await clock.advance(10_000);
-    await second.ended;
-  });
 });
 
 describe('a scenario', () => {
@@ -317,5 +235,23 @@ describe('a scenario', () => {
     await clock.advance(5_000);
     await server.played;
     expect((await send(pod)).status).toBe(404);
+  });
+
+  it('plays again after its end: watches end, the pods are back, and resourceVersions continue', async () => {
+    const { server, clock, pods, pod } = await playing('exit-143', { playAgainAfterMs: 5_000 });
+    const listed = await send(pods);
+    const stream = await open(`${pods}?watch=1&resourceVersion=${listed.body.metadata.resourceVersion}`);
+    const ended = stream.ended.catch(() => undefined);
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(30_000);
+    await ended;
+    const last = Number(stream.frames().at(-1)?.object.metadata.resourceVersion);
+    const again = await send(pods);
+    expect(again.body.items.map(({ metadata }) => metadata.name)).toEqual([server.pod]);
+    expect(Number(again.body.metadata.resourceVersion)).toBeGreaterThan(last);
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(4_000);
+    expect((await send(pod)).status).toBe(404);
+    expect(server.deletesAccepted).toBe(2);
   });
 });

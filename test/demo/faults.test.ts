@@ -1,5 +1,4 @@
-import { Agent, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
 import { open, send } from './helpers/client.ts';
@@ -38,17 +37,6 @@ describe('a dropped stream', () => {
     const before = events.lines.length;
     expect(before).toBeGreaterThan(seen);
     events.close();
-  });
-
-  it('breaks right after its opening, as many times as given', async () => {
-    const { pods, clock, server } = await playing('exit-143', { faults: [{ kind: 'drop', verb: 'watch', times: 2 }] });
-    for (const isBroken of [true, true, false]) {
-      const stream = await open(`${pods}?watch=1`);
-      await clock.advance(10);
-      if (isBroken) await expect(stream.ended).rejects.toThrow();
-      else expect(stream.lines).toHaveLength(1);
-    }
-    expect(server.requests).toHaveLength(3);
   });
 });
 
@@ -125,34 +113,9 @@ describe('an expired history', () => {
       expect(again.frames().at(-1)?.type).toBe('DELETED');
     },
   );
-
-  it('also affects the first watch after a list', async () => {
-    const run = await watching({ kind: 'expire', resource: 'pods' });
-    await run.stream.ended;
-    expect(run.stream.frames()[0]).toMatchObject({ type: 'ERROR', object: { code: 410 } });
-  });
 });
 
 describe('a failed request', () => {
-  it.each([429, 500, 503, 504, 403, 401, 404, 410])('can get %i, a given number of times', async (code) => {
-    const fault: Fault = { kind: 'status', code, resource: 'pods', verb: 'list', times: 2, retryAfterSeconds: 3 };
-    const { pods, base } = await playing('exit-143', { faults: [fault] });
-    for (const expected of [code, code, 200]) {
-      const { status, headers, body } = await send(pods);
-      expect(status).toBe(expected);
-      if (expected !== 200) expect([headers['retry-after'], body.code]).toEqual(['3', code]);
-    }
-    expect((await send(`${base}/services`)).status).toBe(200);
-  });
-
-  it('can fail for ever, and only for one verb', async () => {
-    const fault: Fault = { kind: 'status', code: 403, verb: 'log' };
-    const { pod } = await playing('exit-143', { faults: [fault] });
-    expect((await send(`${pod}/log`)).status).toBe(403);
-    expect((await send(`${pod}/log?follow=true`)).status).toBe(403);
-    expect((await send(pod)).status).toBe(200);
-  });
-
   it('can get a redirect', async () => {
     const { pods } = await playing('exit-143', {
       faults: [{ kind: 'redirect', to: 'http://192.0.2.1', verb: 'list' }],
@@ -251,19 +214,5 @@ describe('a DELETE', () => {
     expect(status).toBe(403);
     expect(body.message).toBe('admission webhook "guard.example.com" denied the request: not today');
     expect(server.deletesAccepted).toBe(0);
-  });
-});
-
-describe('closing', () => {
-  it('ends every stream and frees the port', async () => {
-    const run = await watching({ kind: 'down', afterMs: 1_000, forMs: 600_000 });
-    const port = Number(new URL(run.server.url).port);
-    await remove(run, 100);
-    await run.server.close();
-    await expect(run.stream.ended).rejects.toThrow();
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
-    expect((other.address() as AddressInfo).port).toBe(port);
-    await new Promise((resolve) => other.close(resolve));
   });
 });

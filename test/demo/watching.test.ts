@@ -5,22 +5,6 @@ import { playing } from './helpers/playing.ts';
 const types = (frames: { type: string }[]) => frames.map(({ type }) => type);
 
 describe('watching', () => {
-  it('delivers the recorded termination in the recorded order and time', async () => {
-    const { pods, pod, server, clock } = await playing('graceful-exit');
-    const { body } = await send(pods);
-    const name = `fieldSelector=metadata.name%3D${server.pod}`;
-    const stream = await open(`${pods}?watch=1&${name}&resourceVersion=${body.metadata.resourceVersion}`);
-    const deleted = send(pod, { method: 'DELETE' });
-    await clock.advance(3_000);
-    expect((await deleted).body.metadata.resourceVersion).toBe(stream.frames()[0]?.object.metadata.resourceVersion);
-    expect(types(stream.frames())).toEqual(['MODIFIED', 'MODIFIED']);
-    await clock.advance(1_500);
-    await server.played;
-    expect(types(stream.frames())).toEqual(['MODIFIED', 'MODIFIED', 'MODIFIED', 'MODIFIED', 'MODIFIED', 'DELETED']);
-    const revisions = stream.frames().map(({ object }) => Number(object.metadata.resourceVersion));
-    expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
-  });
-
   it('resumes after any resourceVersion without losing or repeating a change', async () => {
     const { pods, pod, server, clock } = await playing('graceful-exit');
     const { body } = await send(pods);
@@ -66,14 +50,6 @@ describe('watching', () => {
     });
   });
 
-  it('sends nothing for a resourceVersion that is far ahead', async () => {
-    const { pods, clock } = await playing('exit-143');
-    const stream = await open(`${pods}?watch=1&resourceVersion=999999999&timeoutSeconds=30`);
-    await clock.advance(31_000);
-    await stream.ended;
-    expect(stream.lines).toEqual([]);
-  });
-
   it('streams a list and marks its end, and refuses sendInitialEvents without its required parameters', async () => {
     const { pods } = await playing('graceful-exit');
     const bad = await send(`${pods}?watch=1&sendInitialEvents=true`);
@@ -88,24 +64,12 @@ describe('watching', () => {
     expect(Number(resourceVersion)).toBeGreaterThan(0);
   });
 
-  it('can refuse streaming lists, or ignore them', async () => {
-    const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-    const refusing = await playing('exit-143', { streamingLists: 'refuse' });
-    const refused = await send(`${refusing.pods}?${query}`);
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain('unless the WatchList feature gate is enabled');
-    const ignoring = await playing('exit-143', { streamingLists: 'ignore' });
-    const stream = await open(`${ignoring.pods}?${query}`);
-    await stream.until((lines) => lines.length === 1);
-    expect(types(stream.frames())).toEqual(['ADDED']);
-  });
-
   it('sends bookmarks if they are allowed, and ends after timeoutSeconds', async () => {
-    const { pods, clock } = await playing('exit-143', { bookmarkMs: 10_000 });
+    const { pods, clock } = await playing('exit-143');
     const from = (await send(pods)).body.metadata.resourceVersion;
-    const plain = await open(`${pods}?watch=1&resourceVersion=${from}&timeoutSeconds=35`);
-    const marked = await open(`${pods}?watch=1&resourceVersion=${from}&timeoutSeconds=35&allowWatchBookmarks=true`);
-    await clock.advance(36_000);
+    const plain = await open(`${pods}?watch=1&resourceVersion=${from}&timeoutSeconds=200`);
+    const marked = await open(`${pods}?watch=1&resourceVersion=${from}&timeoutSeconds=200&allowWatchBookmarks=true`);
+    await clock.advance(201_000);
     await Promise.all([plain.ended, marked.ended]);
     expect(plain.lines).toEqual([]);
     expect(types(marked.frames())).toEqual(['BOOKMARK', 'BOOKMARK', 'BOOKMARK']);

@@ -100,7 +100,7 @@ it.runIf(isSweep)(
     const heap: number[] = [];
     const run = await traced(scenario, {
       // An hour passes before the taint, with 20 other changes a second.
-      server: { attachDelayMs: 3_600_000, bookmarkMs: 60_000 },
+      server: { attachDelayMs: 3_600_000 },
       live: { timeoutMs: null },
       prepare: (server, clock) => {
         const held = fill(server);

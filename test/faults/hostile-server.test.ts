@@ -93,11 +93,6 @@ describe('a streaming list that always fails while plain lists work', () => {
 
   it.each(Object.entries(never))('is replaced by them if it %s', (_, answer) => isReplaced(answer));
 
-  // Sockets use real time: twice ten seconds.
-  it.runIf(process.env['PODEXIT_FAULTS'] === 'all')('is replaced by them if it never answers', () =>
-    isReplaced(() => undefined),
-  );
-
   async function isReplaced(answer: (response: ServerResponse) => void): Promise<void> {
     const handler: Handler = ({ query }, response) => {
       if (query['sendInitialEvents']) return answer(response);

@@ -25,15 +25,6 @@ it("a silence of 30 s causes no reconnect, and podexit opens only the node's str
   expect(run.observations.filter(({ kind }) => kind === 'resumed' || kind === 'gap')).toEqual([]);
 });
 
-it('podexit checks a silent stream from time to time, with few requests', async () => {
-  const run = await traced(loadRecording('no-grace-spec-default'));
-  const questions = run.requests.filter(({ verb, at }) => verb !== 'watch' && at > (run.requests[0]?.at ?? 0) + 5000);
-  expect(questions.length).toBeGreaterThan(3);
-  expect(questions.length).toBeLessThan(40);
-  const podStream = run.requests.filter(({ verb, resource }) => verb === 'watch' && resource === 'pods');
-  expect(podStream).toHaveLength(1);
-});
-
 it('podexit asks about a pod that is silent for 5 s, no sooner', async () => {
   const { requests } = await traced(loadRecording('no-grace-spec-default'));
   const askedAt = requests.flatMap(({ verb, resource, subresource, at }) =>

@@ -1,6 +1,7 @@
 /** Errors after a run has observed the deletion may lose an answer, but never the report. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { groupOfOne } from '../../src/run/group/group.ts';
 import { connected, json, status, tempDir } from '../kube/helpers/api.ts';
 import { testEnv } from '../kube/helpers/env.ts';
 import { onePod, runOf, terminating } from './helpers/one-pod.ts';
@@ -95,6 +96,13 @@ describe('a request that fails', () => {
 it.each([[{ uid: undefined }], [{ uid: '' }]])('no DELETE is sent for a pod with %j', async (metadata) => {
   const server = await onePod(metadata);
   await expect(runOf(await connected(server), {})).rejects.toMatchObject({ code: 'server.not-kubernetes' });
+  expect(server.asked.filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
+it('no DELETE is sent for a pod that has taken the name of the chosen one', async () => {
+  const server = await onePod({});
+  const group = groupOfOne('shop', { name: 'web', uid: 'the-one-that-was-chosen' });
+  await expect(runOf(await connected(server), { group })).rejects.toMatchObject({ code: 'pod.replaced' });
   expect(server.asked.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 

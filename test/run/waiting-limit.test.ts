@@ -1,101 +1,62 @@
 /** When a run without a terminal stops waiting for a workload's next pod. */
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/output/ports.ts';
-import { createWaitingLimit } from '../../src/run/ending/time-limit.ts';
-
-/** A clock that the test advances, in seconds. */
-function manualClock() {
-  let now = 0;
-  const timers = new Map<object, { at: number; ring: () => void }>();
-  const clock: Clock = {
-    now: () => now,
-    setTimeout: (ring, ms) => {
-      const key = {};
-      timers.set(key, { at: now + ms, ring });
-      return () => void timers.delete(key);
-    },
-  };
-  const pass = (seconds: number): void => {
-    now += seconds * 1000;
-    for (const [key, { at, ring }] of timers) if (at <= now && timers.delete(key)) ring();
-  };
-  return { clock, pass };
-}
+import { createWaitingLimit, type WaitingLimit } from '../../src/run/ending/time-limit.ts';
+import { createVirtualClock } from '../demo/helpers/virtual-clock.ts';
 
 const pipe = { isTty: false };
 const podOf = (seconds: number) => ({ spec: { terminationGracePeriodSeconds: seconds } });
 
-it('is 60 s while the pods cannot be listed', () => {
-  const { clock, pass } = manualClock();
+it.each<
+  [string, (limit: WaitingLimit, pass: (seconds: number) => Promise<void>) => void | Promise<void>, number, string?]
+>([
+  ['60 s while the pods cannot be listed', () => {}, 60, '60 s, as the pods could not be listed'],
+  ['150 s if there is no pod with a grace period', (limit) => limit.listed(), 150],
+  [
+    '120 s more than the longest grace period, which it names',
+    (limit) => [5, 600, 30].forEach((seconds) => limit.podSeen(podOf(seconds))),
+    720,
+    '720 s (the longest grace period, 600 s, plus 120 s)',
+  ],
+  [
+    'counted from the end of the last pod',
+    async (limit, pass) => {
+      limit.podSeen(podOf(5));
+      await pass(100);
+      limit.restart();
+    },
+    125,
+  ],
+  [
+    'counted from the end of the command',
+    async (limit, pass) => {
+      limit.listed();
+      limit.pause();
+      await pass(1000);
+      limit.restart();
+    },
+    150,
+  ],
+])('is %s', async (_, act, seconds, text) => {
+  const clock = createVirtualClock(0);
+  const pass = (some: number) => clock.advance(some * 1000);
   const limit = createWaitingLimit({ clock, stdout: pipe });
-  pass(59);
+  await act(limit, pass);
+  await pass(seconds - 1);
   expect(limit.signal.aborted).toBe(false);
-  pass(1);
+  await pass(1);
   expect(limit.signal.aborted).toBe(true);
-  expect(limit.text()).toBe('60 s, as the pods could not be listed');
-});
-
-it('does not count while a command runs', () => {
-  const { clock, pass } = manualClock();
-  const limit = createWaitingLimit({ clock, stdout: pipe });
-  limit.listed();
-  limit.pause();
-  pass(1000);
-  limit.restart();
-  pass(149);
-  expect(limit.signal.aborted).toBe(false);
-  pass(1);
-  expect(limit.signal.aborted).toBe(true);
-});
-
-it('is 150 s if there is no pod with a grace period', () => {
-  const { clock, pass } = manualClock();
-  const limit = createWaitingLimit({ clock, stdout: pipe });
-  limit.listed();
-  pass(149);
-  expect(limit.signal.aborted).toBe(false);
-  pass(1);
-  expect(limit.signal.aborted).toBe(true);
-});
-
-it('is 120 s more than the longest grace period, which it names', () => {
-  const { clock, pass } = manualClock();
-  const limit = createWaitingLimit({ clock, stdout: pipe });
-  for (const seconds of [5, 600, 30]) limit.podSeen(podOf(seconds));
-  pass(719);
-  expect(limit.signal.aborted).toBe(false);
-  pass(1);
-  expect(limit.signal.aborted).toBe(true);
-  expect(limit.text()).toBe('720 s (the longest grace period, 600 s, plus 120 s)');
-});
-
-it('restarts at the end of a pod', () => {
-  const { clock, pass } = manualClock();
-  const limit = createWaitingLimit({ clock, stdout: pipe });
-  limit.podSeen(podOf(5));
-  pass(100);
-  limit.restart();
-  pass(124);
-  expect(limit.signal.aborted).toBe(false);
-  pass(1);
-  expect(limit.signal.aborted).toBe(true);
-});
-
-it('never ends a trace that is under way', () => {
-  const { clock, pass } = manualClock();
-  const limit = createWaitingLimit({ clock, stdout: pipe }, () => true);
-  pass(1000);
-  expect(limit.signal.aborted).toBe(false);
+  if (text !== undefined) expect(limit.text()).toBe(text);
 });
 
 it.each([
   ['at a terminal', { stdout: { isTty: true } }],
   ['with --timeout', { stdout: pipe, timeoutMs: 600_000 }],
   ['with an unlimited --timeout', { stdout: pipe, timeoutMs: null }],
-])('does not exist %s', (_, words) => {
-  const { clock, pass } = manualClock();
-  const limit = createWaitingLimit({ clock, ...words });
+  ['while a trace is under way', { stdout: pipe }, () => true],
+] as const)('does not exist %s', async (_, words, isBusy?: () => boolean) => {
+  const clock = createVirtualClock(0);
+  const limit = createWaitingLimit({ clock, ...words }, isBusy);
   limit.podSeen(podOf(5));
-  pass(100_000);
+  await clock.advance(100_000_000);
   expect(limit.signal.aborted).toBe(false);
 });

@@ -8,7 +8,6 @@ import type { Loopback } from '../../../src/demo/loopback.ts';
 import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
 import type { Scenario, Truth } from '../../../src/demo/scenario.ts';
 import type { Clock } from '../../../src/output/ports.ts';
-import { systemClock } from '../../../src/run/clock.ts';
 import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
 import { groupOfOne } from '../../../src/run/group/group.ts';
 import { liveSource, type Live } from '../../../src/run/streams/live.ts';
@@ -48,13 +47,11 @@ export interface TracedOptions {
   phaseMs?: number;
 }
 
-const realTime = process.env['PODEXIT_REAL_TIME'] === '1';
 /** No recording has this time of day. */
 const start = Date.parse('2031-05-06T07:08:09.437Z');
 
 export async function traced(scenario: Scenario, options: TracedOptions = {}): Promise<Traced> {
-  const stepped = createSteppedClock(start + (options.phaseMs ?? 0));
-  const clock: Clock = realTime ? systemClock : stepped;
+  const clock = createSteppedClock(start + (options.phaseMs ?? 0));
   const server = await startLoopback({ scenario, clock, ...options.server });
   options.prepare?.(server, clock);
   const folder = mkdtempSync(join(tmpdir(), 'podexit-faults-'));
@@ -95,7 +92,7 @@ export async function traced(scenario: Scenario, options: TracedOptions = {}): P
         },
       },
     }).catch((cause: unknown) => void (error = cause as Error));
-    await (realTime ? running : stepped.runUntil(running));
+    await clock.runUntil(running);
     const lasted = clock.now() - began;
     cluster.close();
     return {

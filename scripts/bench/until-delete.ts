@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../../test/sim/faults/faulty-server.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import { scenarioFile } from '../../test/helpers/recordings.ts';
 import { certificates } from '../../test/kube/helpers/certificates.ts';

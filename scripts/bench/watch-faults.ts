@@ -5,6 +5,7 @@ import type { Stream } from '../../src/demo/http/exchange.ts';
 import { failure, HttpError } from '../../src/demo/data/status.ts';
 import type { Interference } from '../../src/demo/loopback.ts';
 import { expireHistory } from '../../test/sim/faults/at-moment.ts';
+import { interceptStreams } from '../../test/sim/faults/on-line.ts';
 
 /** ms between two faults. */
 const everyMs = 7000;
@@ -32,10 +33,24 @@ export function watchFaults(cluster: Playback, shown: (uid: string) => void): In
     () => refuse(500),
     () => void (isHalving = true),
   ];
+  const opened = (stream: Stream): void => {
+    streams.add(stream);
+    stream.onClose(() => streams.delete(stream));
+  };
+  const outgoing = ({ exchange }: Stream, line: string, send: (line: string) => void): void => {
+    if (exchange.request.kind?.plural !== 'pods') return send(line);
+    if (isHalving) {
+      isHalving = false;
+      return void exchange.response.write(line.slice(0, line.length / 2), exchange.cut);
+    }
+    shown(/"uid":"(uid-\d+)"/.exec(line)?.[1] ?? '');
+    send(line);
+  };
   let timer: NodeJS.Timeout | undefined;
   return {
     async around(call, serve) {
       const { json, request } = call;
+      interceptStreams(call, opened, outgoing);
       if (request.kind?.plural === 'pods') {
         call.json = (status, body, headers) => {
           (body as { items?: KubeObject[] }).items?.forEach(({ metadata }) => shown(metadata.uid ?? ''));
@@ -46,19 +61,6 @@ export function watchFaults(cluster: Playback, shown: (uid: string) => void): In
       refused.left -= 1;
       const { code } = refused;
       throw new HttpError(failure(code, '', `refused with ${code}`), code === 429 ? { 'Retry-After': '1' } : {});
-    },
-    opened(stream) {
-      streams.add(stream);
-      stream.onClose(() => streams.delete(stream));
-    },
-    outgoing({ exchange }, line, send) {
-      if (exchange.request.kind?.plural !== 'pods') return send(line);
-      if (isHalving) {
-        isHalving = false;
-        return exchange.raw(line.slice(0, line.length / 2), exchange.cut);
-      }
-      shown(/"uid":"(uid-\d+)"/.exec(line)?.[1] ?? '');
-      send(line);
     },
     start() {
       let done = 0;

@@ -26,7 +26,7 @@ export const folders: Record<string, FolderLimits> = {
   advice: { targetLines: 4500, mostLines: 6164, mostFiles: 48, longestChain: 9 },
   watch: { targetLines: 1500, mostLines: 1521, mostFiles: 13, longestChain: 4 },
   try: { targetLines: 750, mostLines: 1351, mostFiles: 8, longestChain: 4 },
-  demo: { targetLines: 2460, mostLines: 2583, mostFiles: 21, longestChain: 5 },
+  demo: { targetLines: 2460, mostLines: 2481, mostFiles: 21, longestChain: 5 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

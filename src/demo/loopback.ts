@@ -2,18 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { demoClock, type DemoClock, formatStamp, fromMs } from './clock.ts';
 import { Playback, type ClusterOptions } from './cluster.ts';
 import { type ChangeType, type KubeObject, recordsAt } from './data/kube-object.ts';
-import { forget } from './data/log.ts';
 import { HttpError } from './data/status.ts';
-import { parseApiRequest, type KubeRequest } from './http/api-request.ts';
-import {
-  createExchange,
-  type RequestLog,
-  type Call,
-  type Outbound,
-  listen,
-  type HttpServer,
-  type MakeServer,
-} from './http/exchange.ts';
+import { parseApiRequest } from './http/api-request.ts';
+import { createExchange, type Call, listen, type HttpServer, type MakeServer } from './http/exchange.ts';
 import { truthsInRunTime } from './play/player.ts';
 import { serve } from './verbs/serve.ts';
 import type { PreparedScenario } from './play/prepare.ts';
@@ -35,18 +26,14 @@ export type Loopback = Awaited<ReturnType<typeof startLoopback>>;
 /** Starts an API server on 127.0.0.1 that plays one scenario. Rejects if the port is taken. */
 export async function startLoopback(options: LoopbackOptions) {
   const { clock = demoClock, interfere = () => undisturbed, playAgainAfterMs } = options;
-  const requests: RequestLog[] = [];
   let cluster = new Playback({ ...options, clock });
   let interference = interfere(cluster);
   const server = await listen(handle, options.port ?? 0, options.makeServer);
   start();
 
-  async function handle(message: IncomingMessage, response: ServerResponse, body: string, nth: number): Promise<void> {
+  async function handle(message: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
     const { method = 'GET', url = '/', headers } = message;
-    const request = parseApiRequest(method, url, headers, body);
-    const entry: RequestLog = { ...logEntry(request), url, at: clock.now(), nthOnConnection: nth };
-    requests.push(entry);
-    const exchange = createExchange(request, entry, response, { ...interference, now: () => clock.now() });
+    const exchange = createExchange(parseApiRequest(method, url, headers, body), response, clock.now);
     try {
       await interference.around(exchange, () => serve(cluster, exchange));
     } catch (error) {
@@ -56,7 +43,7 @@ export async function startLoopback(options: LoopbackOptions) {
   }
 
   function start(): void {
-    interference.start(server);
+    interference.start?.(server);
     renewLeases(cluster);
     if (playAgainAfterMs === undefined) return;
     const playing = cluster;
@@ -73,7 +60,7 @@ export async function startLoopback(options: LoopbackOptions) {
   }
 
   function stop(): void {
-    interference.stop();
+    interference.stop?.();
     cluster.stop();
   }
 
@@ -84,12 +71,6 @@ export async function startLoopback(options: LoopbackOptions) {
     /** Of the traced pod. */
     namespace,
     pod,
-    /** Every request since the start, in order of arrival. */
-    requests: requests as readonly RequestLog[],
-    /** How many DELETEs and evictions of pods were executed; dry runs and refused ones do not count. */
-    get deletesAccepted(): number {
-      return requests.filter(({ isAccepted }) => isAccepted).length;
-    },
     /** Resolves when everything recorded has happened once. */
     played: cluster.player.played,
     /** A kubeconfig for this server with its context set, as JSON, which is YAML too. */
@@ -100,19 +81,12 @@ export async function startLoopback(options: LoopbackOptions) {
     terminatingSince: (name: string) => cluster.terminatingSince[name],
     /** Writes a change from outside the recording, such as chatter; it is stored and watched like any other. */
     write: (resource: string, type: ChangeType, object: KubeObject) => void cluster.write({ resource, type, object }),
-    /** Forgets the history: a watch that resumes from an older revision gets a 410. */
-    compact: () => forget(cluster.log, cluster.log.revision),
     /** Ends every connection and timer. */
     async close(): Promise<void> {
       stop();
       await server.suspend();
     },
   };
-}
-
-function logEntry({ method, verb, kind, subresource, body, headers }: KubeRequest) {
-  const userAgent = headers['user-agent'] as string | undefined;
-  return { method, body, userAgent, verb, resource: kind?.plural, subresource, status: 0, sent: 0, lines: 0 };
 }
 
 function kubeconfigText(server: string, namespace: string): string {
@@ -128,20 +102,14 @@ function kubeconfigText(server: string, namespace: string): string {
 }
 
 /** Sits between the server and its clients, so that tests can make things go wrong there. */
-export interface Interference extends Pick<Outbound, 'opened' | 'outgoing'> {
+export interface Interference {
   /** Serves a request, or answers in its place. */
   around(exchange: Call, serve: () => Promise<void>): Promise<void>;
-  start(server: HttpServer): void;
-  stop(): void;
+  start?(server: HttpServer): void;
+  stop?(): void;
 }
 
-const undisturbed: Interference = {
-  around: (_, serve) => serve(),
-  opened: () => {},
-  outgoing: (_, line, send) => send(line),
-  start: () => {},
-  stop: () => {},
-};
+const undisturbed: Interference = { around: (_, serve) => serve() };
 
 /** Renews a Lease for every node while the recording shows its kubelet alive, until the cluster stops. */
 function renewLeases(cluster: Playback): void {

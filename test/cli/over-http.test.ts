@@ -5,7 +5,7 @@
 import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
 import type { Tls } from '../sim/faults/other-server.ts';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../sim/faults/faulty-server.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { everyNth, isSweep } from '../helpers/sweep.ts';

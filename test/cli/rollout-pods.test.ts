@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../sim/faults/faulty-server.ts';
 import { uniquePodNames } from '../../src/output/report-files.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';

@@ -4,7 +4,7 @@ import { createNow } from '../../src/run/clock.ts';
 import { watchSuspension } from '../../src/run/streams/stream-health.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../sim/faults/faulty-server.ts';
 import { started } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import { createSteppedClock } from '../faults/helpers/stepped-clock.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startLoopback, type Loopback } from '../../src/demo/loopback.ts';
+import { startLoopback, type Loopback } from '../sim/faults/faulty-server.ts';
 import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { loadRecording } from './helpers/load.ts';
 

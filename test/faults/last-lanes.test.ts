@@ -1,6 +1,6 @@
 /** The DELETE does not wait for these streams: podexit opens them at the same time. */
 import { expect, it } from 'vitest';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../sim/faults/faulty-server.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';

@@ -1,6 +1,6 @@
 /** Changes of the objects on an embedded server, as a case writes them down. */
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../sim/faults/faulty-server.ts';
 
 const groups: Record<string, string> = {
   pods: 'api/v1',

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../sim/faults/faulty-server.ts';
 import { startLoopback, type FaultyOptions } from '../sim/faults/faulty-server.ts';
 import { parseScenario, type Scenario } from '../../src/demo/scenario.ts';
 import { scenarioFile, truthsOf } from './recordings.ts';

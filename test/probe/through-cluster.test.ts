@@ -1,6 +1,6 @@
 /** The API server's proxies over HTTP: a Service and the terminating pod, with real servers behind them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../sim/faults/faulty-server.ts';
 import { loadScenario, shippedScenarios } from '../../src/demo/scenarios.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';

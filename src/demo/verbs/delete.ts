@@ -19,7 +19,6 @@ export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind)
   }
   if (options.isDryRun) return exchange.json(200, afterDelete(object, options, cluster.clock.now()));
   exchange.json(200, await executeDelete(cluster, object, options));
-  exchange.entry.isAccepted = true;
 }
 
 /** Deletes a pod; the traced one as recorded. Resolves to the Pod for the response. */
@@ -126,7 +125,6 @@ export async function serveEviction(cluster: Playback, exchange: Call, kind: Kin
       await cluster.sleep(cluster.player.untilRecorded(answer.at));
   }
   exchange.json(201, success(201));
-  exchange.entry.isAccepted = !isDryRun;
 }
 
 /** Throws a 429 if a budget forbids it. Budgets protect only running pods that are not deleted (SIGNALS.md §1). */

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import type { Loopback } from '../../../src/demo/loopback.ts';
+import type { Loopback } from '../../sim/faults/faulty-server.ts';
 import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
 import { loadRecording } from './load.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Env } from '../../../src/kube/env.ts';
 import { connect } from '../../../src/kube/connect.ts';
-import type { Loopback } from '../../../src/demo/loopback.ts';
+import type { Loopback } from '../../sim/faults/faulty-server.ts';
 import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
 import type { Scenario, Truth } from '../../../src/demo/scenario.ts';
 import type { Clock } from '../../../src/output/ports.ts';

@@ -1,5 +1,5 @@
 /** A Deployment `web` whose controller is a script: each step is a change of it or of one of its pods, over HTTP. */
-import type { Loopback } from '../../../src/demo/loopback.ts';
+import type { Loopback } from '../../sim/faults/faulty-server.ts';
 
 type Raw = Record<string, unknown>;
 

@@ -6,11 +6,15 @@ import type { Interference } from '../../../src/demo/loopback.ts';
 import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
 import { atMoment, expireHistory, type MomentContext } from './at-moment.ts';
 import type { Fault } from './fault.ts';
-import { createQueue, onLine, type Queue } from './on-line.ts';
+import { createQueue, interceptStreams, onLine, type Queue } from './on-line.ts';
 import { onRequest } from './on-request.ts';
 
 /** Applies faults to a server. If several apply at once, the first in the list wins. */
-export function createFaults(faults: readonly Fault[], cluster: Playback): Interference {
+export function createFaults(
+  faults: readonly Fault[],
+  cluster: Playback,
+  nthOnConnection: (call: Call) => number,
+): Interference {
   const { clock, player } = cluster;
   const all = faults.map(arm);
   const streams = new Set<Stream>();
@@ -23,8 +27,12 @@ export function createFaults(faults: readonly Fault[], cluster: Playback): Inter
   }
 
   async function around(exchange: Call, serve: () => Promise<void>): Promise<void> {
+    interceptStreams(exchange, opened, outgoing);
     if (firstStriking(exchange, (armed) => isKind(armed, 'expire') && strikesNewStreams(armed))) expireHistory(cluster);
-    const armed = firstStriking(exchange, (one) => one.fault.kind in onRequest && isPossible(one, exchange));
+    const armed = firstStriking(
+      exchange,
+      (one) => one.fault.kind in onRequest && isPossible(one, nthOnConnection(exchange)),
+    );
     if (all.some(isReportedAsStatus)) checkRevision(exchange, cluster);
     if (armed === undefined) return serve();
     await (onRequest[armed.fault.kind] as Answering)(armed.fault, exchange, serve, cluster);
@@ -61,8 +69,6 @@ export function createFaults(faults: readonly Fault[], cluster: Playback): Inter
 
   return {
     around,
-    outgoing,
-    opened,
     start(server) {
       for (const armed of all.filter(({ fault }) => fault.kind in atMoment)) {
         if (armed.fault.afterMs !== undefined) void player.begun.then(() => schedule(server, armed));
@@ -93,8 +99,8 @@ function strikesNewStreams({ fault }: Armed): boolean {
 }
 
 /** A keep-alive race needs a connection that was kept alive. */
-function isPossible(armed: Armed, { entry }: Call): boolean {
-  return !isKind(armed, 'keepalive-race') || entry.nthOnConnection > 1;
+function isPossible(armed: Armed, nth: number): boolean {
+  return !isKind(armed, 'keepalive-race') || nth > 1;
 }
 
 // The tables are typed by kind. These types assert that a fault gets the entry of its own kind.

@@ -1,5 +1,5 @@
 import type { DemoClock } from '../../../src/demo/clock.ts';
-import type { Stream } from '../../../src/demo/http/exchange.ts';
+import type { Call, Stream } from '../../../src/demo/http/exchange.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 type Mangle<K extends FaultKind['kind']> = (
@@ -10,14 +10,30 @@ type Mangle<K extends FaultKind['kind']> = (
   queue: Queue,
 ) => void;
 
+/** `opened` gets each stream of a call when its headers are sent, and `outgoing` each line: it sends it now, late, or not at all. */
+export function interceptStreams(
+  call: Call,
+  opened: (stream: Stream) => void,
+  outgoing: (stream: Stream, line: string, send: (line: string) => void) => void = (_, line, send) => send(line),
+): void {
+  const { stream: open } = call;
+  call.stream = (contentType) => {
+    const stream = open(contentType);
+    const { line: send } = stream;
+    stream.line = (line) => outgoing(stream, line, send);
+    opened(stream);
+    return stream;
+  };
+}
+
 /** Faults that change what a stream carries. */
 export const onLine: { [K in FaultKind['kind']]?: Mangle<K> } = {
   lose: () => {},
   'half-line': (_, stream, line) => {
-    stream.exchange.raw(line.slice(0, Math.ceil(line.length / 2)), () => stream.exchange.cut());
+    stream.exchange.response.write(line.slice(0, Math.ceil(line.length / 2)), () => stream.exchange.cut());
   },
   garbage: ({ bytes }, stream, line, send) => {
-    stream.exchange.raw(bytes);
+    stream.exchange.response.write(bytes);
     send(line);
   },
   delay: ({ ms }, stream, line, send, queue) => queue.later(stream, ms, () => send(line)),

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Playback } from '../../../src/demo/cluster.ts';
 import type { KubeObject } from '../../../src/demo/data/kube-object.ts';
 import { recordsAt, valueAt } from '../../../src/demo/data/kube-object.ts';
+import type { KubeRequest } from '../../../src/demo/http/api-request.ts';
 import type { Call } from '../../../src/demo/http/exchange.ts';
 import { startLoopback, type Interference, type Loopback } from '../../../src/demo/loopback.ts';
 import { parseScenario } from '../../../src/demo/scenario.ts';
@@ -47,9 +48,17 @@ export async function withCluster<T>(
 ): Promise<T> {
   const scenario = parseScenario(readFileSync(scenarioFile('graceful-exit'), 'utf8'));
   let store: Playback | undefined;
+  const asked: KubeRequest[] = [];
   const server = await startLoopback({
     scenario,
-    interfere: (cluster) => controllersOf((store = cluster), behaviour),
+    interfere(cluster) {
+      const controllers = controllersOf((store = cluster), behaviour);
+      const around: Interference['around'] = (call, serve) => {
+        asked.push(call.request);
+        return controllers.around(call, serve);
+      };
+      return { ...controllers, around };
+    },
   });
   for (const [resource, object] of objects) server.write(resource, 'ADDED', withIdentity(object));
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -60,9 +69,9 @@ export async function withCluster<T>(
       server,
       flags: ['-n', server.namespace, '--kubeconfig', kubeconfig],
       writes: () =>
-        server.requests
-          .filter(({ method, url }) => method !== 'GET' && !url.includes('selfsubjectaccessreviews'))
-          .map(({ method, url }) => `${method} ${url}`),
+        asked
+          .filter(({ method, path }) => method !== 'GET' && !path.includes('selfsubjectaccessreviews'))
+          .map(({ method, path }) => `${method} ${path}`),
       left: () =>
         stored(store)
           .filter(({ object }) => isOfTry(object))
@@ -164,7 +173,6 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
     const metadata = { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: grace };
     const marked = write('pods', { ...pod, metadata });
     exchange.json(200, marked);
-    exchange.entry.isAccepted = true;
     const [owner] = recordsAt(pod, 'metadata.ownerReferences');
     const set = cluster.get('replicasets', namespace, String(owner?.name));
     if (set) after(10, () => startPod(set));
@@ -262,9 +270,6 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
       // The garbage collector removes dependents level by level.
       if (verb === 'delete') for (const ms of [20, 40, 60]) after(ms, collect);
     },
-    opened: () => {},
-    outgoing: (_, line, send) => send(line),
-    start: () => {},
     stop: () => timers.forEach(clearTimeout),
   };
 }

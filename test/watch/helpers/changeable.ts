@@ -2,10 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { failure, HttpError } from '../../../src/demo/data/status.ts';
 import type { ChangeType, KubeObject } from '../../../src/demo/data/kube-object.ts';
+import type { Playback } from '../../../src/demo/cluster.ts';
 import type { Stream } from '../../../src/demo/http/exchange.ts';
 import { startLoopback } from '../../../src/demo/loopback.ts';
 import { parseScenario } from '../../../src/demo/scenario.ts';
 import { scenarioFile } from '../../helpers/recordings.ts';
+import { expireHistory } from '../../sim/faults/at-moment.ts';
+import { interceptStreams } from '../../sim/faults/on-line.ts';
 
 export type Changeable = Awaited<ReturnType<typeof startChangeable>>;
 
@@ -16,11 +19,15 @@ export async function startChangeable(eventStatus: number) {
   const { kind, status, ...template } = podOf(text);
   const streams = new Set<Stream>();
   let refusal: HttpError | undefined;
+  let cluster: Playback | undefined;
   const server = await startLoopback({
     scenario: parseScenario(text),
     attachDelayMs: 2 ** 30,
-    interfere: () => ({
-      async around({ request, json }, serve) {
+    interfere: (playback) => ({
+      async around(call, serve) {
+        cluster = playback;
+        const { request, json } = call;
+        interceptStreams(call, (stream) => void streams.add(stream));
         if (request.method === 'POST' && request.path.endsWith('/events')) {
           posted.push(request.body);
           return json(eventStatus, eventStatus < 300 ? {} : failure(eventStatus, 'Forbidden', 'it is forbidden'));
@@ -28,10 +35,6 @@ export async function startChangeable(eventStatus: number) {
         if (refusal && request.kind?.plural === 'pods') throw refusal;
         return serve();
       },
-      opened: (stream) => void streams.add(stream),
-      outgoing: (_, line, send) => send(line),
-      start: () => {},
-      stop: () => {},
     }),
   });
   const write = (type: ChangeType, name: string, uid: string, more: object, now: object = status): void => {
@@ -65,7 +68,7 @@ export async function startChangeable(eventStatus: number) {
     /** It can come back, but the history is gone. */
     restore() {
       write('ADDED', 'later', 'later', {});
-      server.compact();
+      if (cluster) expireHistory(cluster);
       refusal = undefined;
     },
   };

@@ -11,6 +11,7 @@ let collector: Receiver;
 beforeEach(async () => {
   collector = await startReceiver();
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json');
 });
 
 afterEach(async () => {
@@ -35,82 +36,78 @@ const rootOf = (spans: ReceivedSpan[]): ReceivedSpan => {
 
 const nanosOf = (time: string): bigint => BigInt(Date.parse(time)) * 1_000_000n;
 
-describe.each(['http/protobuf', 'http/json'])('over %s', (protocol) => {
-  beforeEach(() => vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', protocol));
+it('sends one trace with the exit as its root and the phases as children', async () => {
+  const report = await reportOfRecording('graceful-exit');
+  const spans = await spansOf('graceful-exit');
+  const root = rootOf(spans);
+  expect(root).toMatchObject({ name: 'pod exit', status: { code: 0 } });
+  expect(root.attributes).toMatchObject({
+    'k8s.namespace.name': report.pod.namespace,
+    'k8s.pod.name': report.pod.name,
+    'k8s.pod.uid': report.pod.uid,
+    'k8s.node.name': report.pod.node,
+    'k8s.replicaset.name': report.pod.owner?.name,
+    'podexit.outcome': 'graceful',
+    'podexit.exit_code': 0,
+    'podexit.findings': report.verdict.findings.map(({ code }) => code),
+  });
+  const children = spans.filter((span) => span !== root);
+  expect(children.map(({ name }) => name)).toEqual(report.phases.map(({ name }) => name));
+  expect(new Set(children.map(({ parentSpanId, traceId }) => `${traceId} ${parentSpanId}`))).toEqual(
+    new Set([`${root.traceId} ${root.spanId}`]),
+  );
+  expect(children.find(({ name }) => name === 'drain')?.attributes).toMatchObject({
+    'k8s.container.name': 'app',
+    'podexit.container.outcome': 'completed',
+    'podexit.container.exit_code': 0,
+  });
+});
 
-  it('sends one trace with the exit as its root and the phases as children', async () => {
-    const report = await reportOfRecording('graceful-exit');
-    const spans = await spansOf('graceful-exit');
-    const root = rootOf(spans);
-    expect(root).toMatchObject({ name: 'pod exit', status: { code: 0 } });
-    expect(root.attributes).toMatchObject({
-      'k8s.namespace.name': report.pod.namespace,
-      'k8s.pod.name': report.pod.name,
-      'k8s.pod.uid': report.pod.uid,
-      'k8s.node.name': report.pod.node,
-      'k8s.replicaset.name': report.pod.owner?.name,
-      'podexit.outcome': 'graceful',
-      'podexit.exit_code': 0,
-      'podexit.findings': report.verdict.findings.map(({ code }) => code),
-    });
-    const children = spans.filter((span) => span !== root);
-    expect(children.map(({ name }) => name)).toEqual(report.phases.map(({ name }) => name));
-    expect(new Set(children.map(({ parentSpanId, traceId }) => `${traceId} ${parentSpanId}`))).toEqual(
-      new Set([`${root.traceId} ${root.spanId}`]),
+it('sends each window of failed requests as a separate span', async () => {
+  const report = await reportOfRecording('graceful-exit');
+  const at = (time: string) => ({ earliest: time, latest: time, basis: 'observed' as const, evidence: [] });
+  const window = { start: at('2026-11-20T23:04:30.100Z'), end: at('2026-11-20T23:04:30.600Z'), failed: 3 };
+  const probe = {
+    ...{ target: 'http://shop', via: 'url' as const, ratePerSecond: 20, sent: 412, succeeded: 409, failed: 3 },
+    ...{ failures: [{ kind: 'refused' as const, count: 3 }], windows: [window], latencyMs: {} },
+  };
+  const traffic = { judgement: 'lost' as const, reason: '', services: [], probes: [probe] };
+  expect(await exported({ ...report, traffic })).toBeUndefined();
+  const spans = collector.received.flatMap(({ traces }) => traces.flatMap((one) => one.spans));
+  const failed = spans.filter(({ name }) => name === 'requests failed');
+  expect(failed.map(({ start, end }) => [start, end])).toEqual([
+    [nanosOf(window.start.earliest), nanosOf(window.end.earliest)],
+  ]);
+  expect(failed[0]?.attributes).toMatchObject({ 'podexit.probe.target': 'http://shop', 'podexit.probe.failed': 3 });
+});
+
+it('sends each mark as an event of the root at the middle of its interval, exact to the nanosecond', async () => {
+  const { marks } = await reportOfRecording('graceful-exit');
+  const { events } = rootOf(await spansOf('graceful-exit'));
+  for (const mark of marks) {
+    const event = events.find(
+      ({ name, attributes }) => name === mark.name && attributes['podexit.subject'] === mark.subject,
     );
-    expect(children.find(({ name }) => name === 'drain')?.attributes).toMatchObject({
-      'k8s.container.name': 'app',
-      'podexit.container.outcome': 'completed',
-      'podexit.container.exit_code': 0,
+    expect(event?.time).toBe((nanosOf(mark.at.earliest) + nanosOf(mark.at.latest)) / 2n);
+    expect(event?.attributes).toMatchObject({
+      'podexit.at.earliest': mark.at.earliest,
+      'podexit.at.latest': mark.at.latest,
+      'podexit.at.basis': mark.at.basis,
     });
-  });
+  }
+});
 
-  it('sends each window of failed requests as a separate span', async () => {
-    const report = await reportOfRecording('graceful-exit');
-    const at = (time: string) => ({ earliest: time, latest: time, basis: 'observed' as const, evidence: [] });
-    const window = { start: at('2026-11-20T23:04:30.100Z'), end: at('2026-11-20T23:04:30.600Z'), failed: 3 };
-    const probe = {
-      ...{ target: 'http://shop', via: 'url' as const, ratePerSecond: 20, sent: 412, succeeded: 409, failed: 3 },
-      ...{ failures: [{ kind: 'refused' as const, count: 3 }], windows: [window], latencyMs: {} },
-    };
-    const traffic = { judgement: 'lost' as const, reason: '', services: [], probes: [probe] };
-    expect(await exported({ ...report, traffic })).toBeUndefined();
-    const spans = collector.received.flatMap(({ traces }) => traces.flatMap((one) => one.spans));
-    const failed = spans.filter(({ name }) => name === 'requests failed');
-    expect(failed.map(({ start, end }) => [start, end])).toEqual([
-      [nanosOf(window.start.earliest), nanosOf(window.end.earliest)],
-    ]);
-    expect(failed[0]?.attributes).toMatchObject({ 'podexit.probe.target': 'http://shop', 'podexit.probe.failed': 3 });
-  });
-
-  it('sends each mark as an event of the root at the middle of its interval, exact to the nanosecond', async () => {
-    const { marks } = await reportOfRecording('graceful-exit');
-    const { events } = rootOf(await spansOf('graceful-exit'));
-    for (const mark of marks) {
-      const event = events.find(
-        ({ name, attributes }) => name === mark.name && attributes['podexit.subject'] === mark.subject,
-      );
-      expect(event?.time).toBe((nanosOf(mark.at.earliest) + nanosOf(mark.at.latest)) / 2n);
-      expect(event?.attributes).toMatchObject({
-        'podexit.at.earliest': mark.at.earliest,
-        'podexit.at.latest': mark.at.latest,
-        'podexit.at.basis': mark.at.basis,
-      });
-    }
-  });
-
-  it('takes service name and resource attributes from the environment', async () => {
-    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=ci,service.name=ignored');
-    vi.stubEnv('OTEL_SERVICE_NAME', 'checkout-pipeline');
-    await spansOf('exit-143');
-    const [trace] = collector.received[0]?.traces ?? [];
-    expect(trace?.scope).toEqual({ name: 'kubectl-podexit', version: '1.2.3' });
-    expect(trace?.resource).toMatchObject({
-      'service.name': 'checkout-pipeline',
-      'service.version': '1.2.3',
-      'deployment.environment.name': 'ci',
-      'telemetry.sdk.language': 'nodejs',
-    });
+it('takes service name and resource attributes from the environment', async () => {
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=ci,service.name=ignored');
+  vi.stubEnv('OTEL_SERVICE_NAME', 'checkout-pipeline');
+  await spansOf('exit-143');
+  const [trace] = collector.received[0]?.traces ?? [];
+  expect(trace?.scope).toEqual({ name: 'kubectl-podexit', version: '1.2.3' });
+  expect(trace?.resource).toMatchObject({
+    'service.name': 'checkout-pipeline',
+    'service.version': '1.2.3',
+    'deployment.environment.name': 'ci',
+    'telemetry.sdk.language': 'nodejs',
   });
 });
 
@@ -129,14 +126,19 @@ it('marks an exit with a bad exit code as an error, with the outcome', async () 
   expect(rootOf(await spansOf('sigkill-after-grace')).status).toEqual({ code: 2, message: 'killed' });
 });
 
-it('sends protobuf to /v1/traces below the endpoint, with the headers of the environment', async () => {
+it('sends protobuf by default, to /v1/traces below the endpoint, with the headers of the environment', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', undefined);
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `${collector.url}/base`);
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'authorization=Bearer%20abc,x-tenant=shop');
-  await spansOf('exit-143');
-  expect(collector.received[0]).toMatchObject({
-    path: '/base/v1/traces',
-    headers: { 'content-type': 'application/x-protobuf', authorization: 'Bearer abc', 'x-tenant': 'shop' },
-  });
+  const report = await reportOfRecording('exit-143');
+  expect(await exported(report)).toBeUndefined();
+  expect(collector.received).toMatchObject([
+    {
+      path: '/base/v1/traces',
+      headers: { 'content-type': 'application/x-protobuf', authorization: 'Bearer abc', 'x-tenant': 'shop' },
+    },
+  ]);
+  expect(collector.received[0]?.body.toString('latin1')).toContain(report.pod.uid);
 });
 
 it('prefers the endpoint for traces over the general one, and uses it unchanged', async () => {

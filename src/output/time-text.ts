@@ -46,18 +46,17 @@ export const boundsText = ({ earliest, latest, open }: Interval, zero: number): 
 /** `23:04:29.60`; `relative` prints UTC, for places that need a time of day. */
 export function clockText(time: number, decimals: number, timestamps: Timestamps): string {
   const unit = 10 ** (3 - decimals);
-  const date = new Date(Math.round(time / unit) * unit);
-  const parts =
-    timestamps === 'local'
-      ? [date.getHours(), date.getMinutes(), date.getSeconds()]
-      : [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
-  const fraction = String(date.getUTCMilliseconds()).padStart(3, '0').slice(0, decimals);
-  return parts.map((part) => String(part).padStart(2, '0')).join(':') + (decimals > 0 ? `.${fraction}` : '');
+  const shown = Math.round(time / unit) * unit;
+  const iso = new Date(shown + minutesAhead(shown, timestamps) * 60_000).toISOString();
+  return iso.slice(11, decimals > 0 ? 20 + decimals : 19);
 }
+
+const minutesAhead = (time: number, timestamps: Timestamps): number =>
+  timestamps === 'local' ? -new Date(time).getTimezoneOffset() : 0;
 
 /** `2026-11-20 UTC`, `2026-11-20 UTC+01:00`. */
 export function dayText(time: number, timestamps: Timestamps): string {
-  const ahead = timestamps === 'local' ? -new Date(time).getTimezoneOffset() : 0;
+  const ahead = minutesAhead(time, timestamps);
   const day = new Date(time + ahead * 60_000).toISOString().slice(0, 10);
   if (ahead === 0) return `${day} UTC`;
   const [hours, minutes] = [Math.floor(Math.abs(ahead) / 60), Math.abs(ahead) % 60];

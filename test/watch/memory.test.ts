@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { narrowPod, type Pod } from '../../src/model/kube.ts';
 import { observe } from '../../src/model/observe.ts';
-import type { RawObservation } from '../../src/model/observation.ts';
+import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import { createMemory, createPacker, type PodSeen } from '../../src/watch/memory.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
 import { heapBounds } from '../../src/run/group/run-live.ts';
@@ -19,13 +19,9 @@ const recorded = (): Pod[] =>
     return event?.object?.kind === 'Pod' ? [narrowPod(event.object)] : [];
   });
 
+const at = Date.parse('2026-11-28T10:00:00Z');
 const seen = (object: Pod, seq: number): PodSeen => ({
-  at: 1_800_000_000_000 + seq,
-  seq,
-  kind: 'changed',
-  stream: 'pods',
-  change: 'MODIFIED',
-  object,
+  ...{ at: at + seq, seq, kind: 'changed', stream: 'pods', change: 'MODIFIED', object },
 });
 
 it('a packed pod takes at most 400 bytes, and loses nothing', () => {
@@ -38,169 +34,128 @@ it('a packed pod takes at most 400 bytes, and loses nothing', () => {
   expect(packed.map(unpack)).toEqual(pods.map(seen));
 });
 
-it('keeps nothing of hundreds of pods that came, terminated and went', () => {
+/** The traces of a watch, what they are told, and how many pods they dropped. */
+function watching(keepsLog = false) {
+  let [seq, dropped] = [0, 0];
   const traces = watchedTraces(
-    false,
+    keepsLog,
     () => {},
-    () => {},
+    () => (dropped += 1),
   );
-  const [template] = recorded();
-  let seq = 0;
-  const take = (raw: Omit<RawObservation, 'at'>): void => {
+  const take = (raw: object): readonly string[] => {
     seq += 1;
-    traces.add(observe({ at: seq * 100, ...raw } as RawObservation, seq, { logText: false }));
+    return traces.add(observe({ at: at + seq * 100, ...raw } as RawObservation, seq, { logText: false }));
   };
-  take({ kind: 'listed', stream: 'pods', resourceVersion: '1', objects: [] } as never);
+  const [template] = recorded();
+  /** A change of a pod, which terminates unless it was just added. */
+  const change = (uid: string, change: 'ADDED' | 'MODIFIED' | 'DELETED' = 'MODIFIED'): readonly string[] => {
+    const deletionTimestamp = change === 'ADDED' ? undefined : '2026-11-28T10:00:00Z';
+    const metadata = { ...template?.metadata, name: uid, uid, deletionTimestamp, deletionGracePeriodSeconds: 30 };
+    return take({ kind: 'changed', stream: 'pods', change, object: { ...template, metadata } });
+  };
+  return { traces, take, change, namespace: template?.metadata.namespace, dropped: () => dropped };
+}
+
+it('keeps nothing of hundreds of pods that came, terminated and went', () => {
+  const { traces, take, change, namespace } = watching();
+  take({ kind: 'listed', stream: 'pods', resourceVersion: '1', objects: [] });
   for (let count = 0; count < 300; count++) {
-    const metadata = { ...template?.metadata, name: `web-${count}`, uid: `uid-${count}`, deletionTimestamp: undefined };
-    const gone = { ...metadata, deletionTimestamp: '2026-11-28T10:00:00Z', deletionGracePeriodSeconds: 30 };
-    for (const [change, one] of [
-      ['ADDED', metadata],
-      ['MODIFIED', gone],
-      ['DELETED', gone],
-    ] as const) {
-      const involvedObject = { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
-      const event = {
+    const uid = `web-${count}`;
+    for (const step of ['ADDED', 'MODIFIED', 'DELETED'] as const) {
+      const metadata = { namespace, name: step, uid: `${step}-${count}` };
+      const object = {
         kind: 'Event',
-        metadata: { ...metadata, uid: `${change}-${count}` },
-        reason: change,
-        involvedObject,
+        metadata,
+        reason: step,
+        involvedObject: { kind: 'Pod', namespace, name: uid, uid },
       };
-      if (change !== 'DELETED') take({ kind: 'changed', stream: 'events', change: 'ADDED', object: event } as never);
-      take({ kind: 'changed', stream: 'pods', change, object: { ...template, metadata: one } } as never);
+      if (step !== 'DELETED') take({ kind: 'changed', stream: 'events', change: 'ADDED', object });
+      change(uid, step);
     }
-    expect(traces.keys()).toEqual([`uid-${count}`]);
-    traces.close(`uid-${count}`);
+    expect(traces.keys()).toEqual([uid]);
+    traces.close(uid);
   }
   expect(traces.keys()).toEqual([]);
   expect(traces.sizes()).toEqual({ pods: 0, objects: 0 });
 });
 
 it('does not open a trace again for a pod that has ended, even if a server that is behind shows it', () => {
-  const traces = watchedTraces(
-    false,
-    () => {},
-    () => {},
-  );
-  const [pod] = recorded();
-  const metadata = { ...pod?.metadata, deletionTimestamp: '2026-11-28T10:00:00Z' };
-  const take = (seq: number) =>
-    traces.add(observe({ ...seen({ ...pod, metadata } as Pod, seq) }, seq, { logText: false }));
-  expect(take(1)).toHaveLength(1);
-  traces.close(metadata.uid ?? '');
-  expect(take(2)).toEqual([]);
+  const { traces, change } = watching();
+  expect(change('web')).toHaveLength(1);
+  traces.close('web');
+  expect(change('web')).toEqual([]);
 });
 
-/** Traces of terminating pods that `change` and then go, and how many were dropped. */
-function terminating() {
-  let [seq, dropped] = [0, 0];
-  const traces = watchedTraces(
-    false,
-    () => {},
-    () => (dropped += 1),
-  );
-  const [pod] = recorded();
-  const take = (uid: string, change: 'MODIFIED' | 'DELETED' = 'MODIFIED'): void => {
-    seq += 1;
-    const metadata = { ...pod?.metadata, name: uid, uid, deletionTimestamp: '2026-11-28T10:00:00Z' };
-    const one = { ...seen({ ...pod, metadata } as Pod, seq), change } as RawObservation;
-    traces.add(observe(one, seq, { logText: false }));
-  };
-  return { traces, take, dropped: () => dropped };
-}
-
 it('does not open the trace of a stuck pod again, however many others end before it is gone', () => {
-  const { traces, take } = terminating();
-  take('stuck');
+  const { traces, change } = watching();
+  change('stuck');
   traces.close('stuck');
   for (let count = 0; count < 10_001; count++) {
-    take(`web-${count}`);
-    take(`web-${count}`, 'DELETED');
+    change(`web-${count}`);
+    change(`web-${count}`, 'DELETED');
     traces.close(`web-${count}`);
   }
-  take('stuck', 'DELETED');
-  take('stuck', 'DELETED');
+  change('stuck', 'DELETED');
+  change('stuck', 'DELETED');
   expect(traces.keys()).toEqual([]);
 });
 
 it('counts a pod beyond the bound as dropped once, and does not trace it later', () => {
-  const { traces, take, dropped } = terminating();
-  for (let count = 0; count < 5000; count++) take(`web-${count}`);
-  take('beyond');
-  take('beyond');
+  const { traces, change, dropped } = watching();
+  for (let count = 0; count < 5000; count++) change(`web-${count}`);
+  change('beyond');
+  change('beyond');
   traces.close('web-0');
-  take('beyond');
-  take('beyond', 'DELETED');
+  change('beyond');
+  change('beyond', 'DELETED');
   expect(dropped()).toBe(1);
   expect(traces.keys()).toHaveLength(4999);
 });
 
-it('keeps an Event once, however often the server lists it, and not if it is old', () => {
+/** What a watch remembers, and how to tell it that a list came so many minutes later. */
+function remembering() {
   const memory = createMemory();
-  const event = (name: string, lastTimestamp: string) => ({
-    kind: 'Event',
-    metadata: { name, namespace: 'shop', uid: `uid-of-${name}`, resourceVersion: '7' },
-    reason: 'Killing',
-    involvedObject: { kind: 'Pod', namespace: 'shop', name: 'web-0', uid: 'uid-of-web-0' },
-    lastTimestamp,
-  });
-  const objects = [event('new', '2026-11-28T10:00:00Z'), event('old', '2026-11-28T09:10:00Z')];
-  const list = { kind: 'listed', stream: 'events', resourceVersion: '9', objects } as const;
-  for (let seq = 1; seq <= 20; seq++) {
-    const at = Date.parse('2026-11-28T10:01:00Z') + seq;
-    memory.take(observe({ ...list, at }, seq, { logText: false }));
-  }
-  const about = memory.about({ uid: 'uid-of-web-0', name: 'web-0', namespace: 'shop', owners: new Map() } as never);
-  expect(about.flatMap((o) => (o.kind === 'listed' ? o.objects.map(({ metadata }) => metadata.name) : []))).toEqual([
-    'new',
-  ]);
+  let seq = 0;
+  const list = (stream: StreamName, objects: object[], minutes = 0): void => {
+    seq += 1;
+    const listed = { kind: 'listed', at: at + minutes * 60_000 + seq, stream, resourceVersion: '9', objects } as const;
+    memory.take(observe(listed, seq, { logText: false }));
+  };
+  return { memory, list };
+}
+
+const eventAbout = (name: string, lastTimestamp: string, namespace = 'shop') => ({
+  kind: 'Event',
+  metadata: { name, namespace, uid: `event-of-${name}`, resourceVersion: '7' },
+  reason: 'Killing',
+  involvedObject: { kind: 'Pod', namespace, name, uid: name },
+  lastTimestamp,
 });
 
-it('keeps Events for ten minutes, also those of a list', () => {
-  const memory = createMemory();
-  const [pod] = recorded();
-  const { uid = '', name = '', namespace } = pod?.metadata ?? {};
-  const at = Date.parse('2026-11-28T10:05:00Z');
-  const event = (about: string, lastTimestamp: string) => ({
-    kind: 'Event',
-    metadata: { name: about, namespace, uid: `event-of-${about}`, resourceVersion: '7' },
-    reason: 'Killing',
-    involvedObject: { kind: 'Pod', namespace, name: about === uid ? name : about, uid: about },
-    lastTimestamp,
-  });
-  const take = (seq: number, stream: 'pods' | 'events', objects: object[], afterMs = 0): void => {
-    const list = { kind: 'listed', at: at + afterMs, stream, resourceVersion: '9', objects } as const;
-    memory.take(observe(list, seq, { logText: false }));
-  };
-  take(1, 'pods', [pod ?? {}]);
-  take(2, 'events', [
-    event(uid, '2026-11-28T10:00:00Z'),
-    event('gone', '2026-11-28T09:54:59Z'),
-    event('new', '2026-11-28T10:04:50Z'),
-  ]);
-  expect(memory.sizes()).toEqual({ pods: 1, objects: 2 });
-  take(3, 'pods', [pod ?? {}], 11 * 60_000);
+it('keeps an Event for ten minutes and once, however often the server lists it, and not if it is old', () => {
+  const { memory, list } = remembering();
+  const events = [eventAbout('web', '2026-11-28T09:59:00Z'), eventAbout('old', '2026-11-28T09:10:00Z')];
+  for (let times = 0; times < 20; times++) list('events', events);
+  const about = memory.about({ uid: 'web', name: 'web', namespace: 'shop', owners: new Map() } as never);
+  const names = about.flatMap((o) => (o.kind === 'listed' ? o.objects.map(({ metadata }) => metadata.name) : []));
+  expect(names).toEqual(['web']);
+  expect(memory.sizes()).toEqual({ pods: 0, objects: 1 });
+  list('pods', recorded().slice(0, 1), 11);
   expect(memory.sizes()).toEqual({ pods: 1, objects: 0 });
 });
 
 it('forgets what a later list does not have any more', () => {
-  const memory = createMemory();
-  const take = (seq: number, minute: number, stream: 'services' | 'owner' | 'node', objects: object[]): void => {
-    const at = Date.parse('2026-11-28T10:00:00Z') + minute * 60_000;
-    memory.take(
-      observe({ kind: 'listed', at, stream, resourceVersion: '9', objects } as const, seq, { logText: false }),
-    );
-  };
+  const { memory, list } = remembering();
   const object = (kind: string, name: string) => ({ kind, metadata: { namespace: 'shop', name, uid: name } });
-  take(1, 0, 'services', [object('Service', 'web'), object('Service', 'old')]);
-  take(2, 0, 'owner', [object('Deployment', 'shop'), object('Deployment', 'gone')]);
-  take(3, 0, 'owner', [object('ReplicaSet', 'shop-1')]);
-  take(4, 0, 'node', [object('Node', 'node1')]);
+  list('services', [object('Service', 'web'), object('Service', 'old')]);
+  list('owner', [object('Deployment', 'shop'), object('Deployment', 'gone')]);
+  list('owner', [object('ReplicaSet', 'shop-1')]);
+  list('node', [object('Node', 'node1')]);
   expect(memory.sizes().objects).toBe(6);
-  take(5, 20, 'services', [object('Service', 'web')]);
-  take(6, 20, 'owner', [object('Deployment', 'shop')]);
-  take(7, 20, 'node', []);
-  take(8, 40, 'services', [object('Service', 'web')]);
+  list('services', [object('Service', 'web')], 20);
+  list('owner', [object('Deployment', 'shop')], 20);
+  list('node', [], 20);
+  list('services', [object('Service', 'web')], 40);
   expect(memory.sizes().objects).toBe(3);
 });
 
@@ -244,21 +199,13 @@ it('leaves a code cache that the next run takes', () => {
 });
 
 it('keeps in the log of a pod no change of a slice that says nothing about it, however many come', async () => {
-  const traces = watchedTraces(
-    true,
-    () => {},
-    () => {},
-  );
-  let [seq, uid] = [0, ''];
-  const take = (raw: RawObservation): void => {
-    seq += 1;
-    for (const key of traces.add(observe(raw, seq, { logText: false }))) uid = key;
-  };
+  const { traces, take } = watching(true);
+  let uid = '';
   for (const raw of await rawObservationsOf('graceful-exit')) {
     const isOfPod = 'stream' in raw && (raw.stream === 'pod' || raw.stream === 'siblings');
     const one = (isOfPod ? { ...raw, stream: 'pods', name: undefined } : raw) as RawObservation;
     const again = one.kind === 'changed' && one.stream === 'endpointslices' ? 800 : 0;
-    for (let count = 0; count <= again; count++) take(one);
+    for (let count = 0; count <= again; count++) for (const key of take(one)) uid = key;
   }
   const log = traces.logOf(uid);
   expect(log.length).toBeLessThan(100);
@@ -267,26 +214,23 @@ it('keeps in the log of a pod no change of a slice that says nothing about it, h
 
 it('asks of an Event only the pod that it is about', () => {
   const asked: string[] = [];
-  const options = { wants: () => true, history: { take: () => {}, about: () => [] } };
+  let seq = 0;
   const traces = tracesOfTerminating({
-    ...options,
-    partsFor({ name }) {
-      asked.push(name);
-      return [];
-    },
+    wants: () => true,
+    history: { take: () => {}, about: () => [] },
+    partsFor: ({ name }) => (asked.push(name), []),
   });
-  const [template] = recorded();
-  const gone = { ...template?.metadata, deletionTimestamp: '2026-11-28T10:00:00Z', deletionGracePeriodSeconds: 30 };
-  for (const name of ['web-1', 'web-2']) {
-    const object = { ...template, metadata: { ...gone, name, uid: name } };
-    const raw = { at: 0, kind: 'changed', stream: 'pods', change: 'MODIFIED', object } as never;
-    traces.add(observe(raw, 1, { logText: false }));
-  }
-  const event = (name: string): void => {
-    const object = { kind: 'Event', metadata: { ...gone, uid: name }, involvedObject: { kind: 'Pod', name } };
-    const raw = { at: 1, kind: 'changed', stream: 'events', change: 'ADDED', object } as never;
-    traces.add(observe(raw, 2, { logText: false }));
+  const change = (stream: StreamName, object: object): void => {
+    seq += 1;
+    const raw = { at: seq, kind: 'changed', stream, change: 'MODIFIED', object } as const;
+    traces.add(observe(raw, seq, { logText: false }));
   };
+  const [template] = recorded();
+  const event = (name: string): void => change('events', eventAbout(name, '', template?.metadata.namespace));
+  for (const name of ['web-1', 'web-2']) {
+    const metadata = { ...template?.metadata, name, uid: name, deletionTimestamp: '2026-11-28T10:00:00Z' };
+    change('pods', { ...template, metadata });
+  }
   asked.length = 0;
   event('web-2');
   event('web-3');

@@ -334,12 +334,21 @@ function secondText(situation: Situation): string {
 function strategy(plan: Plan): Remedy[] {
   const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
   const { subject, measured } = plan.situation;
-  const isDeployment = subject.kind === 'Deployment';
-  if (solves.length === 0 || (measured && !isDeployment)) return [];
+  if (solves.length === 0 || (measured && subject.kind !== 'Deployment')) return [];
   const words = strategyText(plan.situation);
   if (words !== undefined) return inWords(solves, words);
-  const why = isDeployment ? 'a new pod is ready before an old one goes' : 'the other pods serve meanwhile';
-  return [rolling(subject.kind, solves, isDeployment ? 0 : 1, why)];
+  const why = 'a new pod is ready before an old one goes';
+  // The two amounts alone: the rest of the strategy stays.
+  const amount = (field: string, value: number): Edit => set(['spec', 'strategy', 'rollingUpdate', field], value, why);
+  return [
+    {
+      solves,
+      text: `${why}: maxUnavailable 0 and maxSurge 1`,
+      edits: [amount('maxUnavailable', 0), amount('maxSurge', 1)],
+      consent: 'strategy',
+      costs: 'during a rollout the resources of one more pod',
+    },
+  ];
 }
 
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
@@ -348,26 +357,13 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
   if (measured) return `${first}, if two pods may run at the same time`;
   if (rollout?.isRecreate)
-    return `strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1`;
+    return 'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1';
   if (inPlace.some(({ why }) => why === 'volume'))
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
-  if (single.length === 0 || subject.kind !== 'Deployment') return undefined;
+  if (subject.kind !== 'Deployment')
+    return `the other pods serve meanwhile: maxUnavailable 1${subject.kind === 'DaemonSet' ? ' and maxSurge 0' : ''}`;
+  if (single.length === 0) return undefined;
   return single.includes('host ports')
     ? `${first} where a node is free for it; else the old pod must release its host ports first`
     : `${first}, unless ${reasonsIn(single)}`;
-}
-
-/** The two amounts alone: a partition, for example, stays. */
-function rolling(kind: string, solves: readonly Problem[], maxUnavailable: 0 | 1, why: string): Remedy {
-  const maxSurge = 1 - maxUnavailable;
-  const path = ['spec', kind === 'Deployment' ? 'strategy' : 'updateStrategy', 'rollingUpdate'];
-  const surge = kind === 'StatefulSet' ? [] : [set([...path, 'maxSurge'], maxSurge, why)];
-  return {
-    solves,
-    text: `${why}: maxUnavailable ${maxUnavailable}${surge.length > 0 ? ` and maxSurge ${maxSurge}` : ''}`,
-    edits: [set([...path, 'maxUnavailable'], maxUnavailable, why), ...surge],
-    consent: 'strategy',
-    costs:
-      maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
-  };
 }

@@ -6,11 +6,10 @@ import { backoffMs } from './decide.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
-/** The result of one try. */
-export type Tried =
-  { kind: 'accepted' } | { kind: 'refused'; refusal: Refusal } | { kind: 'failed'; failure: TransportFailure };
-export type DeleteStep =
-  | { next: 'done' }
+/** The result of one try that was not accepted. */
+export type Tried = { kind: 'refused'; refusal: Refusal } | { kind: 'failed'; failure: TransportFailure };
+
+type DeleteStep =
   /** It provably was not executed: wait, and send it again. */
   | { next: 'again'; ms: number }
   /** It may have been executed: GET the pod. If it was not, wait, and send it again; without `ms` there is no other try. */
@@ -19,7 +18,6 @@ export type DeleteStep =
 
 /** With `dryRun` nothing is ever executed, so a GET would not show the result. */
 export function decideDelete(tried: Tried, failures: number, dryRun = false): DeleteStep {
-  if (tried.kind === 'accepted') return { next: 'done' };
   const retryAfterMs = tried.kind === 'refused' ? tried.refusal.retryAfterMs : undefined;
   const ms = retryAfterMs ?? backoffMs(failures, 100);
   switch (effectOf(tried)) {
@@ -38,7 +36,7 @@ export function decideDelete(tried: Tried, failures: number, dryRun = false): De
 /** `final`: another try gives the same; `none`: it was not executed; `unknown`: it may have been executed. */
 type Effect = 'final' | 'none' | 'unknown';
 
-function effectOf(tried: Exclude<Tried, { kind: 'accepted' }>): Effect {
+function effectOf(tried: Tried): Effect {
   if (tried.kind === 'failed' && isUntrusted(tried.failure)) return 'final';
   // No connection, or no TLS handshake: the server has read nothing of the request.
   if (tried.kind === 'failed') return tried.failure.sent ? 'unknown' : 'none';

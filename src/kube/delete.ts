@@ -4,7 +4,6 @@ import type { ApiResponse, Cluster } from './cluster.ts';
 import { refusedDelete } from './refused.ts';
 import { backoffMs } from './decide.ts';
 import { decideDelete, isUidConflict, type Tried } from './delete-decide.ts';
-import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { lookOf, tryGet } from './get.ts';
 import { podPath } from './resource-path.ts';
@@ -39,9 +38,8 @@ export async function* deletePod(
   let mayBeExecuted = false;
   for (let failures = 0; ; failures++) {
     const tried = yield* send(cluster, target, signal);
-    if (signal.aborted) return;
-    const step = decideDelete(tried, failures, target.dryRun ?? false);
-    if (step.next === 'done') return;
+    if (signal.aborted || tried === undefined) return;
+    const step = decideDelete(tried, failures, target.dryRun);
     // The pod is gone, perhaps by an earlier try. The watch shows what happened.
     const isGone = tried.kind === 'refused' && (tried.refusal.status === 404 || isUidConflict(tried.refusal));
     if (step.next === 'give-up' && mayBeExecuted && isGone) return;
@@ -57,18 +55,19 @@ export async function* deletePod(
     if (step.next === 'give-up' || step.ms === undefined)
       throw tried.kind === 'refused'
         ? refusedDelete(cluster, target, tried.refusal)
-        : notReached(cluster, tried.kind === 'failed' ? tried.failure : undefined);
+        : notReached(cluster, tried.failure);
     if (!(await delay(cluster.env, step.ms, signal))) return;
   }
 }
 
 const verbOf = ({ evict }: DeleteTarget) => (evict ? 'evict' : 'delete');
 
+/** One try; undefined if it was accepted. */
 async function* send(
   cluster: Cluster,
   target: DeleteTarget,
   signal: AbortSignal,
-): AsyncGenerator<RawObservation, Tried> {
+): AsyncGenerator<RawObservation, Tried | undefined> {
   const verb = verbOf(target);
   // Report the request when it goes out, not when it is answered: the watch may bring the deletion first. A request
   // that never went out is not reported.
@@ -89,7 +88,7 @@ async function* send(
     return { kind: 'refused', refusal: readRefusal(refusedWith, body, answer.headers) };
   }
   yield { kind: 'answered', at, verb, status, object: kind === 'Pod' ? body : undefined };
-  return { kind: 'accepted' };
+  return undefined;
 }
 
 async function request(
@@ -102,8 +101,6 @@ async function request(
     return await cluster.request({ ...requestFor(target), signal, onSent });
   } catch (error) {
     if (error instanceof TransportFailure) return error;
-    // Treat the answer as lost: a GET shows whether the request was executed.
-    if (isTooLarge(error)) return new TransportFailure(error.message, { sent: true, code: 'EMSGSIZE', cause: error });
     if (signal.aborted) return new TransportFailure('aborted', { sent: true, code: 'ABORT_ERR' });
     throw error;
   }

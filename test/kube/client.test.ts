@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { ClusterMemory } from '../../src/kube/cluster.ts';
 import { getObject } from '../../src/kube/get.ts';
+import { reportShortage } from '../../src/kube/http/client.ts';
+import { TransportFailure } from '../../src/kube/http/failure.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
@@ -137,34 +140,31 @@ it('nothing is sent after the cluster was closed, not even a retry', async () =>
   expect(env.waits).toEqual([]);
 });
 
-describe('an endless answer', () => {
+it('an endless answer is abandoned, and its connection is closed', async () => {
   const piece = Buffer.alloc(8 * 1024 * 1024, ' ');
   function* pieces() {
     for (;;) yield piece;
   }
-
-  it('is abandoned, and its connection is closed', async () => {
-    const closed: Promise<void>[] = [];
-    const api = await serve((_, response) => {
-      closed.push(new Promise((resolve) => response.once('close', resolve)));
-      Readable.from(pieces()).pipe(response);
-    });
-    const cluster = await connected(api);
-    const error = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
-    await expect(getObject(cluster, path)).rejects.toMatchObject(error);
-    const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods' } as const;
-    const listing = watchObjects(cluster, target, { signal: stopping(), deliver: () => {}, once: true });
-    await expect(listing).rejects.toMatchObject({ code: 'server.oversized-object' });
-    expect(api.asked).toHaveLength(2);
-    await Promise.all(closed);
+  const closed: Promise<void>[] = [];
+  const api = await serve((_, response) => {
+    closed.push(new Promise((resolve) => response.once('close', resolve)));
+    Readable.from(pieces()).pipe(response);
   });
+  const cluster = await connected(api);
+  const error = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
+  await expect(getObject(cluster, path)).rejects.toMatchObject(error);
+  const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods' } as const;
+  const listing = watchObjects(cluster, target, { signal: stopping(), deliver: () => {}, once: true });
+  await expect(listing).rejects.toMatchObject({ code: 'server.oversized-object' });
+  expect(api.asked).toHaveLength(2);
+  await Promise.all(closed);
+});
 
-  it('counts as a lost answer of a DELETE: a GET shows whether the request was executed', async () => {
-    const api = await serve(({ method }, response) => {
-      if (method === 'DELETE') return void Readable.from(pieces()).pipe(response);
-      json(response, 200, pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:14Z' }));
-    });
-    expect(kinds(await deleted(await connected(api), doomed))).toEqual(['requested', 'looked']);
-    expect(api.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
-  });
+it('a machine that cannot open another connection is reported once for all streams, at every -v level, with a hint', () => {
+  const memory: ClusterMemory = { reached: true, streamingLists: 'untried' };
+  const said: string[] = [];
+  const log = (level: number, message: string) => void said.push(`${level} ${message}`);
+  for (const code of ['ECONNREFUSED', 'EMFILE', 'EPROXY', 'EMFILE'])
+    reportShortage(new TransportFailure(code, { sent: false, code }), memory, { log });
+  expect(said).toEqual([expect.stringMatching(/^0 this process may open no more files.*ulimit -n/)]);
 });

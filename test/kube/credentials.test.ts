@@ -6,10 +6,13 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { impersonationHeaders } from '../../src/kube/credentials/resolve.ts';
 import { getObject } from '../../src/kube/get.ts';
-import { connected, json, serve, tempDir } from './helpers/api.ts';
+import { connected, json, pod, serve, tempDir } from './helpers/api.ts';
 import { certificates } from './helpers/certificates.ts';
+import { answer, serveHttp2 } from './helpers/http2-api.ts';
 import { parsed } from './helpers/kubeconfig.ts';
+import { deleted } from './helpers/observed.ts';
 import { execUser } from './helpers/plugin.ts';
+import { stopping } from './helpers/take.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 const ok = () => serveTls((_, response) => json(response, 200, {}));
@@ -111,5 +114,28 @@ describe('impersonation', () => {
       'Impersonate-Group': ['g'],
       'Impersonate-Extra-k': ['v', 'w'],
     });
+  });
+
+  it.each([
+    [
+      'HTTP/1.1',
+      async () => ({ ...(await serve((_, response) => json(response, 200, pod('web', '1')))), cluster: {} }),
+    ],
+    ['HTTP/2', () => serveHttp2((_, response) => answer(response, 200, pod('web', '1')))],
+  ])('sends non-ASCII characters in UTF-8 over %s, as Go does', async (_, start) => {
+    const api = await start();
+    const flags = { as: 'jürgen', asGroup: ['żółw', 'plain'], asUserExtra: ['reason=夜中 😀'] };
+    const cluster = await connected(api, { flags });
+    // One request without a body and one with a body: Node writes their headers in different ways.
+    await getObject(cluster, '/api/v1/namespaces/shop/pods/web');
+    await deleted(cluster, { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 7 }, stopping(200));
+    expect(api.asked.map(({ method }) => method)).toEqual(expect.arrayContaining(['GET', 'DELETE']));
+    for (const { method, headers, body } of api.asked) {
+      const read = (name: string) => Buffer.from([headers[name]].flat().join(), 'latin1').toString('utf8');
+      expect(read('impersonate-user')).toBe('jürgen');
+      expect(read('impersonate-group')).toMatch(/^żółw, ?plain$/);
+      expect(read('impersonate-extra-reason')).toBe('夜中 😀');
+      if (method === 'DELETE') expect(JSON.parse(body)).toMatchObject({ gracePeriodSeconds: 7 });
+    }
   });
 });

@@ -20,10 +20,9 @@ const bodies: Record<string, unknown> = {
   after: {},
 };
 
-/** `sent CODE`, `unsent CODE`, `refused STATUS BODY`, `refused STATUS after SECONDS`, `accepted`. */
+/** `sent CODE`, `unsent CODE`, `refused STATUS BODY`, `refused STATUS after SECONDS`. */
 function triedAs(text: string): Tried {
   const [kind, what = '', body = '', seconds] = text.split(' ');
-  if (kind === 'accepted') return { kind };
   if (kind !== 'refused')
     return { kind: 'failed', failure: new TransportFailure('no answer', { sent: kind === 'sent', code: what }) };
   const headers = body === 'after' ? { 'retry-after': seconds } : {};

@@ -1,11 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { watchObjects } from './helpers/observed.ts';
+import { listObjects } from '../../src/kube/list.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Asked } from './helpers/api.ts';
 import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { type Answer, podIn, questionOf, serveAnswers } from './helpers/scripted-api.ts';
-import { all, kinds, take } from './helpers/take.ts';
+import { all, kinds, stopping, take } from './helpers/take.ts';
 import { casesIn } from '../helpers/case-file.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';
@@ -34,13 +35,12 @@ interface Case {
   asked?: Record<number, object>;
   askedLists?: object;
   lastList?: object;
-  lastWatch?: object;
   listsAccept?: string;
 }
 
 const fields = [
   ...(['stream', 'speed', 'api', 'seen', 'of', 'at', 'throws', 'waits', 'asks', 'asked'] as const),
-  ...(['askedLists', 'lastList', 'lastWatch', 'listsAccept'] as const),
+  ...(['askedLists', 'lastList', 'listsAccept'] as const),
 ];
 
 /** Pods that are written as `web 5`. */
@@ -76,7 +76,6 @@ function checkAsked(asked: Asked[], { asks = {}, asked: wanted = {}, ...more }: 
   for (const [index, query] of Object.entries(wanted)) expect(asked[Number(index)]?.query).toMatchObject(query);
   if (more.askedLists) for (const { query } of of('list')) expect(query).toMatchObject(more.askedLists);
   if (more.lastList) expect(of('list').at(-1)?.query).toMatchObject(more.lastList);
-  if (more.lastWatch) expect(of('watch').at(-1)?.query).toMatchObject(more.lastWatch);
   if (more.listsAccept !== undefined) expect(of('list').at(-1)?.headers.accept).toContain(more.listsAccept);
 }
 
@@ -215,4 +214,26 @@ describe('a watch that always gets 410', () => {
     const waits = env.waits.filter((ms) => ms >= 100 && ms < 5000 && ms !== 1000);
     expect(waits).toEqual([188, 375, 750, 1500, 3000, 3750, 3750]);
   });
+});
+
+it('a list that never ends is given up', async () => {
+  let page = 0;
+  const api = await serve((_, response) => json(response, 200, podList('7', [], { continue: `page-${++page}` })));
+  const listing = listObjects(await connected(api), { stream: 'siblings', path: pods }, {});
+  await expect(listing).resolves.toMatchObject({ kind: 'failed', outcome: { kind: 'cut' } });
+  expect(api.asked).toHaveLength(1000);
+});
+
+it('Node prints no leak warning for two dozen open streams on one signal', async () => {
+  const warned: string[] = [];
+  const note = ({ message }: Error): void => void warned.push(message);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const api = await serve((_, response) => response.write(bookmark('7', true)));
+  const cluster = await connected(api);
+  const signal = stopping();
+  const streams = Array.from({ length: 24 }, () => take(watchObjects(cluster, target, { signal }), 2));
+  expect((await Promise.all(streams)).map(kinds)).toEqual(Array(24).fill(['listed', 'synced']));
+  await new Promise((done) => setTimeout(done, 20));
+  expect(warned).toEqual([]);
 });

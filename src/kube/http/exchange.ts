@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders, request } from 'node:http';
+import type { Agent, IncomingHttpHeaders, OutgoingHttpHeaders, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
@@ -41,10 +41,20 @@ export interface Wire {
 
 /** Sends a request and waits for the headers. Throws TransportFailure if none come, `auth.unusable`, and on abort. */
 export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
+  const { method, url, headers, tls, signal } = options;
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
     let sent = false;
-    const request = openRequest(wire, options);
+    const request = withUsable(() =>
+      wire.request({
+        protocol: url.protocol,
+        hostname: socketHost(url),
+        port: socketPort(url),
+        path: `${url.pathname}${url.search}`,
+        ...{ method, headers, agent: wire.agent, signal },
+        ...(url.protocol === 'https:' ? tls : {}),
+      }),
+    );
     const startTimeout = (ms: number, what: string): NodeJS.Timeout =>
       setTimeout(() => request.destroy(timeoutError(what, ms)), ms);
     let timer = startTimeout(options.connectTimeoutMs, 'no connection');
@@ -76,7 +86,7 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
       const { reusedSocket } = request;
       // The server closed a kept-alive connection while we sent.
       const isStale = reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-      if (options.signal?.aborted) reject(error);
+      if (signal?.aborted) reject(error);
       else reject(asFailure(error, { sent: sent || reusedSocket, stale: isStale }));
     });
     request.end(options.body);
@@ -84,22 +94,6 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
 }
 
 const ignore = (): void => {};
-
-/** Throws PodexitError `auth.unusable`. */
-function openRequest(
-  { request, agent }: Wire,
-  { method, url, headers, tls, signal }: Pick<Exchange, 'method' | 'url' | 'headers' | 'tls' | 'signal'>,
-): ClientRequest {
-  const options = {
-    protocol: url.protocol,
-    hostname: socketHost(url),
-    port: socketPort(url),
-    path: `${url.pathname}${url.search}`,
-    ...{ method, headers, agent, signal },
-    ...(url.protocol === 'https:' ? tls : {}),
-  };
-  return withUsable(() => request(options));
-}
 
 /** Calls `beforeSend` at the last moment that is certainly before the request leaves. */
 function whenConnected(socket: Socket, beforeSend: () => void, onConnected: () => void): void {

@@ -95,14 +95,14 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
   connection.on('goaway', (_code: number, lastStreamId: number) => (lastAcceptedId = lastStreamId));
   endWhenDead(connection);
 
-  /** Like `exchange` of HTTP/1.1, on one stream. Throws TransportFailure if the session has ended: nothing was sent. */
+  /** Like `exchange` of HTTP/1.1, on one stream. Only for a session that has room. */
   function exchange(options: Exchange): Promise<Reply> {
     const { signal, headersTimeoutMs } = options;
     const headers = headersOf(options);
     return new Promise((resolve, reject) => {
       const wasUsed = hasAnswered;
       const sentAt = options.now();
-      const stream = openStream(connection, headers, signal);
+      const stream = connection.request(headers, { endStream: false, signal });
       streams++;
       options.onSent?.(sentAt);
       stream.end(options.body);
@@ -138,18 +138,6 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
     exchange,
     destroy: (): void => connection.destroy(),
   };
-}
-
-function openStream(
-  connection: ClientHttp2Session,
-  headers: OutgoingHttpHeaders,
-  signal: AbortSignal | undefined,
-): ClientHttp2Stream {
-  try {
-    return connection.request(headers, { endStream: false, signal });
-  } catch (error) {
-    throw asFailure(error as NodeJS.ErrnoException, { sent: false, stale: true });
-  }
 }
 
 /** Closes a dead connection. The requests that check a silent stream use it too, so it needs its own test. */

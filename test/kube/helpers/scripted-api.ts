@@ -29,11 +29,10 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** `web 5`, `NAMESPACE/web 5` or `web 5 UID`. */
+/** `web 5` or `web 5 UID`. */
 export function podIn(text: string): object {
-  const [path = '', version = '', uid] = text.split(' ');
-  const [name = '', namespace = 'shop'] = path.split('/').reverse();
-  return pod(name, version, { namespace, ...(uid !== undefined && { uid }) });
+  const [name = '', version = '', uid] = text.split(' ');
+  return pod(name, version, uid === undefined ? {} : { uid });
 }
 
 function lineIn(text: string): string {

@@ -93,12 +93,6 @@ it('a document that breaks off is said to', async () => {
   expect(stderr).toContain('the audit log cannot tell what 1 file says: the rest, after the place where it breaks off');
 });
 
-it('an event that breaks off before it names a pod is counted among the lines that say nothing', async () => {
-  const cut = [events[3]?.slice(0, 60), events[4]?.slice(0, 70)];
-  const { cannotTell } = await whyFromText([...cut, ...events].join('\n'));
-  expect(cannotTell).toContain('what 2 lines say: not JSON');
-});
-
 it('of documents that follow each other in one line none is read, rather than the first', async () => {
   const { cannotTell } = await whyFromText([...events, events.join('')].join('\n'));
   expect(cannotTell).toContain('what 1 line says: not JSON');

@@ -24,9 +24,7 @@ describe
   .skipIf(!python)
   .concurrent(`a question at a terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
     it.each([
-      ['y', [], 1],
       ['yes', [], 1],
-      ['n', [], 0],
       ['', [], 0],
       ['y', ['-i'], 1],
       ['n', ['-i'], 0],
@@ -38,15 +36,6 @@ describe
         expect(shown).toMatch(/Delete pod checkout-\S+ in namespace graceful-exit of context\s+\S+ /);
         expect(status).toBe(0);
         expect(server.deletesAccepted).toBe(deletions);
-      }),
-    );
-
-    it.each([['--yes'], ['--dry-run=server'], ['--attach', '--timeout=1s']])('%s %s asks no question', (...more) =>
-      serving('graceful-exit', { attachDelayMs: 60_000 }, async ({ flags, server }) => {
-        const words = [server.pod, ...more, ...(more[0] === '--yes' ? ['--wait=false'] : []), ...flags];
-        const { shown } = await answered('type:n', '[y/N]', words);
-        expect(shown).not.toContain('[y/N]');
-        expect(server.deletesAccepted).toBe(more[0] === '--yes' ? 1 : 0);
       }),
     );
 

@@ -63,23 +63,6 @@ it.each([
   }),
 );
 
-it.concurrent('a pod without a replacement at --timeout exits 3', () =>
-  serving('exit-143', {}, async ({ server, flags }) => {
-    const ran = await runMain([server.pod, '--wait-replacement', '--timeout=5s', '-o', 'json', ...flags]);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'graceful', exitCode: 0 } });
-    expect(ran.stderr).toContain(`pod "${server.pod}" is gone, but no replacement of it was seen by --timeout\n`);
-    expect(ran.code).toBe(3);
-  }),
-);
-
-it.concurrent('a replacement that is ready in time exits 0', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
-    const ran = await runMain([server.pod, '--wait-replacement', '--timeout=20s', '-o', 'json', ...flags]);
-    expect(ran.stderr).not.toContain('is gone, but');
-    expect(ran.code).toBe(0);
-  }),
-);
-
 it.concurrent('a rollout that is stuck after its first pod exits 3', () => {
   const scenario = loadRecording('rolling-update');
   // Without this state the Deployment never has all replicas updated, so its rollout does not complete.

@@ -1,9 +1,9 @@
 /** Pods whose termination was not observed are named and counted, and the run never exits 0. */
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/output/ports.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
 import { bookmark, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
 import type { Asked, Handler } from '../kube/helpers/api.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';
@@ -91,17 +91,6 @@ it('a pod that only lost its labels has not terminated', async () => {
 });
 
 describe('without --timeout', () => {
-  /** A clock that runs sixty times as fast. */
-  function fastClock(): Clock {
-    const [started, speed] = [performance.now(), 60];
-    return {
-      now: () => Math.floor(1_900_000_000_000 + (performance.now() - started) * speed),
-      setTimeout: (callback, ms) => {
-        const timer = setTimeout(callback, ms / speed);
-        return () => clearTimeout(timer);
-      },
-    };
-  }
   const still = aboutPods((asked, response) => {
     if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
     response.write(line('ADDED', { ...web, spec: { terminationGracePeriodSeconds: 45 } }) + bookmark('7', true));
@@ -112,7 +101,8 @@ describe('without --timeout', () => {
     ['--all-terminating', /no pod of -l app=web was seen to terminate within 165 s/],
   ])('%s in a pipeline gives up 120 s after the longest grace period', async (word, sentence) => {
     const { url } = await serve(still);
-    const ran = await runMain([...wordsFor(url), word], { clock: fastClock() });
+    const { now, setTimeout } = testEnv({ speed: 60 });
+    const ran = await runMain([...wordsFor(url), word], { clock: { now, setTimeout } });
     expect(ran.stderr).toMatch(sentence);
     expect(ran.stderr).toContain('(the longest grace period, 45 s, plus 120 s)');
     expect(ran.code).toBe(3);

@@ -1,16 +1,11 @@
-/** The manifests for use in a cluster, the image, and the release workflow. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** The manifests for use in a cluster, and the image. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { load, loadAll } from 'js-yaml';
 import { namespaceRules, clusterRules } from '../../src/kube/role.ts';
 import { parseTarget } from '../../src/cli/target.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { archiveOf, platforms } from '../../scripts/release/platforms.ts';
 import config from '../../package.json' with { type: 'json' };
-import { stepOf, workflowOf } from './helpers/workflow.ts';
 
 const text = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
@@ -107,65 +102,12 @@ describe('Dockerfile', () => {
   });
 });
 
-describe('.github/workflows/release.yml', () => {
-  const source = text('.github/workflows/release.yml');
-  const { jobs, permissions } = workflowOf('release');
-
-  it('grants no permissions by default, and each job lists its own', () => {
-    expect(permissions).toEqual({});
-    for (const job of Object.values(jobs)) expect(Object.keys(job.permissions ?? {})).not.toEqual([]);
-  });
-
-  it('attests the executables, publishes with provenance, and checks every checksum', () => {
-    expect(source).toContain('actions/attest-build-provenance@');
-    expect(source).toMatch(/npm publish .*--provenance/);
-    expect(source).toContain('sha256sum --check SHA256SUMS');
-  });
-
-  it('releases only after the checks of a change have passed', () => {
-    expect(jobs['checks']?.steps.map(({ run }) => run)).toContain('bash .ci/run');
-    const before = (name: string): string[] => [jobs[name]?.needs ?? []].flat().flatMap((one) => [one, ...before(one)]);
-    for (const name of Object.keys(jobs).filter((one) => one !== 'checks')) expect(before(name)).toContain('checks');
-  });
-
-  it.each(platforms)('unpacks only the archive of $os $arch to try it', (platform) => {
-    const archive = archiveOf(platform, config.version);
-    const built = [archive, `${archive}.sha256`].map((name) => `release/${name}`);
-    const run = stepOf('release', 'executables', 'Try it as it will be unpacked');
-    const globs = run.match(/\brelease\/\S+/g) ?? [];
-    const matching = globs.flatMap((glob) => {
-      const pattern = glob.split('*').map((part) => part.replaceAll('.', '\\.'));
-      return built.filter((file) => new RegExp(`^${pattern.join('[^/]*')}$`).test(file));
-    });
-    expect(matching).toEqual([`release/${archive}`]);
-  });
-
-  it('pushes an image with a lower-case name, as registries require', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
-    const env = {
-      PATH: process.env['PATH'],
-      GITHUB_REPOSITORY: 'Some-One/Kubectl-PodExit',
-      GITHUB_OUTPUT: join(folder, 'out'),
-    };
-    const name = "An image's name has no capitals, which a repository's may have";
-    execFileSync('bash', ['-e', '-c', stepOf('release', 'image', name)], { env, stdio: 'ignore' });
-    expect(readFileSync(env.GITHUB_OUTPUT, 'utf8')).toBe('name=ghcr.io/some-one/kubectl-podexit\n');
-    expect(source).toContain('tags: ${{ steps.image.outputs.name }}:${{ github.ref_name }}');
-  });
-});
-
 it('the image has the same name everywhere, and the version of this program', () => {
   const images = ['deploy/job.yaml', 'docs/ci.md'].flatMap((file) =>
     [...text(file).matchAll(/image: (\S*podexit\S*)/g)].map(([, image]) => image),
   );
   expect(images.length).toBeGreaterThan(2);
   expect(new Set(images)).toEqual(new Set([`registry.example.com/${config.name}:v${config.version}`]));
-});
-
-it.each(['release', 'e2e'])('%s.yml pins every action to a commit', (name) => {
-  const used = Object.values(workflowOf(name).jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []));
-  expect(used.length).toBeGreaterThan(2);
-  for (const one of used) expect(one).toMatch(/@[0-9a-f]{40}$/);
 });
 
 describe('docs/ci.md', () => {

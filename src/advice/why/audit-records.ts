@@ -23,9 +23,6 @@ export async function* recordsWith(
     for await (const record of recordsIn(textIn(file), onProblem)) {
       hasRead = true;
       if (texts.some((text) => record.includes(text))) yield record.toString('utf8');
-      // An event that breaks off before it names a pod may have been about any.
-      else if (record.includes('audit.k8s.io/') && !/[\]}"][\s,]*$/.test(record.toString('latin1', record.length - 9)))
-        onProblem('no-json');
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -40,10 +37,7 @@ export async function* recordsWith(
 }
 
 /** Lines; those of a document, from one that is a bracket to one that begins with what closes it, as one. */
-async function* recordsIn(
-  chunks: AsyncIterable<Buffer>,
-  onProblem: (problem: ReadProblem) => void,
-): AsyncGenerator<Buffer> {
+async function* recordsIn(chunks: Bytes, onProblem: (problem: ReadProblem) => void): AsyncGenerator<Buffer> {
   const split = createSplitter(maxBytes);
   let [open, length]: [Buffer[], number] = [[], 0];
   const closed = (): Buffer => {
@@ -79,14 +73,9 @@ async function* recordsIn(
 
 type Bytes = AsyncIterable<Buffer>;
 
-/** Throws if the file cannot be read, and where packed data breaks off. Gzip, Zstandard and UTF-16 are told by their first bytes. */
-async function* textIn(file: string): AsyncGenerator<Buffer> {
-  const source =
-    file === '-'
-      ? createReadStream('', { fd: 0, autoClose: false, highWaterMark: chunkSize })
-      : createReadStream(file, { highWaterMark: chunkSize });
-  yield* unpacked(source);
-}
+/** Throws if the file cannot be read, and where packed data breaks off. */
+const textIn = (file: string): Bytes =>
+  unpacked(createReadStream(file, { highWaterMark: chunkSize, ...(file === '-' && { fd: 0, autoClose: false }) }));
 
 const chunkSize = 1024 * 1024;
 

@@ -6,15 +6,20 @@ interface Step {
   name?: string;
   uses?: string;
   run?: string;
+  with?: Record<string, unknown>;
 }
 
-interface Workflow {
-  permissions: object;
-  jobs: Record<string, { needs?: string | string[]; permissions: Record<string, string>; steps: Step[] }>;
+export interface Job {
+  needs?: string | string[];
+  environment?: string;
+  permissions?: Record<string, string>;
+  steps: Step[];
 }
 
-export const workflowOf = (name: string): Workflow =>
-  load(readFileSync(new URL(`../../../.github/workflows/${name}.yml`, import.meta.url), 'utf8')) as Workflow;
+export const workflowOf = (name: string): { permissions: object; jobs: Record<string, Job> } =>
+  load(readFileSync(new URL(`../../../.github/workflows/${name}.yml`, import.meta.url), 'utf8')) as ReturnType<
+    typeof workflowOf
+  >;
 
 /** The script of a step. */
 export function stepOf(workflow: string, job: string, name: string): string {

@@ -1,11 +1,11 @@
 /** `check` predicts shutdown problems from a spec, without a shutdown; `fix` prints a patch for them. Both read manifests. */
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
-import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError, oneOf, severalOf } from './usage.ts';
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
-import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
+import { addDocumentFlags, documentOptions } from './options.ts';
 import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
 import type { FixOptions } from '../advice/fix/fix.ts';
@@ -44,12 +44,11 @@ export const addCheck: AddCommand = (program, ports, setExitCode) => {
     )
     .option('--warn-only', 'exit 0 where --fail-on would make it 5')
     .option('--config <file>', 'read fail-on from this file; default: .podexit.yaml, if it exists')
-    .option('--no-config', 'read no config file')
-    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+    .option('--no-config', 'read no config file');
   // Accepted, since a pipeline may pass the limits of an exit to all commands, but a check cannot judge them.
   const limits = ['--max-duration <duration>', '--max-grace-used <percent>', '--min-drain-lead <duration>'];
   for (const flag of [...limits, '--no-warn-only']) check.addOption(check.createOption(flag).hideHelp());
-  addConnectionFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
+  addClusterFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
     const { check: run } = await import('../advice/check.ts');
     const options = await optionsOf(words, flags, ports);
     setExitCode(await whileWaiting('reading what to check', ports, (quiet) => run(options, quiet)));
@@ -68,8 +67,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
   const timeout = flags.timeout === undefined ? 0 : parseDuration(flags.timeout, '--timeout');
   return {
     source: sourceOf(words, flags),
-    connection: connectionOf(flags, version),
-    verbosity: verbosityOf(flags),
+    ...clusterOptions(flags, version),
     graceSeconds: graceSeconds ?? undefined,
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,
@@ -83,9 +81,8 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
 
 function sourceOf(words: readonly string[], flags: Flags): CheckSource {
   const { all = false } = flags;
-  const input = manifestsIn(flags, words.filter(isManifest));
-  words = words.filter((word) => !isManifest(word));
-  const others = [input && (flags.kustomize ? '-k' : '-f'), all && '--all', words.length > 0 && 'a target'].filter(
+  const { input, target } = manifestsIn(flags, words, /\.(ya?ml|json)$|\/$|^\.{0,2}\//i);
+  const others = [input && (flags.kustomize ? '-k' : '-f'), all && '--all', target.length > 0 && 'a target'].filter(
     Boolean,
   );
   if (others.length > 1)
@@ -94,13 +91,10 @@ function sourceOf(words: readonly string[], flags: Flags): CheckSource {
     throw usageError('inspect', '--inspect reads the containers of one running pod', 'Name a pod or a workload.');
   if (input) return { kind: 'files', input };
   if (all) return { kind: 'all' };
-  if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
+  if (target.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
     throw nothingTo('check', 'POD, deployment/NAME, -l SELECTOR, -f FILE, -k FOLDER or --all');
-  return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
+  return { kind: 'target', target: parseTarget(target, flags), pick: pickOf(flags) };
 }
-
-/** No Kubernetes name ends like this in practice: `check web.yaml` means the file. */
-const isManifest = (word: string): boolean => /\.(ya?ml|json)$|\/$|^\.{0,2}\//i.test(word);
 
 const fixExamples = `Examples:
   kubectl podexit fix deployment/checkout                a strategic merge patch
@@ -124,9 +118,8 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
     .optionsGroup('Output:')
     .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
     .option('--allow <fields>', 'also change replicas or strategy, where nothing speaks against it: replicas,strategy')
-    .option('--diff', 'a unified diff of the manifests instead')
-    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(fix).action(async (words: string[], flags: Flags) => {
+    .option('--diff', 'a unified diff of the manifests instead');
+  addClusterFlags(fix).action(async (words: string[], flags: Flags) => {
     const { fix: run } = await import('../advice/fix/fix.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const options: FixOptions = {
@@ -134,8 +127,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
       allowed: severalOf(flags.allow ? [flags.allow] : [], ['replicas', 'strategy'] as const, '--allow'),
-      connection: connectionOf(flags, ports.version),
-      verbosity: verbosityOf(flags),
+      ...clusterOptions(flags, ports.version),
       readRecording,
     };
     setExitCode(await run(options, ports));
@@ -143,10 +135,8 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
 };
 
 function fixSource(words: readonly string[], flags: Flags): FixOptions['source'] {
-  const files = words.filter((word) => /\.ya?ml$/i.test(word));
-  const areFiles = files.length === words.length;
-  const input = manifestsIn(flags, areFiles ? files : []);
-  if (input && !areFiles)
+  const { input, target } = manifestsIn(flags, words);
+  if (input && target.length > 0)
     throw usageError('fix', '-f or -k and a target cannot be given together', 'Leave out one of them.');
   if (input?.kustomization !== undefined && (flags.diff || flags.output === 'yaml'))
     throw usageError(

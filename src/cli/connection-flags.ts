@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Flags } from './command.ts';
-import { parseDuration } from './usage.ts';
+import { parseDuration, wholeNumber } from './usage.ts';
 
 /** `list`: may be repeated. `ignored`: accepted, since kubectl users have it in aliases, but without an effect. */
 type Row = readonly [flags: string, about: string, kind?: 'list' | 'ignored'];
@@ -43,6 +43,17 @@ export function addConnectionFlags(command: Command): Command {
     else command.option(flags, about);
   return command;
 }
+
+/** Of the commands that ask a cluster without a trace, or watch it. */
+export const addClusterFlags = (command: Command): Command =>
+  addConnectionFlags(command.option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9'));
+
+export const clusterOptions = (flags: Flags, version: string) => ({
+  connection: connectionOf(flags, version),
+  verbosity: verbosityOf(flags),
+});
+
+export const verbosityOf = ({ v }: Flags): number => wholeNumber(v, '-v') ?? 0;
 
 export const collect = (value: string, before: string[] = []): string[] => [...before, value];
 

@@ -3,10 +3,10 @@ import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../output/view.ts';
 import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Printed } from '../output/formats.ts';
 import type { TraceOptions } from '../run/options.ts';
-import { connectionOf, collect } from './connection-flags.ts';
+import { clusterOptions, collect, verbosityOf } from './connection-flags.ts';
 import { deletionOptions } from './delete-flags.ts';
 import type { Flags } from './command.ts';
-import { parseDuration, usageError, valueOf, wholeNumber } from './usage.ts';
+import { parseDuration, usageError, valueOf } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
 import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
@@ -32,7 +32,7 @@ export async function traceOptions(
   const { confirm, ...output } = await outputOptions(flags, stdout.isTty);
   return {
     command: shownCommand(command, target),
-    connection: connectionOf(flags, version),
+    ...clusterOptions(flags, version),
     ...chosen,
     start: startOf(flags, argv),
     confirm: confirm && !flags.yes,
@@ -42,7 +42,6 @@ export async function traceOptions(
     logText: flags.logs === true,
     ...output,
     record: recordingOf(flags.record),
-    verbosity: verbosityOf(flags),
     probes: await probesFrom(flags, env),
   };
 }
@@ -76,8 +75,6 @@ export const lookFrom = ({ color, ascii = false, plain = false, timestamps = 'ut
   plain,
   timestamps: valueOf(timestamps, '--timestamps'),
 });
-
-export const verbosityOf = ({ v }: { v?: string }): number => wholeNumber(v, '-v') ?? 0;
 
 /** `-` is not a file here, nor for `--report`: stdout is for the report, or for the lines. */
 function recordingOf(file: string | undefined): string | undefined {

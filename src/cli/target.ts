@@ -154,12 +154,19 @@ export const addManifestFlags = (command: Command): Command =>
 export const nothingTo = (verb: string, targets: string): Error =>
   usageError('target', `nothing to ${verb} was named`, `Name it: ${targets}`);
 
-/** `files`: named without -f. Undefined: no manifest is named. Throws usageError `manifests`. */
-export function manifestsIn(flags: Flags, files: readonly string[]): ManifestInput | undefined {
+/**
+ * The manifests that flags and words name, if any, and the words that are left. No Kubernetes name ends like `files` in
+ * practice: `check web.yaml` means the file. Throws usageError `manifests`.
+ */
+export function manifestsIn(flags: Flags, words: readonly string[], files = /\.ya?ml$/i) {
   const { filename = [], recursive: isRecursive = false, kustomize: kustomization } = flags;
-  const names = [...filename, ...files];
+  const names = [...filename, ...words.filter((word) => files.test(word))];
   if (kustomization !== undefined && (names.length > 0 || isRecursive))
     throw usageError('manifests', '-k cannot be given together with -f or -R', 'kubectl does not allow it either.');
   if (isRecursive && names.length === 0) throw usageError('manifests', '-R needs a folder', 'Name it: -R -f FOLDER');
-  return kustomization === undefined && names.length === 0 ? undefined : { names, isRecursive, kustomization };
+  const input: ManifestInput = { names, isRecursive, kustomization };
+  return {
+    input: kustomization === undefined && names.length === 0 ? undefined : input,
+    target: words.filter((word) => !files.test(word)),
+  };
 }

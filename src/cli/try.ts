@@ -1,8 +1,8 @@
 /** `try`: proves a patch on throwaway copies. */
 import type { TryOptions } from '../try/try.ts';
-import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
-import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
+import { addDocumentFlags, documentOptions } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
 import { parseDuration, severalOf, usageError, valueOf } from './usage.ts';
@@ -41,9 +41,8 @@ export const addTry: AddCommand = (program, ports, setExitCode) => {
     .option('--dry-run <how>', 'client: print the manifests of the copies, create nothing')
     .option('-y, --yes', 'do not ask before creating the copies')
     .option('--cleanup', 'only remove the copies that earlier tries left, of TARGET or of the whole namespace')
-    .option('--fail-on <what,…>', `${tryFailures.join(', ')}: exit 5 if so; may be repeated`, collect)
-    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addDocumentFlags(command, 'try')).action(async (words: string[], flags: Flags) => {
+    .option('--fail-on <what,…>', `${tryFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
+  addClusterFlags(addDocumentFlags(command, 'try')).action(async (words: string[], flags: Flags) => {
     const options = await optionsOf(words, flags, ports);
     const { tryPatch } = await import('../try/try.ts');
     setExitCode(await whileWaiting('trying the patch', ports, (quiet) => tryPatch(options, quiet)));
@@ -51,9 +50,7 @@ export const addTry: AddCommand = (program, ports, setExitCode) => {
 };
 
 async function optionsOf(words: readonly string[], flags: Flags, { env, version }: Ports): Promise<TryOptions> {
-  const files = words.filter((word) => /\.ya?ml$/i.test(word));
-  const named = words.filter((word) => !files.includes(word));
-  const manifests = manifestsIn(flags, files);
+  const { input: manifests, target: named } = manifestsIn(flags, words);
   const { cleanup = false, path = '/' } = flags;
   if (named.length === 0 && !manifests && !cleanup) throw nothingTo('try', 'deployment/NAME or -f FILE');
   if (!path.startsWith('/')) throw usageError('path', `--path: "${path.slice(0, 80)}" does not begin with /`);
@@ -81,8 +78,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
     yes: flags.yes ?? false,
     dryRun: flags.dryRun !== undefined && flags.dryRun !== 'none',
     failOn: severalOf(flags.failOn, tryFailures, '--fail-on'),
-    connection: connectionOf(flags, version),
-    verbosity: verbosityOf(flags),
+    ...clusterOptions(flags, version),
     ...(await documentOptions(flags, 'try')),
   };
 }

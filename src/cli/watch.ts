@@ -3,9 +3,9 @@ import { sendsTraces } from '../output/publish.ts';
 import type { MetricsAddress } from '../watch/metrics.ts';
 import type { Shard, WatchFormat } from '../watch/group.ts';
 import type { RecordingFolder } from '../watch/recordings.ts';
-import { addConnectionFlags, connectionOf } from './connection-flags.ts';
+import { addClusterFlags, clusterOptions } from './connection-flags.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
-import { addLook, lookFrom, verbosityOf } from './options.ts';
+import { addLook, lookFrom } from './options.ts';
 import { publishFrom } from './pipeline-flags.ts';
 import { parseAnyTarget } from './target.ts';
 import { badValue, oneOf, usageError } from './usage.ts';
@@ -41,16 +41,14 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
     .option('-o, --output <format>', 'lines, ndjson or json; default: a table at a terminal, else lines')
     .option('--no-logs', "do not follow the logs of terminating pods' containers")
     .option('--timestamps <kind>', 'local or utc (the default)')
-    .option('--plain', 'for screen readers: lines, without animation or boxes')
-    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addLook(watch)).action(async (words: string[], flags: Flags) => {
+    .option('--plain', 'for screen readers: lines, without animation or boxes');
+  addClusterFlags(addLook(watch)).action(async (words: string[], flags: Flags) => {
     const { watchExits } = await import('../watch/watch.ts');
     const look = { ...lookFrom(flags), logs: false };
     const unasked: WatchFormat = ports.stdout.isTty && !look.plain ? 'table' : 'lines';
     const options = {
       command: shownCommand(watch, words),
-      connection: connectionOf(flags, ports.version),
-      verbosity: verbosityOf(flags),
+      ...clusterOptions(flags, ports.version),
       target: targetOf(words, flags),
       allNamespaces: flags.allNamespaces ?? false,
       followLogs: flags.logs !== false,

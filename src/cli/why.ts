@@ -1,9 +1,9 @@
 /** `why [POD]`: explains a past exit. */
 import type { WhyOptions } from '../advice/why/why.ts';
-import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
 import { whileWaiting } from '../run/ports.ts';
 import { severalOf } from './usage.ts';
-import { addDocumentFlags, documentOptions, verbosityOf } from './options.ts';
+import { addDocumentFlags, documentOptions } from './options.ts';
 import { parseTarget } from './target.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
 
@@ -27,9 +27,8 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
       collect,
     )
     .optionsGroup('Pipelines:')
-    .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failOutcomes.join(', ')}`, collect)
-    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addDocumentFlags(why, 'why')).action(async (words: string[], flags: Flags) => {
+    .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failOutcomes.join(', ')}`, collect);
+  addClusterFlags(addDocumentFlags(why, 'why')).action(async (words: string[], flags: Flags) => {
     const { why: run } = await import('../advice/why/why.ts');
     const { reportsInRecording: readRecording, reportOfLog } = await import('../run/recorded-run.ts');
     const options = {
@@ -37,8 +36,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
       from: flags.from ?? [],
       auditLogs: flags.auditLog ?? [],
       failOn: severalOf(flags.failOn, failOutcomes, '--fail-on'),
-      connection: connectionOf(flags, ports.version),
-      verbosity: verbosityOf(flags),
+      ...clusterOptions(flags, ports.version),
       readRecording,
       reportOfLog,
       ...(await documentOptions(flags, 'why')),

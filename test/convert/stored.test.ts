@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { recordingOf } from '../../scripts/convert/convert.ts';
+import { recordingOf, rowsOf as parsed } from '../../scripts/convert/convert.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile, rowsOf, scenarioFile } from '../helpers/recordings.ts';
 
@@ -12,6 +12,11 @@ it.each(['evicted', 'statefulset-rollout'])('the stored recording of %s is its s
     readFileSync(recordingFile(name), 'utf8') === recordingOf(rowsOf(name)),
     `run: npx tsx scripts/convert-recording.ts ${scenarioFile(name)}`,
   ).toBe(true);
+});
+
+it('a recording that lost a watch is refused: what it missed is not known', () => {
+  const lost = { at: '2026-11-28T10:00:00Z', type: 'watch-end', resource: 'pods' };
+  expect(() => parsed([lost])).toThrow('the watch of pods ended');
 });
 
 it('replay refuses what is not converted, and says how to convert it', async () => {

@@ -39,9 +39,8 @@ export const warnsOfExit = (findings: readonly JudgedFinding[]): boolean =>
 /** `seq` of observations. */
 export type Evidence = number | undefined | readonly Evidence[];
 
-/** What a rule found. It is a warning if it does not say otherwise. */
-export interface Found
-  extends Omit<JudgedFinding, 'code' | 'severity' | 'evidence'>, Partial<Pick<Finding, 'severity'>> {
+/** What a rule found. It is a warning if it does not say otherwise, and its message is the clause if it has no longer one. */
+export interface Found extends Partial<Omit<JudgedFinding, 'code' | 'evidence'>> {
   readonly evidence: Evidence;
 }
 

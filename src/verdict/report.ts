@@ -75,7 +75,10 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
     ...[rules[code]?.(input) ?? []].flat().map((one) => ({ code, ...one })),
   ]);
   return found
-    .map((one): JudgedFinding => ({ severity: 'warning', ...one, evidence: [...new Set(seqsIn(one.evidence))] }))
+    .map((one): JudgedFinding => {
+      const { severity = 'warning', message = one.clause ?? '' } = one;
+      return { ...one, severity, message, evidence: [...new Set(seqsIn(one.evidence))] };
+    })
     .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
 

@@ -1,8 +1,9 @@
 /** The API server: objects, resource versions, watches, and what DELETE does (SIGNALS.md §1). */
+import type { RowOf } from '../../src/demo/scenario.ts';
 import type { Clock } from './clock.ts';
 import { isTerminal, type KubeObject, type Pod } from './objects.ts';
 import type { Random } from './random.ts';
-import type { Change, Json, Recorder, Resource } from './rows.ts';
+import type { Change, Recorder, Resource } from './rows.ts';
 import type { Span } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -89,7 +90,7 @@ export class ApiServer {
     this.#listeners.set(resource, [...(this.#listeners.get(resource) ?? []), listener]);
   }
 
-  list(resource: Resource): Json {
+  list(resource: Resource): RowOf<'list'>['list'] {
     return {
       kind: `${kinds[resource].kind}List`,
       apiVersion: kinds[resource].apiVersion,
@@ -104,7 +105,7 @@ export class ApiServer {
   }
 
   /** The object as in a response, with kind and apiVersion. */
-  full(resource: Resource, object: KubeObject): Json {
+  full(resource: Resource, object: KubeObject): KubeObject {
     return { ...kinds[resource], ...object };
   }
 

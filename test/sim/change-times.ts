@@ -2,27 +2,18 @@
 import { isReady, isTerminal, type KubeObject, type Pod } from './objects.ts';
 import type { World } from './world.ts';
 
-export interface ChangeTimes {
-  /** When the terminal phase was written while the pod was being deleted. */
-  doneAt?: number;
-  readonly unrouted: ReadonlyMap<string, number>;
-  readonly endpointRemoved: ReadonlyMap<string, number>;
-  /** Pods that were created later, by name. */
-  readonly created: ReadonlyMap<string, number>;
-  readonly scheduled: ReadonlyMap<string, number>;
-  readonly started: ReadonlyMap<string, number>;
-  readonly ready: ReadonlyMap<string, number>;
-}
+export type ChangeTimes = ReturnType<typeof noteChangeTimes>;
 
 type Endpoint = { targetRef: { uid: string }; conditions: { ready: boolean } };
 
-export function noteChangeTimes(world: World, own: Pod): ChangeTimes {
-  const { api, time } = world;
+export function noteChangeTimes({ api, time }: World, own: Pod) {
   const [unrouted, endpointRemoved] = [new Map<string, number>(), new Map<string, number>()];
+  /** Pods that were created later, by name. */
   const [created, scheduled] = [new Map<string, number>(), new Map<string, number>()];
   const [started, ready] = [new Map<string, number>(), new Map<string, number>()];
-  const successors = { created, scheduled, started, ready };
-  const times: { doneAt?: number } & ChangeTimes = { unrouted, endpointRemoved, ...successors };
+  /** `doneAt`: when the terminal phase was written while the pod was being deleted. */
+  const done = { doneAt: undefined as number | undefined };
+  const times = Object.assign(done, { unrouted, endpointRemoved, created, scheduled, started, ready });
   const noteFirst = (times: Map<string, number>, key: string): void => {
     if (!times.has(key)) times.set(key, time.now);
   };

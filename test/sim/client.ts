@@ -1,7 +1,7 @@
 /** The recorder: lists, watches, follows logs and sends requests, on its own clock. */
 import type { Kubelet } from './kubelet.ts';
 import { listLease } from './lease.ts';
-import { resources, type Json, type Resource } from './rows.ts';
+import { resources, type Json } from './rows.ts';
 import type { ContainerStory } from './story.ts';
 import { sleep, type Process } from './virtual-time.ts';
 import { draw, type World } from './world.ts';
@@ -15,15 +15,13 @@ export interface Answer {
 
 /** Sends a request and records its response; `act` runs when the request arrives at the server. */
 export function* send(world: World, method: string, path: string, body: Json, act: () => Answer): Process {
-  const sentAt = world.time.now;
   world.recorder.send(requestStream, 0, { type: 'request', method, path, body });
   yield sleep(draw(world, world.story.network.requestMs));
   const answer = act();
   const date = world.clocks.api.httpDate(world.time.now);
   yield sleep(draw(world, world.story.network.requestMs));
-  const tookMs = Math.round((world.time.now - sentAt) / 1e6);
   const { status, body: answered } = answer;
-  world.recorder.send(requestStream, 0, { type: 'response', method, path, status, date, tookMs, body: answered });
+  world.recorder.send(requestStream, 0, { type: 'response', method, path, status, date, body: answered });
 }
 
 export const podPath = (world: World): string => `/api/v1/namespaces/${world.story.name}/pods/${world.story.pod.name}`;
@@ -40,7 +38,13 @@ export function* openStreams(world: World, kubelet: Kubelet): Process {
     const list = world.api.list(resource);
     const date = world.clocks.api.httpDate(world.time.now);
     yield sleep(world.random.between(1, 2));
-    world.recorder.send(requestStream, 0, { type: 'list', resource, ...paths[resource](world.story.name), date, list });
+    world.recorder.send(requestStream, 0, {
+      type: 'list',
+      resource,
+      path: `/api/v1/namespaces/${world.story.name}/${resource}`,
+      date,
+      list,
+    });
   }
   listLease(world);
   world.api.startWatches();
@@ -65,23 +69,3 @@ function logStatus({ story: { pod } }: World, container: ContainerStory): number
   if (pod.state === 'unscheduled') return 204;
   return pod.state === 'never-started' || container.state.kind === 'waiting' ? 400 : 200;
 }
-
-const namespaced = (prefix: string, resource: Resource) => (namespace: string) => ({
-  path: `${prefix}/namespaces/${namespace}/${resource}`,
-});
-
-const paths: Record<Resource, (namespace: string) => { path: string; query?: string }> = {
-  pods: namespaced('/api/v1', 'pods'),
-  services: namespaced('/api/v1', 'services'),
-  endpointslices: namespaced('/apis/discovery.k8s.io/v1', 'endpointslices'),
-  events: namespaced('/api/v1', 'events'),
-  nodes: () => ({ path: '/api/v1/nodes' }),
-  'node-events': () => ({
-    path: '/api/v1/namespaces/default/events',
-    query: 'fieldSelector=involvedObject.kind%3DNode',
-  }),
-  replicasets: namespaced('/apis/apps/v1', 'replicasets'),
-  deployments: namespaced('/apis/apps/v1', 'deployments'),
-  statefulsets: namespaced('/apis/apps/v1', 'statefulsets'),
-  jobs: namespaced('/apis/batch/v1', 'jobs'),
-};

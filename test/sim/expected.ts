@@ -13,14 +13,13 @@ export interface Expected {
   instants: TrueInstant[];
 }
 
-/** One moment on three clocks, RFC 3339 with nanoseconds. */
+/** One moment, RFC 3339 with nanoseconds. */
 export interface TrueInstant {
   name: InstantName;
   /** The container, slice or pod that the moment is about. */
   subject?: string;
-  trueTime: string;
+  /** By the client's clock. */
   client: string;
-  node: string;
 }
 
 export type InstantName =

@@ -1,5 +1,4 @@
 /** What the simulation knows at its end. All times are true times, in ns since the beginning. */
-import { Clock } from './clock.ts';
 import type { Container } from './container.ts';
 import type { InstantName, TrueInstant } from './expected.ts';
 import type { HookTruth } from './hook.ts';
@@ -40,10 +39,8 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
   const instants: TrueInstant[] = [];
   const add = (name: InstantName, at: number | undefined, subject?: string): void => {
     if (at === undefined) return;
-    const reference = new Clock({ offsetMs: 0, driftPpm: 0 }, story.beganAt);
-    const { client, node } = world.clocks;
-    const on = { trueTime: reference.nanoseconds(at), client: client.nanoseconds(at), node: node.nanoseconds(at) };
-    instants.push({ name, ...(subject === undefined ? {} : { subject }), ...on });
+    const client = world.clocks.client.nanoseconds(at);
+    instants.push({ name, ...(subject === undefined ? {} : { subject }), client });
   };
   if (byUs) add('requested', triggerAt);
   add('accepted', acceptedAt);

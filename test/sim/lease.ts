@@ -1,6 +1,5 @@
 /** The node's Lease: the kubelet renews it every ten seconds, whatever its pods do, unless it is frozen. */
 import { nodeName } from './pod-object.ts';
-import type { Json } from './rows.ts';
 import { nanoseconds, sleep, type Process } from './virtual-time.ts';
 import type { World } from './world.ts';
 
@@ -49,7 +48,7 @@ export function* renewLease(world: World): Process {
 /** Leases are written far more often than other objects, and each write increases the revision. */
 const versionAt = (at: number): string => String(500_000_000 + Math.round(at / 1e6));
 
-const leaseAt = ({ clocks }: World, at: number): Json => ({
+const leaseAt = ({ clocks }: World, at: number) => ({
   metadata: {
     name: nodeName,
     namespace: 'kube-node-lease',

@@ -1,7 +1,7 @@
 /** The parts of Kubernetes objects that change in a story, as types. Objects are never changed in place. */
 import type { Json } from './rows.ts';
 
-export interface Metadata {
+export type Metadata = {
   name: string;
   namespace?: string;
   uid: string;
@@ -15,13 +15,13 @@ export interface Metadata {
   annotations?: Record<string, string>;
   ownerReferences?: Json[];
   managedFields?: ManagedFields[];
-}
+};
 
-interface ManagedFields {
+type ManagedFields = {
   manager: string;
   time: string;
   subresource?: string;
-}
+};
 
 export interface KubeObject {
   metadata: Metadata;

@@ -1,4 +1,5 @@
 /** The rows of a scenario, and the recorder that receives them: each stream keeps its order. */
+import type { Row } from '../../src/demo/scenario.ts';
 import type { Clock } from './clock.ts';
 import { nanoseconds, type VirtualTime } from './virtual-time.ts';
 
@@ -15,37 +16,13 @@ export const resources = [
   'jobs',
 ] as const;
 export type Resource = (typeof resources)[number];
-/** Leases are recorded, but not part of the simulated store. */
-type RecordedResource = Resource | 'leases';
-
 export type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** A Kubernetes object as JSON. */
 export type Json = Record<string, unknown>;
 
-/** One line of a recording; `at` is the client's clock, RFC 3339 with ms, floored. */
-export type RecordedRow =
-  | { type: 'about'; scenario: string; about: string; kubernetes: string; runtime: string }
-  | { at: string; type: 'list'; resource: RecordedResource; path: string; query?: string; date: string; list: Json }
-  | { at: string; type: 'ready' }
-  | { at: string; type: 'request'; method: string; path: string; body: Json }
-  | {
-      at: string;
-      type: 'response';
-      method: string;
-      path: string;
-      status: number;
-      date: string;
-      tookMs: number;
-      body: Json;
-    }
-  | { at: string; type: 'watch'; resource: RecordedResource; event: { type: Change; object: Json } }
-  | { at: string; type: 'log-open'; pod: string; container: string; status: number }
-  | { at: string; type: 'log'; pod: string; container: string; line: string }
-  | { at: string; type: 'log-end'; pod: string; container: string };
-
 type WithoutTime<R> = R extends { at: string } ? Omit<R, 'at'> : never;
-export type Message = WithoutTime<RecordedRow>;
+type Message = WithoutTime<Row>;
 
 interface Arrival {
   at: number;
@@ -70,7 +47,7 @@ export class Recorder {
   }
 
   /** The rows that arrived until `end` (ns), in order of arrival. */
-  rows(client: Clock, end: number): RecordedRow[] {
+  rows(client: Clock, end: number): Row[] {
     return this.#arrivals
       .filter((arrival) => arrival.at <= end)
       .sort((a, b) => a.at - b.at)

@@ -7,17 +7,16 @@ import { Kubelet } from './kubelet.ts';
 import { applyFault, createNode } from './node.ts';
 import { runEndpoints } from './endpoints.ts';
 import { createOwner } from './owner.ts';
-import type { RecordedRow } from './rows.ts';
 import type { StopSignal, Story } from './story.ts';
 import { doLater, pullTrigger } from './trigger.ts';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Row, Truth } from '../../src/demo/scenario.ts';
 import { nanoseconds } from './virtual-time.ts';
 import { noteChangeTimes } from './change-times.ts';
 import { createWorld, type World } from './world.ts';
 
 export interface Simulation {
   /** What a recorder beside the cluster would write, line by line. */
-  rows: RecordedRow[];
+  rows: Row[];
   truth: Truth[];
   expected: Expected;
 }
@@ -48,7 +47,7 @@ export function simulate(story: Story): Simulation {
   const facts = gatherFacts(world, kubelet, acceptedAt, times);
   const end = Math.min(nanoseconds(story.limitMs), watchedUntil(world, facts) + nanoseconds(story.tailMs));
   const { name: scenario, about } = story;
-  const first: RecordedRow = { type: 'about', scenario, about, kubernetes: 'v1.36.2', runtime: 'containerd 2.1.9' };
+  const first: Row = { type: 'about', scenario, about, kubernetes: 'v1.36.2', runtime: 'containerd 2.1.9' };
   return {
     rows: [first, ...world.recorder.rows(world.clocks.client, end)],
     truth: truthOf(world, kubelet.containers),

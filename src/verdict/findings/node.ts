@@ -83,12 +83,10 @@ export const nodeRules: Rules = {
     if (!started) return undefined;
     const again = timeline.containers.find(({ killings }) => killings.some(({ time }) => time.hi >= started.node.lo));
     const [first, last] = again && again.killings.length > 1 ? [again.killings[0], again.killings.at(-1)] : [];
-    const clause = `the kubelet restarted${first ? ' and began the grace period again' : ' meanwhile'}`;
     const isOpen = first !== undefined && again?.outcome !== 'killed';
     return {
       container: first && again?.name,
-      message: clause,
-      clause,
+      clause: `the kubelet restarted${first ? ' and began the grace period again' : ' meanwhile'}`,
       why: isOpen ? `unknown whether ${again?.name} reacted to its first or its second stop` : undefined,
       advice: `Look up why the kubelet restarted: journalctl -u kubelet on ${timeline.pod.spec.nodeName}.`,
       delayMs: first && last && last.time.lo - first.time.lo,

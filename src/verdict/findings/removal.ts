@@ -28,8 +28,8 @@ export const removalRules: Rules = {
     const held = until - from;
     if (held < second) return undefined;
     // If a first look or a list after a gap found one of the ends, the pod may have been held longer.
-    const isFirstLook = deletion.facts.underWay && from <= deletion.facts.seenAt + 1;
-    const isExact = !isFirstLook && deliverableSince(trace, 'pod', from) === from && until === gone?.at;
+    const isSeen = deliverableSince(trace, 'pod', from) === from && until === gone?.at;
+    const isExact = isSeen && !deletion.facts.underWay;
     const finalizers = finalizing.value;
     const names = `finalizer${finalizers.length === 1 ? '' : 's'} ${list(finalizers)}`;
     const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isExact ? '' : 'at least '}${secondsText(held)}`;
@@ -110,7 +110,7 @@ export const removalRules: Rules = {
     const signalled = mains.find(({ stopSignal }) => stopSignal);
     if (job?.kind !== 'Job' || !signalled || mains.some(({ exit }) => exit?.code === undefined)) return undefined;
     const evidence = [trace.terminal?.seq, mains.map(({ exit }) => exit?.at.evidence)];
-    const said = (clause: string): Found => ({ severity: 'info', message: clause, clause, evidence });
+    const said = (clause: string): Found => ({ severity: 'info', clause, evidence });
     const { ended, last } = trace.owners.get(job.uid) ?? {};
     const why = last?.value.status.conditions?.find(({ type }) => type === ended?.value)?.reason ?? ended?.value;
     if (timeline.trigger.kind === 'job')
@@ -123,10 +123,8 @@ export const removalRules: Rules = {
     if (mains.some(({ exit }) => exit?.code !== 0))
       return said(`Job ${job.name} counts this as a failure, unless its podFailurePolicy ignores it`);
     if (!isOpen) return undefined;
-    const clause = `Job ${job.name} counts exit 0 as a success, whether or not its work was done`;
     return {
-      message: clause,
-      clause,
+      clause: `Job ${job.name} counts exit 0 as a success, whether or not its work was done`,
       advice: `Exit with another code if ${signalName(signalled)} ends the work, 143 for example: a Job repeats only what failed.`,
       evidence,
     };
@@ -172,10 +170,8 @@ function lateStatus(input: RuleInput): Found | undefined {
   const last = ends.sort((a, b) => b.latest - a.latest)[0];
   const length = slowStep(input, last, done);
   if (!length || !last || !done) return undefined;
-  const clause = `it took ${lengthText(length)} until the kubelet reported the last exit`;
   return {
-    message: clause,
-    clause,
+    clause: `it took ${lengthText(length)} until the kubelet reported the last exit`,
     advice: 'Look at the kubelet and the container runtime of the node, and at its connection to the API server.',
     delayMs: length.min,
     evidence: [last.evidence, trace.terminal.seq],

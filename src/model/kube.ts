@@ -142,7 +142,6 @@ export const narrowNode = shape({
   }),
   status: shape({
     conditions: (raw) => nonEmpty((conditions(raw) ?? []).filter((one) => one.type === 'Ready')),
-    nodeInfo: unlessEmpty(shape({ containerRuntimeVersion: asString })),
   }),
 });
 

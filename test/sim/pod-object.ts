@@ -51,15 +51,9 @@ function containerSpec(container: ContainerStory): Json {
     command: ['/app'],
     ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }],
     ...(preStop ? { lifecycle: { preStop: handlers[preStop.kind](preStop) } } : {}),
-    ...(readiness ? { readinessProbe: probeOf(readiness) } : {}),
+    ...(readiness ? { readinessProbe: { tcpSocket: { port: 8080 } } } : {}),
   };
 }
-
-const probeOf = ({ periodMs, failureThreshold }: NonNullable<ContainerStory['readiness']>): Json => ({
-  tcpSocket: { port: 8080 },
-  periodSeconds: periodMs / 1000,
-  failureThreshold,
-});
 
 const handlers: Record<HookStory['kind'], (hook: HookStory) => Json> = {
   exec: () => ({ exec: { command: ['/bin/drain'] } }),

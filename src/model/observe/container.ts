@@ -55,8 +55,6 @@ const narrowProbe = shape({
   httpGet: portReader,
   tcpSocket: portReader,
   grpc: portReader,
-  periodSeconds: asSeconds,
-  failureThreshold: asNumber,
 });
 
 export type Container = ReturnType<typeof narrowContainer>;

@@ -15,7 +15,6 @@ import {
 /** Labels that rules read: the Service of a slice, the revision of a pod, the Job index of a pod. */
 const keptLabels = new Set([
   'kubernetes.io/service-name',
-  'endpointslice.kubernetes.io/managed-by',
   'pod-template-hash',
   'controller-revision-hash',
   'batch.kubernetes.io/job-completion-index',

@@ -8,14 +8,13 @@ import {
   isMadeUp,
   isRunning,
   runtimeOf,
-  statusesOf,
   statusOf,
   type PodContainer,
 } from '../model/pod.ts';
 import { noContainerFacts } from '../model/reduce/notes.ts';
 import { parseFloor } from '../model/stamps.ts';
-import { eventsAbout, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
-import type { DeletionContext, InferContext } from './context.ts';
+import { eventsAbout, type Occurrence, type Trace } from '../model/trace.ts';
+import type { InferContext } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
 import { moment } from './pod-network.ts';
@@ -24,7 +23,7 @@ import { moment } from './pod-network.ts';
 export const mayHaveRunUntilEnd = (container: ContainerContext): boolean =>
   container.status?.state.terminated !== undefined &&
   !container.deletion.isWitnessed &&
-  !endedBeforeDeletion(container);
+  !(container.ended && isBefore(container.ended, container.deletion.accepted));
 
 /** Whether it did for certain, as it ended after the deletion, or after the kubelet had noticed that. */
 export const ranUntilEnd = (container: ContainerContext): boolean =>
@@ -41,54 +40,16 @@ export function wasStartedLate({ status, facts: { startedLate, terminated } }: C
   return parseFloor(started) !== undefined && runs.every((run) => run?.startedAt !== started);
 }
 
-/** By its exit time, its kind, or because the kubelet wrote the final status before it knew of the deletion. */
-function endedBeforeDeletion({ deletion, spec, ended }: ContainerContext): boolean {
-  const { metadata, status } = deletion.pod;
-  const { observedGeneration: seen = Infinity } = status;
-  const isUnaware = isFinished(deletion.pod) && seen < (metadata.generation ?? 0);
-  return (
-    (ended !== undefined && isBefore(ended, deletion.accepted)) ||
-    (spec.kind === 'init' && haveMainsRun(deletion.pod)) ||
-    isUnaware
-  );
-}
-
-/** Main containers start only after all init containers have ended. */
-const haveMainsRun = (pod: Pod): boolean =>
-  statusesOf(pod).some(
-    ({ name, state }) =>
-      containersOf(pod).some((spec) => spec.name === name && spec.kind === 'container') &&
-      (isRunning(state) || state.terminated?.startedAt !== undefined),
-  );
-
-/** Whether only an Event reports a start: with grace 0 (§2 "Force"), or while a postStart hook runs (§2 S2). */
+/** Whether only an Event reports a start, as while a postStart hook runs (§2 S2). */
 export const mayHaveRestarted = ({ trace, deletion, spec, facts }: ContainerContext): boolean =>
-  (deletion.grace === 0 || (!trace.terminal && !facts.terminated)) && wasStartedSince(trace, deletion.pod, spec.name);
-
-/** A container's facts. If only an Event reports its last start: without exit and log end of the run before. */
-export function factsOfLastRun({ trace, deletion, network }: DeletionContext, name: string): ContainerFacts {
-  const facts = trace.containers.get(name) ?? noContainerFacts;
-  const first = deletion.pod;
-  const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
-  if (!start) return facts;
-  const lastExit = statusOf(first, name)?.state.terminated;
-  const isOfEarlierRun = lastExit !== undefined && facts.terminated?.value.startedAt === lastExit.startedAt;
-  const startedAt = network.toClient('node', start.time);
-  const { terminated, log } = facts;
-  const { ended } = log;
-  return {
-    ...facts,
-    terminated: isOfEarlierRun ? undefined : terminated,
-    log: { ...log, ended: lastExit && ended && ended.at < startedAt.lo ? undefined : ended },
-  };
-}
+  !trace.terminal && !facts.terminated && wasStartedSince(trace, deletion.pod, spec.name);
 
 export type ContainerContext = Readonly<ReturnType<typeof containerContext>>;
 
 /** What is known of a container of the deleted pod before it is inferred whether and when the kubelet stopped it. */
 export function containerContext(context: InferContext, spec: PodContainer) {
   const { deletion, kubelet, network } = context;
-  const facts = factsOfLastRun(context, spec.name);
+  const facts = context.trace.containers.get(spec.name) ?? noContainerFacts;
   const end = facts.terminated?.value;
   const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
   const at = moment('exit', spec.name);
@@ -106,18 +67,15 @@ export function containerContext(context: InferContext, spec: PodContainer) {
   };
 }
 
-/** The Started Event, if it is later, on the kubelet's clock, than the last exit that a status reports. */
-function startSince(trace: Trace, pod: Pod, name: string): Occurrence | undefined {
+/** Whether a Started Event is later, on the kubelet's clock, than the last exit that a status reports. */
+export function wasStartedSince(trace: Trace, pod: Pod, name: string): boolean {
   const status = statusOf(pod, name);
-  if (isFinished(pod) || isRunning(status?.state)) return undefined;
+  if (isFinished(pod) || isRunning(status?.state)) return false;
   const ends = [status?.state.terminated, status?.lastState?.terminated].map(
     (end) => parseFloor(end?.finishedAt)?.hi ?? -Infinity,
   );
-  return eventsAbout(trace, 'Started', name).find(({ time }) => time.lo >= Math.max(...ends));
+  return eventsAbout(trace, 'Started', name).some(({ time }) => time.lo >= Math.max(...ends));
 }
-
-export const wasStartedSince = (trace: Trace, pod: Pod, name: string): boolean =>
-  startSince(trace, pod, name) !== undefined;
 
 /** Reasons of a pod's status and of Events. */
 const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded']);
@@ -137,63 +95,31 @@ function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number
 
 /** Whether a "Stopping container" may have another cause than the deletion, although it is not certainly earlier. */
 export const mayBeKubeletsOwn = (trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean =>
-  wasStoppedByKubelet(trace, time.hi) || isLeftoverSidecar(trace, deletion, about.container, time.lo);
+  wasStoppedByKubelet(trace, time.hi) || isLeftoverSidecar(deletion, about.container);
 
-/** Whether it is a sidecar whose main containers had all ended at `at` (node ms): then the kubelet stops it (§2.2). */
-function isLeftoverSidecar(trace: Trace, deletion: Deletion, name: string | undefined, at: number): boolean {
-  const specs = containersOf(deletion.pod);
-  const isSidecar = specs.some((spec) => spec.name === name && spec.kind === 'sidecar');
-  const hasEnded = (spec: PodContainer) => spec.kind !== 'container' || hadEndedForGood(trace, deletion, spec, at);
-  return isSidecar && !restartsAll(deletion) && specs.every(hasEnded);
-}
-
-/** `at`: node ms. */
-function hadEndedForGood(trace: Trace, deletion: Deletion, spec: PodContainer, at: number): boolean {
-  const finished = parseFloor(trace.containers.get(spec.name)?.terminated?.value.finishedAt);
-  const hasEnded =
-    statusOf(deletion.pod, spec.name)?.state.terminated !== undefined || (finished?.hi ?? Infinity) <= at;
-  return hasEnded && !willStart(deletion, spec);
-}
-
-/** Whether a container waits for its start, or has failed and will be restarted. Until then the pod's sidecars go on. */
-export function willStart({ pod }: Deletion, spec: PodContainer): boolean {
-  const { state, restartCount = 0 } = statusOf(pod, spec.name) ?? {};
-  const own = spec.kind === 'container' ? spec.container.restartPolicy : undefined;
-  const isRestarted = (own ?? pod.spec.restartPolicy) === 'OnFailure' || restartCount > 0;
-  return state?.waiting !== undefined || (isRestarted && (state?.terminated?.exitCode ?? 0) !== 0);
-}
-
-/** With restartPolicy Always, sidecars go on after main containers have ended. A container may have a policy of its own (1.35). */
-const restartsAll = ({ pod }: Deletion): boolean =>
-  pod.spec.containers.every(({ restartPolicy = pod.spec.restartPolicy }) => restartPolicy === 'Always');
-
-/** Whether the kubelet may have stopped it before. */
-export function mayBeStopped(container: ContainerContext): boolean {
-  const { trace, deletion, network, spec, killings } = container;
+/** Whether it is a sidecar whose main containers had all ended: then the kubelet stops it (§2.2), unless it restarts them. */
+function isLeftoverSidecar({ pod }: Deletion, name: string | undefined): boolean {
+  const specs = containersOf(pod);
   return (
-    wasStoppedByKubelet(trace, killings[0]?.time.hi ?? Infinity) ||
-    isLeftoverSidecar(trace, deletion, spec.name, network.read('accepted').node.hi) ||
-    eventsAbout(trace, 'Killing', spec.name).some(
-      (event) => isOlderKill(container, event) && mayBeOfLastRun(container, event),
-    )
+    pod.spec.restartPolicy !== 'Always' &&
+    specs.some((spec) => spec.name === name && spec.kind === 'sidecar') &&
+    specs.every((spec) => spec.kind !== 'container' || statusOf(pod, spec.name)?.state.terminated !== undefined)
   );
 }
 
-/** Whether a Killing of the container has another cause than the deletion: a probe, say. */
-function isOlderKill({ killings }: ContainerContext, event: Occurrence): boolean {
-  const isOfDeletion = killings.some(({ id, count }) => id === event.id && count === event.count);
-  return event.about.kind === 'Pod' && !isOfDeletion && event.time.lo <= (killings[0]?.time.lo ?? Infinity);
-}
-
-/** A fast restart starts the next run in the same second: then the order of the Events decides. */
-function mayBeOfLastRun({ trace, spec, status }: ContainerContext, killing: Occurrence): boolean {
-  // The status of the exit may be that of a later run.
-  const started = [
-    status?.state.running?.startedAt,
-    trace.containers.get(spec.name)?.terminated?.value.startedAt,
-  ].flatMap((stamp) => parseFloor(stamp) ?? []);
-  const isLater = ({ time, isOld, seq }: Occurrence): boolean =>
-    time.lo > killing.time.hi || (!isOld && seq > killing.seq);
-  if (eventsAbout(trace, 'Started', spec.name).some(isLater)) return false;
-  return !started.some(({ lo }) => killing.time.lo < lo && killing.time.hi <= lo);
+/** Whether the kubelet may have stopped it before the deletion: a Killing has another cause, such as a probe. */
+export function mayBeStopped({ trace, deletion, spec, status, killings }: ContainerContext): boolean {
+  const starts = [
+    ...eventsAbout(trace, 'Started', spec.name).map(({ time }) => time.lo),
+    parseFloor(status?.state.running?.startedAt)?.lo ?? -Infinity,
+  ];
+  return (
+    wasStoppedByKubelet(trace, killings[0]?.time.hi ?? Infinity) ||
+    isLeftoverSidecar(deletion, spec.name) ||
+    eventsAbout(trace, 'Killing', spec.name).some(
+      ({ id, count, time }) =>
+        !killings.some((killing) => killing.id === id && killing.count === count) &&
+        !starts.some((start) => start > time.hi),
+    )
+  );
 }

@@ -66,7 +66,6 @@ export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: De
   }
   const signs = { ...earlySigns, arrivals: trace.clocks.node.lower };
   for (const { value, at, seq } of trace.nodeSigns.renewals) {
-    if (isNotReadyBy(trace, deletion, at)) continue;
     const post = { stamp: value.stamp, seq, lag: eventLag };
     if (value.written) constrainByPost(network, { ...post, since: stored(value.written) }, signs);
     constrainByPost(network, { ...post, since: arrived('lease', at) }, signs);
@@ -125,9 +124,3 @@ function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): nu
     component === 'kubelet' && other < named && named - other < 10_000;
   return 1 + all.filter(isAhead).length;
 }
-
-/** Whether the node was NotReady: posts that arrive during that time, or just after it, may be late. */
-const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: number): boolean =>
-  nodeReady.some(
-    ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= arrivedAt + millisecondsOf('delivery-lag'),
-  );

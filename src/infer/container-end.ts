@@ -13,7 +13,7 @@ import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
-import { isKubeletStart, lateRenewals, maxRenewalIntervalMs, type Stop } from './stop.ts';
+import { isKubeletStart, lateRenewals, type Stop } from './stop.ts';
 
 /** Constrains the exit by its status: in [finishedAt, + 1 s) on the node's clock, and before the status arrived. */
 export function constrainExit(network: PodNetwork, container: string, facts: ContainerFacts): void {
@@ -98,14 +98,10 @@ function exitLogEnd({ trace, facts, killings }: Stop): LogFacts['ended'] {
   return isDoubtful ? undefined : end;
 }
 
-/** Whether the kubelet may have been silent for too long when the log ended: no Lease renewal or, without Leases, a late end. */
-function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
-  const { listedRenewal, renewals } = trace.nodeSigns;
+/** The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster. */
+function mayHaveEndedWithKubelet({ nodeSigns: { listedRenewal, renewals }, deletion }: Trace, at: number): boolean {
   const renewed = renewals.findLast((renewal) => renewal.at <= at) ?? listedRenewal;
-  // The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster.
-  if (!renewed) return at - (trace.deletion?.seenAt ?? -Infinity) > 40 * second;
-  const longest = maxRenewalIntervalMs + millisecondsOf('event-lag') + deliveryLagOf(trace);
-  return deliverableSince(trace, 'lease', at) - renewed.at > longest;
+  return at - (renewed?.at ?? deletion?.seenAt ?? -Infinity) > 40 * second;
 }
 
 /** The outcome of a container. The exit code alone does not show it. */

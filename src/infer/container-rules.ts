@@ -32,16 +32,8 @@ import {
   isDoubtfulKill,
   isLogRead,
   isSilentKill,
-  mayHaveEndedUnsignalled,
 } from './signals.ts';
-import {
-  constrainGraceStart,
-  constrainStopStart,
-  isAcknowledgedByProbe,
-  sigkillCode,
-  wasCertainlyStopped,
-  type Stop,
-} from './stop.ts';
+import { constrainGraceStart, constrainStopStart, sigkillCode, wasCertainlyStopped, type Stop } from './stop.ts';
 
 /** `turn`: when all containers that a sidecar waits for had ended (§2 S7). */
 export function containerExit(context: InferContext, spec: PodContainer, turn?: Estimate): ContainerExit {
@@ -49,8 +41,7 @@ export function containerExit(context: InferContext, spec: PodContainer, turn?: 
   const { deletion, network, facts, killings, status, ended } = container;
   const startedLate = wasStartedLate(container);
   const ran =
-    // Nothing runs in a Succeeded pod, even if a container status still says so.
-    (isRunning(status?.state) && deletion.pod.status.phase !== 'Succeeded') ||
+    isRunning(status?.state) ||
     killings.length > 0 ||
     startedLate ||
     mayHaveRestarted(container) ||
@@ -180,17 +171,25 @@ const mayHaveEndedBeforeRemoval = (stop: Stop): boolean =>
 
 /** The stop signal. Undefined if the container may have ended before it was sent. */
 function signalOf(stop: Stop, decision: Decision, exit?: ExitFacts): SignalFacts | undefined {
-  const { signalBasis, hook, outcome, graceEnd } = decision;
+  const { signalBasis, hook } = decision;
   if (!signalBasis) return undefined;
   const { network, spec } = stop;
   const { proved } = signalBasis;
   const at = moment('stop-signal', spec.name);
   if (exit && isBefore(exit.at, network.read(at))) return undefined;
-  const currentHook = hook && { ...hook, end: network.read(moment('hook-end', spec.name)) };
-  if (!proved && mayHaveEndedUnsignalled({ ...stop, hook: currentHook, exit, outcome, graceEnd })) return undefined;
+  // The hook died with its container: then none was sent (§2 S6).
+  if (!proved && (hook?.mayHaveDied || mayHaveCrashed(stop, decision, exit))) return undefined;
   if (exit && !(exit.code === undefined && proved)) network.notAfter(at, exit.at);
   return { ...network.read(at), proved, name: knownStopSignal(stop) };
 }
+
+/** A container that has exited by itself before may do so just before the kubelet stops it, whose view is old (§2 S2). */
+const mayHaveCrashed = ({ status, stopStart }: Stop, { outcome }: Decision, exit?: ExitFacts): boolean =>
+  (status?.restartCount ?? 0) > 0 &&
+  exit !== undefined &&
+  outcome !== 'killed' &&
+  outcome !== 'signalled' &&
+  !isBefore(stopStart, exit.at);
 
 /** A hook that may not have run counts only if its Events may be missing. */
 const mayHaveOverrun = (trace: Trace, { hook, graceEnd }: Decision, exit?: ExitFacts): boolean =>
@@ -215,9 +214,7 @@ function exitWithoutSignal(
 ): Pick<ContainerExit, 'exit' | 'assumes'> {
   const { trace, network, spec, facts } = stop;
   const ranByAcknowledgement =
-    trace.acknowledged !== undefined &&
-    !isAcknowledgedByProbe(trace) &&
-    (facts.terminated?.seq ?? -Infinity) > trace.acknowledged.seq;
+    trace.acknowledged !== undefined && (facts.terminated?.seq ?? -Infinity) > trace.acknowledged.seq;
   const seenRunning = wasStopped ? moment('stop-start', spec.name) : ranByAcknowledgement ? 'accepted' : undefined;
   if (seenRunning !== undefined)
     network.follows(seenRunning, moment('exit', spec.name), { min: -millisecondsOf('relist') }, { because: 'relist' });

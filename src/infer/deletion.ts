@@ -1,11 +1,10 @@
 /** When the deletion was requested and accepted, by whom, and with which grace period. */
-import { millisecondsOf } from '../model/assumptions.ts';
-import { noLessThan, noMoreThan, toClient, upTo, withDates, type RemoteClock } from '../model/clock.ts';
+import { noLessThan, noMoreThan, toClient, withDates, type RemoteClock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { conditionOf, graceOf, isFinished, isOlder } from '../model/pod.ts';
 import { meet, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
-import { mayMiss, type DeletionFacts, type Occurrence, type RequestFacts, type Trace } from '../model/trace.ts';
+import { type DeletionFacts, type Occurrence, type RequestFacts, type Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { onClient, type Estimate } from './estimate.ts';
 
@@ -15,14 +14,10 @@ export function deletionOf(trace: Trace) {
   const facts = trace.deletion;
   if (!facts) return undefined;
   const request = lastRequest(trace, facts);
-  const isByOther = request !== undefined && wasDeletedByOther(trace, facts, request);
-  const isEarlier = request !== undefined && !isByOther && wasRequestedBefore(trace, facts, request);
-  const ours = isByOther || isEarlier ? undefined : request;
+  const ours = request && !wasDeletedByOther(trace, facts, request) ? request : undefined;
   const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(facts, ours) };
   const causal = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
-  const dated = withDates(causal, trace.clocks.dates);
-  // The timestamps that show an earlier deletion may come from a clock that was just set back.
-  const api = isEarlier ? { ...dated, lower: [] } : dated;
+  const api = withDates(causal, trace.clocks.dates);
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
@@ -41,7 +36,6 @@ export function deletionOf(trace: Trace) {
     /** Grace of the first deletionTimestamp, seconds. */
     grace: graceOf(facts.first.value),
     api,
-    assumes: isEarlier ? (['server-skew'] as const) : [],
   };
 }
 
@@ -80,13 +74,8 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
 function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   if (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) return true;
   const isRetry = firstTry(trace) !== request;
-  if (isRetry && !hadCause(trace, facts)) return false;
   return (!isRetry && isWrittenBefore(facts, request)) || hasOtherCause(trace, facts.first.value, request);
 }
-
-/** Another client's condition was there before deletionTimestamp, and so before any try of ours was executed. */
-const hadCause = ({ before }: Trace, { first }: DeletionFacts): boolean =>
-  before !== undefined && causeIn(before.value) !== undefined && causeIn(before.value) === causeIn(first.value);
 
 /** Whether deletionTimestamp was written before our request: the answer has the resourceVersion of our own write. */
 function isWrittenBefore(facts: DeletionFacts, { answer }: RequestFacts): boolean {
@@ -126,15 +115,6 @@ function causeIn(pod: Pod): string | undefined {
   return condition?.status === 'True' ? condition.reason : undefined;
 }
 
-/** By the API server's clock as known then, and by more than the clocks of two API servers differ. */
-function wasRequestedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
-  const asked = requestTime(trace, facts);
-  if (asked === undefined) return false;
-  const { hi } = toClient(upTo(trace.clocks.api, facts.seenAt + 1), asked, facts.seenAt + 1);
-  // If it were earlier than the last state without deletionTimestamp, the clock would have been set.
-  return trace.notDeletingAt <= hi && hi + millisecondsOf('server-skew') < sentSince(trace, request);
-}
-
 /** The second of the request, API server's clock. Undefined if deletionTimestamp may have been rewritten. */
 export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
   const first = facts.first.value;
@@ -143,9 +123,8 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   return { lo: asked, hi: asked + second };
 }
 
-function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
-  const isTimely = deliverableSince(trace, 'pod', first.at) === first.at;
-  return !underWay && (isTimely || (isAnswer && !mayMiss(trace, 'pod', { lo: first.at, hi: first.at })));
+function isWitnessed(trace: Trace, { first, underWay }: DeletionFacts): boolean {
+  return !underWay && deliverableSince(trace, 'pod', first.at) === first.at;
 }
 
 /** A finished pod's grace is 0 and stays 0 (SIGNALS.md §1 "Grace"), so one with another grace finished later. */

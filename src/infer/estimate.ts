@@ -56,11 +56,6 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
   return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
 }
 
-/** As it may be reported now: an inferred moment once it must have happened, an observed one until now. */
-export function capAtNow({ now }: { readonly now: number }, estimate: Estimate): Estimate | undefined {
-  const { lo, hi } = estimate.client;
-  const latest = now + 1;
-  if (hi <= latest) return estimate;
-  if (!Number.isFinite(hi) || lo > latest || estimate.basis === 'inferred') return undefined;
-  return { ...estimate, client: { lo, hi: latest } };
-}
+/** Whether it may be reported now: an observed moment has happened, an inferred one once its bounds are over. */
+export const isPast = ({ client, basis }: Estimate, now: number): boolean =>
+  client.hi <= now + 1 || (basis === 'observed' && Number.isFinite(client.hi));

@@ -3,11 +3,11 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
-import { eventsAbout, lostSince, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
+import { eventsAbout, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
-import { isBefore, moved, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
+import { isBefore, moved, noLaterThan, onBothClocks } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, outlivedDeadline, pauseEndOf, sawRetry, type Stop } from './stop.ts';
@@ -55,13 +55,8 @@ export function hookFacts(stop: Stop): HookFacts | undefined {
 type Result = Pick<HookFacts, 'outcome' | 'mayHaveDied'>;
 
 function constrainHookEnd(stop: HookStop): Result {
-  const { network, kind, start, end, failure, lag } = stop;
+  const { network, kind, start, end, failure } = stop;
   network.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
-  // tcpSocket is not a valid preStop handler: it fails at once (trap 11).
-  if (kind === 'tcpSocket') {
-    network.follows(start, end, { max: millisecondsOf(lag) }, { because: lag });
-    return { outcome: 'failed' };
-  }
   // A sleep can fail too: an old kubelet does not support it.
   if (failure) return failedEnd(stop, failure);
   if (outlivedDeadline(stop, stop.stopStart)) {
@@ -98,11 +93,8 @@ function sleepEnd(stop: HookStop): Result {
   }
   const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + lagMs;
   const resumed = pauseEndOf(stop, moved(stopStart, { lo: min, hi: max }));
-  // A pause of the kubelet goes unseen if its Lease was not watched, or the container's log broke off.
-  const isPauseSeen = lostSince(trace, 'lease') === Infinity && stop.facts.log.ended?.value.clean !== false;
-  const isBounded = !resumed && isPauseSeen;
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
-  const fits = network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });
+  const fits = network.follows(start, end, { min, max: resumed ? Infinity : max }, { because });
   // An old kubelet without sleep actions skips it silently: the pod ends before the sleep can have ended.
   if (!fits) return { outcome: 'unknown' };
   if (resumed) {
@@ -121,12 +113,11 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
   network.within(failed, { client: { lo: stopStart.client.lo, hi: failure.at + 1 } }, proof);
   network.stamp('node', failed, failure.time, proof);
   const failedAt = network.read(failed, 'observed');
-  const graceEnd = graceEndOf(stop);
+  const graceEnd = network.read(moment('grace-end', spec.name));
   const lagMs = outlivedDeadline(stop, stopStart) ? Infinity : millisecondsOf(lag);
   // It may be the failure of another attempt: then the first hook may have ended at any time before.
   if (sawRetry(stop)) {
-    if (ended && isBefore(ended, failedAt)) constrainByExit(stop);
-    else network.within(end, noLaterThan(failedAt), proof);
+    network.within(end, noLaterThan(failedAt), proof);
     return { outcome: 'unknown', mayHaveDied: ended && isBefore(ended, failedAt) };
   }
   const isInGrace = isBefore(failedAt, graceEnd);
@@ -155,22 +146,12 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
     : { outcome: 'unknown', mayHaveDied: true };
 }
 
-/** The end of the grace, of whichever attempt: a moment of its own, only for comparisons. */
-function graceEndOf({ network, kubelet, spec, start, lastStart }: HookStop): Estimate {
-  const name = moment('hook-grace', spec.name);
-  const { lo, hi } = graceSpan(kubelet);
-  const proof = { because: 'the grace (§2 S1)' };
-  network.follows(start, name, { min: lo }, proof);
-  network.follows(lastStart, name, { min: -Infinity, max: hi }, proof);
-  return network.read(name);
-}
-
 /** A hook without a reported failure. If the container ended within its grace, the hook was not cut off either. */
 function silentEnd(stop: HookStop): Result {
-  const { network, kubelet, handler, start, end, ended, killings, lag, isStartOpen } = stop;
+  const { network, kubelet, spec, handler, start, end, ended, killings, lag, isStartOpen } = stop;
   constrainByGrace(stop, millisecondsOf(lag));
   constrainByExit(stop);
-  const graceEnd = graceEndOf(stop);
+  const graceEnd = network.read(moment('grace-end', spec.name));
   const sleepMs = (handler.exec?.seconds ?? 0) * second;
   const min = sleepMs - driftOver(sleepMs);
   const didNotFail = !isStartOpen && wouldFailureBeKnown(stop);
@@ -197,14 +178,10 @@ const mayEventArrive = ({ trace, ended }: Stop): boolean =>
 
 /** The failure of this stop's hook, not of an earlier one: the kill of a liveness probe runs the hook too. */
 function failureOf(stop: Stop): Occurrence | undefined {
-  const { trace, deletion, network, spec, stopStart, killings } = stop;
+  const { trace, deletion, network, spec, stopStart } = stop;
   return eventsAbout(trace, 'FailedPreStopHook', spec.name).find((event) =>
     stop.isStartOpen
       ? event.time.lo >= deletedAtLatest(stop) && belongs(deletion, event, network.toClient('node', event.time))
-      : event.time.hi >= stopStart.node.lo && !arrivedBefore(event, killings[0]),
+      : event.time.hi >= stopStart.node.lo,
   );
 }
-
-/** The kubelet writes its Events one after the other. A repeated Killing does not show when its first one arrived. */
-const arrivedBefore = (event: Occurrence, killing: Occurrence | undefined): boolean =>
-  killing !== undefined && !killing.isOld && killing.count === 1 && event.seq < killing.seq;

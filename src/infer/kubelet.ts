@@ -1,5 +1,5 @@
 /** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
-import { noMoreThan, stepOf, toClient, upTo, type RemoteClock } from '../model/clock.ts';
+import { noMoreThan, stepOf, toClient, upTo } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
@@ -9,7 +9,7 @@ import type { DeletionContext, Kubelet } from './context.ts';
 import { belongs, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
+import { isKubeletStart, isStopKilling } from './stop.ts';
 
 /** The Killings of this deletion, and whether the node's clock was set, as arrivals and causes bound it. */
 export function stopsOf(trace: Trace, deletion: Deletion) {
@@ -18,28 +18,12 @@ export function stopsOf(trace: Trace, deletion: Deletion) {
   // By what had arrived until then, as the clock may have been set since.
   const timeOf = ({ time, at }: Occurrence): Span => toClient(upTo(arrivals, at + 1), time, at + 1);
   const later = killings.filter((event) => belongs(deletion, event, timeOf(event)));
-  const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
-  const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
+  const all = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   // What the kubelet did because of the deletion came after its acceptance.
   const since = deletion.accepted.client.lo;
   const causes = all.map(({ time, seq }) => ({ at: since, value: time.hi - since, seq }));
   const caused = Number.isFinite(since) ? causes.reduce(noMoreThan, arrivals) : arrivals;
   return { killings: byContainer(all), unusable: stepOf(caused) };
-}
-
-/** The first occurrence of a repeated Event, by its name. If only the repetition arrived, its arrival dates nothing. */
-function firstOf(
-  stops: readonly Occurrence[],
-  event: Occurrence,
-  deletion: Deletion,
-  clock: RemoteClock,
-): Occurrence[] {
-  const { named, count, id } = event;
-  if (count < 2 || named === undefined || stops.find((one) => one.id === id) !== event) return [];
-  const client = toClient(clock, { lo: named, hi: named }, event.at + 1);
-  const since = deletion.accepted.client.lo;
-  if (client.hi < since) return [];
-  return [{ ...event, count: 1, isOld: true, time: { lo: named, hi: client.lo >= since ? named : event.time.hi } }];
 }
 
 function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
@@ -72,8 +56,8 @@ export function constrainNoticed(
   return { ...network.read('noticed', sign.basis), evidence: cite(deletion.accepted.evidence, sign.evidence) };
 }
 
+/** In a terminating namespace, say: it accepts no Events. Only the kubelet (or PodGC) writes a terminal phase. */
 function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
-  // Only the kubelet (or PodGC) writes a terminal phase.
   if (!trace.terminal || !ranAtDeletion(deletion)) return [];
   const lines = [...trace.containers.values()]
     .flatMap(({ log }) => log.signalLines.find((line) => line.at >= deletion.facts.seenAt) ?? [])
@@ -81,20 +65,13 @@ function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
-/** A later, shorter DELETE does not affect a running kill (trap 3), unless it came before an attempt. */
-export function graceInForce(
-  context: DeletionContext,
-  killings: Kubelet['killings'],
-  noticed = unbounded,
-): Kubelet['grace'] {
+/** A later, shorter DELETE does not affect a running kill (trap 3). */
+export function graceInForce(context: DeletionContext, noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
-  const isRetried =
-    [...killings.values()].flat().length > killings.size ||
-    trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
   const first = Math.max(1, deletion.grace);
   const lowered = loweredGraces(trace, deletion);
   const since = noticed.client;
-  const possible = lowered.filter((grace) => isRetried || loweredSince(context, grace) <= since.hi);
+  const possible = lowered.filter((grace) => loweredSince(context, grace) <= since.hi);
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
   const own = deletion.pod.spec.terminationGracePeriodSeconds;

@@ -5,10 +5,9 @@ import type { MarkName } from '../model/report.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
-import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
-import { between, capAtNow, isBefore, onClient, type Estimate } from './estimate.ts';
+import { isExecuted, mayHaveCounted, ranAtDeletion, sentAt } from './deletion.ts';
+import { between, isBefore, isPast, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
-import { heldSince } from './removal.ts';
 import { isKubeletStart } from './stop.ts';
 import type { Interval, Mark, Phase } from './timeline.ts';
 
@@ -23,7 +22,7 @@ export function marksOf(exit: PodExit): TimelineMark[] {
     ...removalMarks(exit),
     ...replacementMarks(exit),
   ];
-  return marks.filter(({ at }) => capAtNow(trace, at));
+  return marks.filter(({ at }) => isPast(at, trace.now));
 }
 
 function mark(
@@ -130,6 +129,16 @@ function removalMarks(exit: PodExit): TimelineMark[] {
     ...mark('finalizing', held && { ...held }, { note: trace.finalizing?.value.join(', ') }),
     ...mark('removed', network.observed('removed')),
   ];
+}
+
+/** Since when only finalizers kept the object, if they did. */
+function heldSince({ trace, network, deletion }: PodExit): Estimate | undefined {
+  const { finalizing } = trace;
+  if (!finalizing || finalizing.value.length === 0) return undefined;
+  // If nothing can run, the first DELETE is also the last one (trap 5).
+  const isIdle = !ranAtDeletion(deletion) || deletion.pod.spec.nodeName === undefined;
+  // If grace 0 was stored while it ran, the kubelet's last DELETE changes nothing, and is not seen (SIGNALS.md §0 row 9).
+  return network.observed('final-delete') ?? (isIdle ? deletion.accepted : network.observed('containers-done'));
 }
 
 const replacementMarks = ({ replacement }: PodExit): TimelineMark[] =>

@@ -1,19 +1,18 @@
-/** The constraints that do not depend on how a container ended: Killings, exits, results of pod probes, and the clocks. */
+/** The constraints that do not depend on how a container ended: Killings, exits, the removal, and the clocks. */
 import { offsetAt, stepOf, type RemoteClock } from '../model/clock.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
-import { containersOf } from '../model/pod.ts';
-import { atLeast, atMost } from '../model/span.ts';
+import { containersOf, isFinished } from '../model/pod.ts';
+import { atLeast, atMost, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import { isRefused, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
-import { constrainChange } from './arrival.ts';
-import { containerContext, factsOfLastRun, type ContainerContext } from './before-deletion.ts';
+import { isRefused, type ContainerFacts, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
+import { constrainChange, writtenAt } from './arrival.ts';
+import { containerContext, type ContainerContext } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
 import { constrainExit } from './container-end.ts';
 import type { DeletionContext, InferContext, Kubelet } from './context.ts';
-import { requestTime, type Deletion } from './deletion.ts';
+import { ranAtDeletion, requestTime, type Deletion } from './deletion.ts';
 import { constrainNoticed, graceInForce, stopsOf } from './kubelet.ts';
 import { moment, PodNetwork } from './pod-network.ts';
-import { constrainRemoval } from './removal.ts';
 import { outlivedDeadline } from './stop.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
@@ -25,15 +24,15 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   constrainAcceptance(context);
   const specs = containersOf(deletion.pod);
   for (const { name } of specs) constrainStopping(context, name, killings.get(name) ?? []);
-  for (const { name } of specs) constrainExit(network, name, factsOfLastRun(context, name));
-  for (const { name } of specs) constrainStart(network, name, factsOfLastRun(context, name));
+  for (const [name, facts] of trace.containers) constrainExit(network, name, facts);
+  for (const [name, facts] of trace.containers) constrainStart(network, name, facts);
   constrainRemoval(context);
   if (!network.unusable.node && !network.unusable.api) {
     constrainByStorage(network, trace);
     constrainByPosts(network, trace, deletion);
   }
   const noticed = constrainNoticed(context, killings);
-  const kubelet = { killings, noticed, grace: graceInForce(context, killings, noticed) };
+  const kubelet = { killings, noticed, grace: graceInForce(context, noticed) };
   const inferContext = { ...context, kubelet, isLate: false };
   return { ...inferContext, isLate: specs.some((spec) => outlives(containerContext(inferContext, spec))) };
 }
@@ -87,4 +86,22 @@ function constrainStart(network: PodNetwork, container: string, { terminated }: 
   if (!terminated || !started) return;
   const proof = { because: 'startedAt: it had been started (§2 S2)', evidence: [terminated.seq] };
   network.stamp('node', moment('stop-signal', container), atLeast(started.lo), proof);
+}
+
+/** Constrains when the pod became Succeeded or Failed, when the kubelet sent its last DELETE, and the removal. */
+function constrainRemoval({ trace, network, deletion }: DeletionContext): void {
+  const add = (name: string, fact: Fact<unknown>, after: string[], stamp?: Span): void =>
+    constrainChange(network, name, { fact, written: writtenAt(trace, fact, 'pod'), after, stamp });
+  const { terminal, finalDelete, gone } = trace;
+  const exits = containersOf(deletion.pod).map(({ name }) => moment('exit', name));
+  // The status waits for all containers (SIGNALS.md §2 S10, S12).
+  const isDone = terminal !== undefined && !isFinished(deletion.pod);
+  if (isDone) add('containers-done', terminal, ['accepted', ...exits.filter((exit) => network.has(exit))]);
+  const done = isDone ? 'containers-done' : 'accepted';
+  // On a running pod, grace 0 is a forced DELETE (trap 4).
+  const isFinal = finalDelete && isFinished(finalDelete.value) && (isDone || ranAtDeletion(deletion));
+  // It rewrites deletionTimestamp to now (SIGNALS.md §0 row 9); another DELETE may do so again.
+  const stamp = parseFloor(finalDelete?.value.metadata.deletionTimestamp);
+  if (isFinal) add('final-delete', finalDelete, [done], stamp && atLeast(stamp.lo));
+  if (gone) add('removed', gone, [isFinal ? 'final-delete' : done]);
 }

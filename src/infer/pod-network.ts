@@ -12,11 +12,11 @@ import { Network, type Constraint } from './network.ts';
  * - `stopping`: the kubelet made the first Killing Event (K in SIGNALS.md).
  * - `stop-start`: the kubelet started to stop the container. Earlier than `stopping` if a kubelet restart lost Events.
  * - `grace-start`: the kubelet started its last attempt, from which the grace counts.
- * - `grace-end`: the grace ends, counted from `grace-start`; `hook-grace`: the same for the hook, of whichever attempt;
+ * - `grace-end`: the grace ends, counted from `grace-start`;
  * - `hook-failure`: FailedPreStopHook, which need not be when the hook ended.
  */
 type MomentName = HookMoment | 'stopping' | 'stop-start' | 'grace-start' | 'grace-end' | StopMoment;
-type HookMoment = 'hook-end' | 'hook-grace' | 'hook-failure';
+type HookMoment = 'hook-end' | 'hook-failure';
 type StopMoment = 'stop-signal' | 'kill' | 'exit';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
@@ -30,7 +30,7 @@ export class PodNetwork extends Network {
   readonly unusable: { readonly node?: Span | undefined; readonly api?: Span | undefined };
 
   constructor(references: PodNetwork['references'], unusable: PodNetwork['unusable']) {
-    super(['client', 'node'], ['client', 'node', 'api']);
+    super(['client', 'node', 'api']);
     this.references = references;
     this.unusable = unusable;
   }

@@ -7,7 +7,7 @@ import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { constrainChange, writtenAt, type ApiChange } from './arrival.ts';
 import type { DeletionContext, Replacement } from './context.ts';
-import { requestTime, type Deletion } from './deletion.ts';
+import { type Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 
@@ -19,7 +19,6 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   if (trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace))) return undefined;
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
-  const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod);
   const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && isReplacementSlot(own, facts);
   const siblings = [...trace.siblings]
     .filter(([uid]) => uid !== own.metadata.uid)
@@ -27,11 +26,10 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   const free = siblings.filter(([uid]) => !trace.taken.has(uid));
   // Stops at the first match: a scale-up can bring thousands of pods.
   for (const isCandidate of candidatesFor(own)) {
-    const found = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one));
-    // A pod created in the same second as the deletion may be the replacement: then it is not known.
-    const isDoubtful = (sibling: Sibling): boolean =>
-      isCandidate(sibling[1].pod) && isOf('unknown', sibling) && !isBefore(sibling);
-    if (free.some(isDoubtful)) return undefined;
+    const later = free.filter(([, { pod }]) => isCandidate(pod) && !isWrittenBefore(pod));
+    // What is perhaps older than the deletion may be the replacement: then it is not known.
+    if (later.some((one) => isOf('unknown', one))) return undefined;
+    const found = later.find((one) => isOf('new', one));
     if (found) return replacement(context, ...found);
   }
   // A pod of the new template from before the deletion: only if it is the only one, and no other can come any more.
@@ -106,26 +104,17 @@ function startOf({ pod }: Deletion, { started, scheduled }: SiblingFacts): Cause
   return { after, stamp: isSameNode ? parseFloor(at) : undefined, clock: 'node' };
 }
 
-/** Created before or after the deletion. `unknown` (the same second, say): neither old nor a replacement. */
+/** Created before or after the deletion. */
 export type Age = 'old' | 'new' | 'unknown';
 
-/**
- * Returns a function for the age of a sibling: by when it was seen, or by its creationTimestamp against the second of
- * the deletion. What siblings share is computed once: there can be thousands.
- */
+/** Returns a function for the age of a sibling. What siblings share is computed once: there can be thousands. */
 export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
   const isWrittenBefore = olderThanDeletion(trace);
   const first = trace.deletion?.first.value;
-  const asked = trace.deletion && requestTime(trace, trace.deletion);
   return ({ pod, old, listedFirst }) => {
     if (old) return 'old';
     if (!listedFirst) return 'new';
-    if (!first) return 'unknown';
-    if (isWrittenBefore(pod)) return 'old';
-    const created = parseFloor(pod.metadata.creationTimestamp);
-    if (!created || !asked) return 'unknown';
-    if (created.hi <= asked.lo) return 'old';
-    return created.lo >= asked.hi ? 'new' : 'unknown';
+    return first && isWrittenBefore(pod) ? 'old' : 'unknown';
   };
 }
 

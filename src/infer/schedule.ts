@@ -8,7 +8,7 @@
 import type { MarkName } from '../model/report.ts';
 import { second, type Span } from '../model/span.ts';
 import type { PodExit } from './context.ts';
-import { between, capAtNow, spanOf, type Estimate } from './estimate.ts';
+import { between, isPast, spanOf, type Estimate } from './estimate.ts';
 import type { Interval, Length, Mark } from './timeline.ts';
 
 /** A mark without a place yet. */
@@ -21,11 +21,11 @@ type Schedule = ReadonlyMap<Estimate, number>;
 
 /** `arrivals`: when each observation (`seq`) arrived. `window`: the bounds of a mark that has none. */
 export function scheduleOf(
-  unplaced: readonly TimelineMark[],
+  marks: readonly TimelineMark[],
   exit: PodExit | undefined,
-  { arrivals, window, now }: { arrivals: ReadonlyMap<number, number>; window: Span; now: number },
+  arrivals: ReadonlyMap<number, number>,
+  window: Span,
 ): Schedule {
-  const marks = unplaced.map((mark) => ({ ...mark, at: capAtNow({ now }, mark.at) ?? mark.at }));
   const links = linksBetween(marks, exit);
   const into = groupBy(links, ({ to }) => to.id);
   const outOf = groupBy(links, ({ from }) => from.id);
@@ -40,7 +40,7 @@ export function scheduleOf(
     const hi = Math.min(latestOf(mark), ...causes.map(({ at, max }) => at + max));
     return Math.min(clamp(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) }), latestOf(mark));
   });
-  return new Map(marks.map((mark, index) => [unplaced[index]?.at ?? mark.at, place(mark)]));
+  return new Map(marks.map((mark) => [mark.at, place(mark)]));
 }
 
 /** Computes a value for each mark once. Links have no cycles: they lead from causes to effects. */
@@ -122,15 +122,14 @@ export interface Intervals {
 }
 
 export function intervalsIn(schedule: Schedule, window: Span, now: number): Intervals {
-  const of = (moment: Estimate, shownAs = moment): Interval => {
-    const at = capAtNow({ now }, moment) ?? moment;
+  const of = (at: Estimate, shownAs = at): Interval => {
     const span = spanOf(at, window);
     const shown = clamp(schedule.get(shownAs) ?? likelyIn(at, window), span);
     const open = Number.isFinite(at.client.lo) ? undefined : true;
     const { basis, evidence } = at;
-    return { earliest: span.lo, latest: span.hi, basis, evidence, shown, open, estimate: moment };
+    return { earliest: span.lo, latest: span.hi, basis, evidence, shown, open, estimate: at };
   };
-  return { of, past: (at, shownAs) => (at && capAtNow({ now }, at) ? of(at, shownAs) : undefined) };
+  return { of, past: (at, shownAs) => (at && isPast(at, now) ? of(at, shownAs) : undefined) };
 }
 
 /** The length between two intervals, by the clock that knows it better. */

@@ -4,23 +4,14 @@
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atLeast, atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
-import { parseFloor } from '../model/stamps.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
-import { graceSpan, minimumGrace, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
+import { graceSpan, minimumGrace, stopTimeout, type HookFacts } from './context.ts';
 import { wasLoweredLate } from './deletion.ts';
 import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
 import { hasLogGap } from './gaps.ts';
 import { moment } from './pod-network.ts';
-import {
-  deletedAtLatest,
-  isAcknowledgedByProbe,
-  isStartUncertain,
-  mayHaveRetried,
-  sawRetry,
-  sigkillCode,
-  type Stop,
-} from './stop.ts';
+import { deletedAtLatest, isStartUncertain, mayHaveRetried, sawRetry, sigkillCode, type Stop } from './stop.ts';
 
 /**
  * Constrains the stop signal: after hook and turn, at most the runtime's lag later. Undefined if it has no upper bound.
@@ -87,7 +78,7 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
 function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boolean {
   const { acknowledged } = trace;
   if (!isRefused(trace, 'events') || !acknowledged || !ended || !deletion.isWitnessed) return false;
-  if (isAcknowledgedByProbe(trace) || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
+  if (deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
   const grace = facts.terminated?.value.exitCode === sigkillCode ? stopTimeout(kubelet, 'min') : 0;
   const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
   // The kubelet retries a failed kill after 10 s at the earliest (SIGNALS.md §2 S11, backOffPeriod).
@@ -101,42 +92,6 @@ const isAboutThisSignal = ({ trace, deletion, facts: { log } }: Stop, line: Fact
   log.opened.at + millisecondsOf('log-end') <= deletion.facts.seenAt &&
   line.at >= deletion.facts.seenAt &&
   deliverableSince(trace, 'logs', line.at) === line.at;
-
-type UnprovedSignal = Stop & Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> & { readonly graceEnd: Estimate };
-
-/** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
-export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
-  signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
-
-/** By two stamps of the node: they have no drift between them, with which the network counts (trap 7). */
-function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
-  const ended = parseFloor(facts.terminated?.value.finishedAt);
-  if (!ended) return false;
-  if (turn && network.unusable.node) return true;
-  const dues = [
-    killings[0]?.time.lo ?? -Infinity,
-    hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
-    turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
-  ];
-  return dues.some((due) => ended.lo < due && ended.hi <= due + driftOver(due - network.references.node));
-}
-
-/**
- * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit:
- * then no signal was sent (SIGNALS.md §2 S6, S7). This is rare, so most of the exit's interval must lie before the signal
- * was due; or any of it, for a container that exited by itself before. That may also have ended just before the kubelet
- * stopped it, as its view is up to a second old (§2 S2). An exit code of a signal shows that one came.
- */
-function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, status, stopStart }: UnprovedSignal): boolean {
-  if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
-  const hasRestarted = (status?.restartCount ?? 0) > 0;
-  const due = turn && earlierOf(turn.client, graceEnd.client);
-  const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
-  if (hasRestarted && !isBefore(stopStart, exit.at)) return true;
-  const { lo, hi } = exit.at.client;
-  // Three quarters of the exit's interval lie before the signal was due.
-  return waits.some((end) => (hasRestarted ? lo < end.hi : end.lo - lo > 0.75 * (hi - lo)));
-}
 
 /** SIGKILL comes the whole grace after K at the earliest, and 2 s after the signal (SIGNALS.md §2 S8, §5). */
 function waitsOfKill({ kubelet, spec: { name } }: Stop, hasSignal: boolean) {

@@ -29,24 +29,20 @@ export function constrainStopStart(
 ): Pick<Stop, 'stopStart' | 'isStartOpen'> {
   const at = moment('stop-start', spec.name);
   const [first] = killings;
-  const isRestarted = trace.events.some(
-    (event) => isKubeletStart(event) && !event.isOld && (!first || event.time.lo <= first.time.hi),
-  );
+  // If only the repetition of a Killing arrived, it does not show when the first attempt started.
+  const isRestarted =
+    (first?.isOld === true && first.count > 1) ||
+    trace.events.some((event) => isKubeletStart(event) && !event.isOld && (!first || event.time.lo <= first.time.hi));
   network.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
   if (first) {
     const max = isRestarted ? Infinity : 0;
     network.follows(at, moment('stopping', spec.name), { max }, { because: 'Killing is made as it begins (§2 S5)' });
-  } else if (kubelet.noticed && !mayBeNew && !isAcknowledgedByProbe(trace)) {
+  } else if (kubelet.noticed && !mayBeNew) {
     network.notAfter(at, kubelet.noticed, 'the kubelet knew of the deletion (§2 S3)');
   }
   const isSeen = first !== undefined && !isRestarted && first.time.lo === first.time.hi;
   return { stopStart: network.read(at, isSeen ? 'observed' : 'inferred'), isStartOpen: !first || isRestarted };
 }
-
-/** The status that acknowledges the deletion may be a failed probe's, from before the kubelet's start (§2 S3). */
-export const isAcknowledgedByProbe = ({ acknowledged, containers }: Trace): boolean =>
-  acknowledged !== undefined &&
-  [...containers.values()].some(({ readyLost }) => readyLost !== undefined && readyLost.seq <= acknowledged.seq);
 
 /** 128 + SIGKILL. */
 export const sigkillCode = 137;
@@ -136,7 +132,7 @@ export const isStopKilling = ({ reason, about, message }: Occurrence): boolean =
 export const isKubeletStart = (event: Occurrence): boolean =>
   event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';
 
-export const startsNewAttempt = (event: Occurrence): boolean =>
+const startsNewAttempt = (event: Occurrence): boolean =>
   event.reason === 'FailedKillPod' || isKubeletStart(event);
 
 /**
@@ -167,4 +163,4 @@ export function lateRenewals({ nodeSigns: { listedRenewal, renewals } }: Trace):
 }
 
 /** The kubelet renews its Lease every 10 s, and up to 4 % later (kubelet.go, `wait.JitterUntil`). */
-export const maxRenewalIntervalMs = 10.5 * second;
+const maxRenewalIntervalMs = 10.5 * second;

@@ -21,7 +21,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
   const unplaced = exit ? marksOf(exit) : unseenMarks(trace);
   const window = windowOf(trace, exit);
   const arrivals = new Map(allNotes(trace.notes).map(({ seq, at }) => [seq, at]));
-  const schedule = scheduleOf(unplaced, exit, { arrivals, window, now: trace.now });
+  const schedule = scheduleOf(unplaced, exit, arrivals, window);
   const intervals = intervalsIn(schedule, window, trace.now);
   const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: intervals.of(mark.at) }));
   const phases = exit ? phasesOf(exit, marks, intervals) : [];
@@ -130,7 +130,7 @@ function clocksOf(trace: Trace, exit: PodExit | undefined): Timeline['clocks'] {
 /** Every report relies on the first three, for offsets and arrivals; the others are listed only if an instant relies on them. */
 function assumesOf(exit: PodExit | undefined): AssumptionName[] {
   if (!exit) return [];
-  const used = [...exit.deletion.assumes, ...exit.containers.flatMap(({ assumes }) => assumes)];
+  const used = exit.containers.flatMap(({ assumes }) => assumes);
   return [...new Set<AssumptionName>(['clock-drift', 'delivery-lag', 'event-lag', ...used])].sort();
 }
 

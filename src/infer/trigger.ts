@@ -1,7 +1,7 @@
 /** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
 import type { Pod } from '../model/kube.ts';
 import { newestMessage } from '../model/observe/event.ts';
-import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
+import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
 import { platformIn } from '../model/platform.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
@@ -22,7 +22,6 @@ import {
   controllerReactionMs,
   deletedBy,
   deliveryLag,
-  hasPlace,
   isAroundDeletion,
   isPodDeletion,
   loweredNear,
@@ -116,12 +115,6 @@ const byCondition: Rule = (trace, deletion) => {
   };
 };
 
-/** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
-const byPodGc: Rule = (_trace, { facts, pod }) => {
-  const isCollected = pod.status.phase === 'Failed' && pod.metadata.deletionGracePeriodSeconds === 0 && hasRunning(pod);
-  return isCollected ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
-};
-
 /** The deletion of a namespace deletes the owners too. Both timestamps are the API server's, in whole seconds. */
 const byNamespace: Rule = ({ namespaceEnding }, { facts, pod }) => {
   if (!namespaceEnding) return undefined;
@@ -150,21 +143,14 @@ const byJob: Rule = (trace, { facts, pod }) => {
 function isExpired(job: OwnerFacts, trace: Trace): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
   if (!job.ended || ttl === undefined) return false;
-  const ended = endStampOf(job);
-  return ended === undefined || ended + ttl * 1000 <= deletionRequestedAt(trace) + deliveryLag;
+  const condition = job.last.value.status.conditions?.find(({ type }) => type === job.ended?.value);
+  const ended = parseTime(condition?.lastTransitionTime) ?? -Infinity;
+  return ended + ttl * 1000 <= deletionRequestedAt(trace) + deliveryLag;
 }
 
-const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
-  parseTime(last.value.status.conditions?.find((condition) => condition.type === ended?.value)?.lastTransitionTime);
-
-/** The Job's end, if that is close to the deletion: a Job deletes its pods when it ends, not later. */
-function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
-  const { first, ended } = job;
-  if (!ended) return undefined;
-  if (ended.seq !== first.seq) return withinCauseWindow(ended, trace);
-  const at = endStampOf(job);
-  return at !== undefined && Math.abs(at - deletionRequestedAt(trace)) <= controllerReactionMs ? ended : undefined;
-}
+/** The Job's end, if we saw it close to the deletion: a Job deletes its pods when it ends, not later. */
+const endedNear = ({ first, ended }: OwnerFacts, trace: Trace): Fact<string> | undefined =>
+  ended?.seq === first.seq ? undefined : withinCauseWindow(ended, trace);
 
 /** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts, pod }) => {
@@ -180,7 +166,7 @@ const byOwner: Rule = (trace, { facts, pod }) => {
   return { kind: 'owner-deleted', evidence: [...gone.map((owner) => owner.seq), facts.seenSeq] };
 };
 
-const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];
+const rules: Rule[] = [byUs, byCondition, byNamespace, byJob, byOwner, byController];
 
 /** For a new template or fewer replicas. Its Events say so, or name fewer pods than it deleted (SIGNALS.md §2.1). */
 function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefined {
@@ -194,19 +180,16 @@ function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefin
   if (!event && !unnamed && !isMissing) return undefined;
   const shown = [...(event ? [event] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
-  const scaled = owner && scaledDown(trace, pod, owner, event);
+  const scaled = lastLowering(trace, owner);
   const trigger =
-    controller.kind === 'ReplicaSet'
-      ? byReplicaSet(trace, pod, parentOf(trace, owner), scaled)
-      : byOtherController(trace, pod, controller.kind, scaled);
+    controller.kind === 'ReplicaSet' ? byReplicaSet(trace, pod, scaled) : byOtherController(trace, pod, scaled);
   return trigger && withAutoscaler(trace, owner, { ...trigger, evidence: [...evidence, ...trigger.evidence] });
 }
 
-function byOtherController(trace: Trace, pod: Pod, kind: string, scaled: Seen | undefined): Trigger | undefined {
-  const hasPlaces = kind === 'StatefulSet' || kind === 'DaemonSet';
-  const template = scaled && hasPlaces ? undefined : otherTemplate(trace, pod);
-  if (template) return { kind: 'rollout', evidence: template };
-  return scaled && { kind: 'scale-down', evidence: [scaled.seq] };
+function byOtherController(trace: Trace, pod: Pod, scaled: Seen | undefined): Trigger | undefined {
+  if (scaled) return { kind: 'scale-down', evidence: [scaled.seq] };
+  const evidence = otherTemplate(trace, pod);
+  return evidence && { kind: 'rollout', evidence };
 }
 
 /** The HPA's Event has only the new number (podautoscaler/horizontal.go): it must match for one autoscaler only. */
@@ -255,17 +238,13 @@ const countNamed = (trace: Trace, owner: string): number =>
       .map(({ message }) => message),
   ).size;
 
-/** A stuck rollout deletes no pod: pods of its template must start. Of it and a scale-down, the later is the cause. */
-function byReplicaSet(trace: Trace, pod: Pod, deployment?: OwnerFacts, scaled?: Seen): Trigger | undefined {
+/** A stuck rollout deletes no pod: pods of its template must start. Beside a scale-down, the cause is unknown. */
+function byReplicaSet(trace: Trace, pod: Pod, scaled: Seen | undefined): Trigger | undefined {
   const rollout = rolloutEvidence(trace, pod);
-  if (!scaled) {
-    const evidence = rollout?.seqs ?? (deployment && otherTemplate(trace, pod));
-    return evidence && { kind: 'rollout', evidence };
-  }
-  if (!rollout) return { kind: 'scale-down', evidence: [scaled.seq] };
-  const last = rollout.ready.find((ready) => ready.at >= scaled.at && arrivedInTime(ready, trace, 0));
-  if (last) return { kind: 'rollout', evidence: [...rollout.seqs, last.seq] };
-  return { kind: 'unknown', evidence: [scaled.seq, ...rollout.seqs] };
+  if (!scaled) return rollout && { kind: 'rollout', evidence: rollout };
+  return rollout
+    ? { kind: 'unknown', evidence: [scaled.seq, ...rollout] }
+    : { kind: 'scale-down', evidence: [scaled.seq] };
 }
 
 /** The owner of the owner: for a ReplicaSet, its Deployment. */
@@ -274,21 +253,11 @@ function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | und
   return parent && trace.owners.get(parent.uid);
 }
 
-/** A scale-down by the user: of a Deployment, or of a controller without an owner. */
-function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Seen | undefined {
-  const { kind, metadata } = owner.last.value;
-  if (kind === 'ReplicaSet' && metadata.ownerReferences?.length) {
-    const parent = parentOf(trace, owner);
-    // First seen after it was lowered, and it wants no more than this ReplicaSet keeps: no other one took pods over.
-    const isAllThatIsWanted = parent?.wanted[0]?.value === owner.wanted.at(-1)?.value;
-    return lastOf(loweredNear(parent, trace) ?? (isAllThatIsWanted ? loweredNear(owner, trace) : undefined));
-  }
-  const isSurplus = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
-  // A ReplicaSet without a Deployment deletes a pod only if it has too many.
-  return lastOf(loweredNear(owner, trace)) ?? (isSurplus || kind === 'ReplicaSet' ? event : undefined);
+/** The last change of a scale-down by the user: of a Deployment, or of a controller without an owner. */
+function lastLowering(trace: Trace, owner: OwnerFacts | undefined): Seen | undefined {
+  const isOfDeployment = owner?.last.value.kind === 'ReplicaSet' && owner.last.value.metadata.ownerReferences?.length;
+  return loweredNear(isOfDeployment ? parentOf(trace, owner) : owner, trace)?.facts.at(-1);
 }
-
-const lastOf = (lowering: Lowering | undefined): Seen | undefined => lowering?.facts.at(-1);
 
 /** Whether the controller's Event may be missing (SIGNALS.md trap 32), and no Event names another pod. */
 function eventMayBeMissing(trace: Trace, owner: string): boolean {

@@ -1,8 +1,8 @@
 /** Changes of a workload that can cause a deletion (SIGNALS.md §4): another pod template, and scaling. */
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { Owner, Pod } from '../model/kube.ts';
-import { isMerged, newestMessage } from '../model/observe/event.ts';
-import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
+import type { Pod } from '../model/kube.ts';
+import { newestMessage } from '../model/observe/event.ts';
+import { controllerOf } from '../model/pod.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Seen, SiblingFacts, Trace } from '../model/trace.ts';
 
@@ -52,59 +52,46 @@ export function deletedBy(trace: Trace): Occurrence | undefined {
   );
 }
 
-/** The observations that show another template than the pod's, if any. */
+/** The observations that show another template than the pod's, if any. Of a Deployment's pod: `rolloutEvidence`. */
 export function otherTemplate(trace: Trace, pod: Pod): readonly number[] | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
   const seqs = [
-    ...(controller.kind === 'ReplicaSet' ? scaledBeside(trace, controller.name) : []),
     ...[...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod)).map(({ seen }) => seen.seq),
     ...revised(trace.owners.get(controller.uid), pod),
   ];
   return seqs.length > 0 ? seqs : undefined;
 }
 
-/** Pods of a newer template that start around the deletion, and when such pods became `ready`. Undefined if none. */
-export function rolloutEvidence(trace: Trace, pod: Pod) {
+/** The observations of pods of a newer template that start around the deletion. Undefined if there are none. */
+export function rolloutEvidence(trace: Trace, pod: Pod): readonly number[] | undefined {
   const controller = controllerOf(pod);
-  const events = controller ? scaledBeside(trace, controller.name, (event) => isRecent(event, trace)) : [];
+  const events = controller ? scaledBeside(trace, controller.name) : [];
   const newer = [...trace.siblings.values()].filter((sibling) => isOfNewerTemplate(sibling, pod));
-  const ready = newer.flatMap((sibling) => becameReady(sibling, trace) ?? []);
   const started = newer.flatMap((sibling) => {
-    const isNew = isStampNearRequest(sibling.pod.metadata.creationTimestamp, trace) || wasReadied(sibling, trace);
+    const isNew = isStampNearRequest(sibling.pod.metadata.creationTimestamp, trace);
     return isNew ? sibling.seen.seq : (becameReady(sibling, trace)?.seq ?? []);
   });
   const seqs = [...events, ...started];
-  return seqs.length > 0 ? { seqs, ready } : undefined;
+  return seqs.length > 0 ? seqs : undefined;
 }
 
 /** When we saw the pod become ready, around the deletion. */
 const becameReady = ({ seen, ready }: SiblingFacts, trace: Trace): Fact<true> | undefined =>
   ready && ready.seq !== seen.seq ? withinCauseWindow(ready, trace) : undefined;
 
-/** Whether the pod was ready when first seen, and its condition dates that close to the request. */
-const wasReadied = ({ pod }: SiblingFacts, trace: Trace): boolean => {
-  const condition = conditionOf(pod, 'Ready');
-  return condition?.status === 'True' && isStampNearRequest(condition.lastTransitionTime, trace);
-};
-
-/** Whether an Event arrived live, or was written (if repeated: last repeated), around the deletion or later. */
-const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace): boolean =>
+/** Whether an Event arrived live, or was last written, around the deletion or later. */
+const isRecent = ({ isOld, at, time }: Occurrence, trace: Trace): boolean =>
   isOld
-    ? (count > 1 ? time : (created ?? time)).hi >= deletionRequestedAt(trace) - controllerReactionMs
+    ? time.hi >= deletionRequestedAt(trace) - controllerReactionMs
     : at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs;
 
-/** The Event of the last scale-up if it is of another ReplicaSet and `counts`, and those scaling down the pod's own. */
-function scaledBeside(trace: Trace, ownSet: string, counts = (_event: Occurrence) => true): number[] {
+/** The Event of the last scale-up, if it is of another ReplicaSet and around the deletion, and those scaling down the pod's own. */
+function scaledBeside(trace: Trace, ownSet: string): number[] {
   const scalings = scalingsOf(trace);
   const grown = scalings.filter(({ way, event }) => way === 'up' && arrivedInTime(event, trace));
   const newest = grown.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
-  // Of Events that were merged into one, a list has only the newest: a later scale-up may be lost.
-  const isHidden = scalings.some(
-    ({ event }) =>
-      isMerged(event) && event.isOld && event.id !== newest?.event.id && event.time.hi > (newest?.event.time.lo ?? 0),
-  );
-  if (!newest || newest.set === ownSet || isHidden || !counts(newest.event)) return [];
+  if (!newest || newest.set === ownSet || !isRecent(newest.event, trace)) return [];
   const shrunk = scalings.filter(({ way, set }) => way === 'down' && set === ownSet);
   return [newest, ...shrunk].map(({ event }) => event.seq);
 }
@@ -119,26 +106,16 @@ export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
   return theirs !== undefined && ours !== undefined && theirs !== ours && created(pod) > created(own);
 }
 
-/** A new revision is a StatefulSet's only reason to delete a running pod with a valid ordinal. */
+/** The state of a StatefulSet that wants another revision than the pod's. */
 function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
   if (owner?.first.value.kind !== 'StatefulSet') return [];
   const ours = revision(pod);
   const states = [owner.first, owner.last];
-  const wants = states.find(({ value: { status } }) => {
+  const changed = states.find(({ value: { status } }) => {
     const old = ours ?? status.currentRevision;
     return status.updateRevision !== undefined && old !== undefined && status.updateRevision !== old;
   });
-  if (wants) return [wants.seq];
-  const isStillWanted = states.every(({ value }) => hasPlace(value, pod) === true);
-  return isStillWanted && !isFinished(pod) ? [owner.first.seq] : [];
-}
-
-/** Whether a StatefulSet wants a pod of this ordinal. Undefined if its replicas or the pod's ordinal are not known. */
-export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
-  const digits = /-(\d{1,9})$/.exec(pod.metadata.name)?.[1];
-  if (digits === undefined || spec.replicas === undefined) return undefined;
-  const first = spec.ordinals?.start ?? 0;
-  return Number(digits) >= first && Number(digits) < first + spec.replicas;
+  return changed ? [changed.seq] : [];
 }
 
 /** `way`: up or down. `by`: 1 if the Event does not have the number of pods before. */

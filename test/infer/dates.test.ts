@@ -37,10 +37,8 @@ function agrees(report: ExitReport, honest: ExitReport, slackMs: number): void {
 }
 
 const shifts: [string, (date: number) => number][] = [
-  ['a day ahead', (date) => date + day],
   ['a day behind', (date) => date - day],
   ['of year 9999', () => Date.UTC(9999, 11, 31)],
-  ['of year 1', () => Date.parse('0001-01-01T00:00:00Z')],
   ['90 s ahead', (date) => date + 90_000],
 ];
 

@@ -55,8 +55,6 @@ const delayed = (rawObservations: readonly RawObservation[], by: (at: number) =>
 describe('a Lease renewal that arrives on time', () => {
   it.each([
     ['exits at once', dies],
-    ['drains and exits with 143', drains(3000, 143)],
-    ['drains', drains(3000, 0)],
     ['is killed', ignoresSignal],
   ])('dates the exit of an application that %s in a deleted namespace', (_, app) => {
     const story = inNamespace(app);
@@ -83,7 +81,7 @@ describe('the exit’s interval contains the truth', () => {
   const at = exitIn(story);
   const rawObservations = withoutKillings(storyObservations(story));
 
-  it.each([3, 5, 9, 14, 25])('if the Lease renewals arrive %i s late', (seconds) => {
+  it.each([3, 25])('if the Lease renewals arrive %i s late', (seconds) => {
     expectContained(
       delayed(rawObservations, (when) => when + seconds * 1000),
       at,
@@ -104,25 +102,7 @@ describe('the exit’s interval contains the truth', () => {
     expectContained(late.toSpliced(cutAt, 0, resumed), at);
   });
 
-  it('if the node is NotReady and its renewals arrive late', () => {
-    const second = changesOf(rawObservations, 'lease')[1];
-    const node = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'node');
-    const [object] = node?.kind === 'listed' ? (node.objects as { status: object }[]) : [];
-    const unknown = { ...object, status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
-    const away: RawObservation = {
-      at: (second?.at ?? 0) - 100,
-      kind: 'changed',
-      stream: 'node',
-      change: 'MODIFIED',
-      object: unknown,
-    };
-    expectContained(
-      delayed(adding(rawObservations, away), (when) => when + 2000),
-      at,
-    );
-  });
-
-  it.each([4, 20, 100])('if the node’s clock was set by %i s', (seconds) => {
+  it.each([4, 100])('if the node’s clock was set by %i s', (seconds) => {
     const shifted = (stamp: unknown) => new Date(Date.parse(String(stamp)) + seconds * 1000).toISOString();
     const since = at - 10_000;
     const leases = editing(rawObservations, 'lease', (lease, one) =>

@@ -7,7 +7,6 @@ import type { ExitReport } from '../../src/model/report.ts';
 import {
   adding,
   alone,
-  changed,
   changesOf,
   containerOf,
   ignoresSignal,
@@ -21,7 +20,7 @@ import {
 } from '../helpers/cases.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { podBefore } from '../helpers/raw-edits.ts';
-import { asked, kubelet, pod } from '../helpers/story-changes.ts';
+import { kubelet, pod } from '../helpers/story-changes.ts';
 
 const widthOf = (report: ExitReport, name = 'app'): number => {
   const at = containerOf(report, name).exit?.at;
@@ -109,44 +108,6 @@ function lasting(one: Raw, grace: number): Raw {
   return { ...one, metadata };
 }
 
-describe('the response to the DELETE', () => {
-  const change = { ...alone({ app: drains(3000) }), ...asked(5), ...pod({ graceSeconds: 30 }) };
-  const graceOf = (rawObservations: RawObservation[]) =>
-    judged(rawObservations).phases.find(({ name }) => name === 'drain')?.ofGrace;
-
-  it.each([4, 200])('is enough if the watch resumed just before and brings the change %i ms later', (ms) => {
-    const rawObservations = storyObservations({
-      ...change,
-      network: { ...plainStory().network, watchMs: { pods: [ms, ms] } },
-    });
-    const { at } = markedIn(rawObservations);
-    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
-    expect(graceOf(adding(rawObservations, resumed))).toEqual(graceOf(rawObservations));
-  });
-
-  it('may be lost if a GET then returns the pod', () => {
-    const rawObservations = storyObservations(change);
-    const answer = rawObservations.find((one) => one.kind === 'answered');
-    const { at } = markedIn(rawObservations);
-    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
-    const looked = { at: at + 300, kind: 'looked', sentAt: at + 290, object: answer?.object } as RawObservation;
-    const story = adding(
-      rawObservations.filter((one) => one !== answer),
-      resumed,
-      looked,
-    );
-    expect(graceOf(story)?.min).toBeGreaterThan(0.5);
-  });
-
-  it('is not enough if a list after a gap may hide earlier changes', () => {
-    const rawObservations = storyObservations(change);
-    const { at } = markedIn(rawObservations);
-    const gap = { at: at + 400, kind: 'gap', stream: 'pod', from: at - 1200, to: at + 400, cause: 'expired' } as const;
-    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
-    expect(graceOf(adding(rawObservations, resumed, gap))?.min).toBeLessThan(0.2);
-  });
-});
-
 describe('a DELETE that is sent twice', () => {
   /** The server executes the first DELETE late; the second response has the pod after the kubelet's acknowledgment. */
   function twice(edit: (one: Raw) => Raw = (one) => one): RawObservation[] {
@@ -180,22 +141,5 @@ describe('a DELETE that is sent twice', () => {
     const report = judged(twice((one) => lasting(one, 20)));
     expect(report.trigger.kind).toBe('unknown');
     expect(findingCodes(report)).toContain('deleted-before');
-  });
-});
-
-describe('API servers whose clocks differ', () => {
-  it.each([300, 500, 800])('by %i ms do not make our deletion look like another client’s', (skew) => {
-    for (let ms = 0; ms < 1000; ms += 125) {
-      const rawObservations = storyObservations({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
-      const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
-      for (const ago of [100, 300, 500, 700, 900]) {
-        const before = podBefore(rawObservations);
-        const time = stampOf(sent - ago + skew);
-        const managedFields = [{ manager: 'kubelet', operation: 'Update', subresource: 'status', time }];
-        const written = { ...before, metadata: { ...before.metadata, managedFields } };
-        const report = judged(adding(rawObservations, changed(sent - ago + 5, 'pod', written)));
-        expect(report.trigger.kind).toBe('this-command');
-      }
-    }
   });
 });

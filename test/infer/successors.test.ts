@@ -88,46 +88,6 @@ describe('a pod that its ReplicaSet deletes', () => {
   });
 });
 
-it('a new template whose first pod becomes ready only after a scale-down leaves the trigger unknown', () => {
-  const deployment = changesAndLists(rollout).find((owner) => owner.spec['strategy']);
-  const more = { ...deployment, spec: { ...deployment?.spec, replicas: Number(deployment?.spec['replicas']) + 1 } };
-  const scaledDown = rollout.flatMap((one): RawObservation[] =>
-    one.kind === 'listed' && one.stream === 'owner'
-      ? [
-          {
-            ...one,
-            objects: one.objects.map((owner) =>
-              (owner as Raw).metadata.uid === deployment?.metadata.uid ? more : owner,
-            ),
-          },
-        ]
-      : [one],
-  );
-  const all = adding(scaledDown, changed(at - 900, 'owner', deployment));
-  expect(judged(all).trigger.kind).toBe('rollout');
-  const isReady = (pod: Raw): boolean =>
-    JSON.stringify(pod.status).includes('"type":"Ready","status":"True"') ||
-    JSON.stringify(pod.status).includes('"ready":true');
-  const late = all.map((one) =>
-    one.kind === 'changed' &&
-    one.stream === 'siblings' &&
-    (one.object as Raw).metadata.uid === surge?.uid &&
-    isReady(one.object as Raw)
-      ? { ...one, at: Math.max(one.at, at + 200) }
-      : one,
-  );
-  expect(judged(adding(late)).trigger.kind).toBe('unknown');
-});
-
-const changesAndLists = (rawObservations: readonly RawObservation[]): Raw[] =>
-  rawObservations.flatMap((one) =>
-    one.kind === 'listed' && one.stream === 'owner'
-      ? (one.objects as Raw[])
-      : one.kind === 'changed' && one.stream === 'owner'
-        ? [one.object as Raw]
-        : [],
-  );
-
 it('podexit waits for no replacement if the namespace is deleted with the pod', () => {
   const story = attached(storyObservations()).map((one) =>
     one.kind === 'began' ? { ...one, waitReplacement: true } : one,

@@ -4,11 +4,8 @@
  * and what runtimes report (test/infer/cases/stop-signals.yaml).
  */
 import { expect, it } from 'vitest';
-import { mayBeKubeletsOwn, willStart } from '../../src/infer/before-deletion.ts';
-import type { Deletion } from '../../src/infer/deletion.ts';
 import { refusedDelete } from '../../src/kube/refused.ts';
 import { judged, recorded, type Raw } from '../helpers/cases.ts';
-import { emptyTrace, type Occurrence } from '../../src/model/trace.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 
 it.each([
@@ -21,33 +18,6 @@ it.each([
   const error = refusedDelete(cluster, { namespace: 'shop', name: 'web-0', evict: true }, refusal);
   expect(error.code).toBe('evict.disruption-budget');
   expect(error.hint).toContain('kube-controller-manager');
-});
-
-it('starts a failed container again by its own restart policy, not by that of the pod (1.35, KEP-5307)', () => {
-  const state = { terminated: { exitCode: 1 } };
-  const status = { name: 'app', ready: false, restartCount: 0, state };
-  const willStartWith = (restartPolicy?: string): boolean => {
-    const container = { name: 'app', restartPolicy };
-    const spec = { restartPolicy: 'Never', containers: [container] };
-    const deletion = { pod: { metadata: { name: 'web' }, spec, status: { containerStatuses: [status] } } };
-    return willStart(deletion as unknown as Deletion, { name: 'app', kind: 'container', container });
-  };
-  expect([willStartWith(), willStartWith('Never'), willStartWith('OnFailure')]).toEqual([false, false, true]);
-});
-
-it('takes the stop of a sidecar for that of a pod whose main containers never restart (1.35, KEP-5307)', () => {
-  const killing = { about: { kind: 'Pod', name: 'web', container: 'proxy' }, time: { lo: 1000, hi: 2000 } };
-  const isKubeletsOwn = (restartPolicy?: string): boolean => {
-    const status = { name: 'app', ready: false, restartCount: 0, state: { terminated: { exitCode: 0 } } };
-    const spec = {
-      restartPolicy: 'Always',
-      initContainers: [{ name: 'proxy', restartPolicy: 'Always' }],
-      containers: [{ name: 'app', restartPolicy }],
-    };
-    const deletion = { pod: { metadata: { name: 'web' }, spec, status: { containerStatuses: [status] } } };
-    return mayBeKubeletsOwn(emptyTrace, deletion as unknown as Deletion, killing as unknown as Occurrence);
-  };
-  expect([isKubeletsOwn(), isKubeletsOwn('Never')]).toEqual([false, true]);
 });
 
 /** The answer to the DELETE with a later resourceVersion. */

@@ -1,6 +1,5 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
-import { factsOfLastRun } from '../../infer/before-deletion.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror, isTracked } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
@@ -66,7 +65,7 @@ export const removalRules: Rules = {
       };
     if (abandoned.length === 0) return undefined;
     const ran = abandoned.flatMap(({ name, bounds, exit }) => {
-      const logEnd = factsOfLastRun(input, name).log.ended;
+      const logEnd = input.trace.containers.get(name)?.log.ended;
       // A log that ended before the removal shows nothing about the time after it.
       if (!bounds.exit || !logEnd || logEnd.at + 1 < removed.latest) return [];
       const after = (exit?.at.latest ?? logEnd.at + 1) - timeline.zero;

@@ -22,12 +22,6 @@ export const crashedLongAgo = each('pod', (one, { at }) => {
   return one;
 });
 
-/** No status acknowledges the last change of its pod. */
-export const acknowledgesNothing = each('pod', (one) => ({
-  ...one,
-  status: { ...one.status, observedGeneration: Number(one.metadata['generation']) - 1 },
-}));
-
 /** The run starts 14 s after the deletion. */
 export const acknowledgedSinceTheDeletion: Check = (report, rawObservations) => {
   const marked = (rawObservations[0]?.at ?? NaN) - 14_000;

@@ -114,18 +114,6 @@ export const orphaned: Edit = (all) => {
   })(all);
 };
 
-/** The Deployment wants one more replica until 0.9 s before the deletion. */
-export const scaledDownBefore: Edit = (all) => {
-  const deployment = ownersIn(all).find((owner) => owner.spec['strategy']);
-  const replicas = Number(deployment?.spec['replicas']) + 1;
-  const more = editing(all, 'owner', (owner, { kind }) =>
-    kind === 'listed' && owner.metadata.uid === deployment?.metadata.uid
-      ? { ...owner, spec: { ...owner.spec, replicas } }
-      : owner,
-  );
-  return also(({ at }) => changed(at - 900, 'owner', deployment))(more);
-};
-
 const setOf = ({ pod: one }: Deletion) => (one.metadata['ownerReferences'] as { name: string; uid: string }[])[0];
 
 export const deletedBySet: Edit = also((deletion) => {

@@ -86,13 +86,6 @@ export const newerPod =
     return withListed(all, 'siblings', newer(all, begin - createdAgo, ready));
   };
 
-/** The newer pod becomes ready just before the deletion. */
-export const newerReadyAtDeletion: Edit = (all) => {
-  const at = markedIn(all).at - 1;
-  expect(loweredIn(all)).toBeLessThanOrEqual(at);
-  return adding(all, changed(at, 'siblings', newer(all, beginOf(all) - 100_000, at)));
-};
-
 /** The newer pod became ready just before the Deployment wants fewer replicas. */
 export const newerReadyBeforeLowering: Edit = (all) => {
   const begin = beginOf(all);
@@ -113,9 +106,6 @@ export const scaledUpBefore =
   };
 
 const isDeployment = (one: Raw): boolean => one['kind'] === 'Deployment';
-/** The Deployment keeps its number of replicas. */
-export const notScaled: Edit = (all) =>
-  editing(all, 'owner', (one) => (isDeployment(one) ? { ...one, spec: { ...one.spec, replicas: 3 } } : one));
 export const deploymentUnseen: Edit = (all) => editing(all, 'owner', (one) => (isDeployment(one) ? undefined : one));
 
 export const evidenceHasBoth: Check = (report) => {

@@ -74,11 +74,6 @@ export const endingAfter = (seconds: number): Edit =>
     return one;
   });
 
-export const updatesLate = (ms: number): Edit => arriving((one) => (one.kind === 'changed' ? one.at + ms : one.at));
-
-export const proxyHasNoDrain: Check = ({ phases }) =>
-  expect(phases.map((one) => `${one.name} ${one.subject}`)).not.toContain('drain proxy');
-
 /** The container starts at this time. Its running state shows a start `earlierMs` before that. */
 const runOf =
   (startedAt: (at: number) => number, earlierMs?: number): Edit =>
@@ -92,8 +87,6 @@ const runOf =
   };
 
 const inItsSecond = (at: number): number => Math.floor((at - 2500) / 1000) * 1000;
-
-export const startedBefore = (ms: number, earlierMs: number): Edit => runOf((at) => at - ms, earlierMs);
 
 export const startedInItsSecond = runOf(inItsSecond);
 

@@ -1,15 +1,12 @@
 /** The edits and checks of kubelets.yaml. */
 import { expect } from 'vitest';
-import { adding, changed, changesOf, containerOf, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
+import { changed, containerOf, editing, markOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { retimed, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Check, Edit } from './case.ts';
 import { aboutPod, also, arriving, deletionIn, each, eachStatus } from './edits.ts';
 
 const probe = 'Container app failed liveness probe, will be restarted';
-
-/** Half an hour before the deletion. `at`, and the result: ms. */
-const probeKilledAt = (at: number): number => Math.floor((at - 1_800_000) / 1000) * 1000 + 200;
 
 /** `change` changes every Event with this reason. */
 const eachEvent =
@@ -83,13 +80,6 @@ const startingAt =
     })(all);
   };
 
-export const startedAfterProbeKill = startingAt((at) => probeKilledAt(at) + 1200);
-
-export const listedProbeKill = also((deletion) => {
-  const old = aboutPod('Killing', probe, probeKilledAt(deletion.at) - deletion.at, { count: 3 });
-  return listed(deletion.at - 1000, 'events', old(deletion));
-});
-
 const secondOf = (at: number) => Math.floor((at - 1500) / 1000) * 1000;
 
 export const startedInSecond = startingAt(secondOf);
@@ -100,13 +90,6 @@ export const inThatSecond = (reason: string, ms: number): Edit =>
     const at = secondOf(deletion.at) + ms;
     return changed(at + 8, 'events', aboutPod(reason, probe, at - deletion.at, { count: 3 })(deletion), 'ADDED');
   });
-
-/** The hook failed a second time before the Killing of this deletion. */
-export const hookFailedBefore: Edit = (all) => {
-  const stopping = changesOf(all, 'events').find(({ object }) => object['reason'] === 'Killing')?.at ?? NaN;
-  const failed = aboutPod('FailedPreStopHook', '', stopping - 8 - deletionIn(all).at, { count: 2 });
-  return adding(all, changed(stopping - 4, 'events', failed(deletionIn(all))));
-};
 
 /** The main container exits 4 s before the deletion; its Killing is missing. */
 export const mainOver =

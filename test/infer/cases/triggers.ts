@@ -4,10 +4,7 @@ import type { Raw } from '../../helpers/cases.ts';
 import { successfulDelete } from '../../helpers/owned.ts';
 import type { Edit } from './case.ts';
 import type { Deletion } from './edits.ts';
-import { change, deletionIn, eachDeleted, list, owned } from './edits.ts';
-
-/** The phase is Failed from the deletion on. */
-export const phaseFailed = eachDeleted((pod) => ({ ...pod, status: { ...pod.status, phase: 'Failed' } }));
+import { change, deletionIn, list, owned } from './edits.ts';
 
 /** The node becomes unschedulable at the start of the run. */
 export const cordoned: Edit = (all) => {
@@ -59,8 +56,6 @@ export const setEvent =
   (pod: string) =>
   ({ at }: Deletion): Raw =>
     setEventAt(at, {}, pod);
-
-export const repeatedSetEvent = ({ at }: Deletion): Raw => setEventAt(at, { count: 2, firstAt: at - 1_800_000 });
 
 const setEventAt = (at: number, times = {}, pod = 'api-0'): Raw => {
   const message = `delete Pod ${pod} in StatefulSet api successful`;

@@ -7,7 +7,6 @@ import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import { observe } from '../../src/model/observe.ts';
-import type { RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { mustReport, observationsOf, recordingNames, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 
@@ -20,41 +19,16 @@ describe.each(recordingNames)('reducing %s', (name) => {
     expect(JSON.stringify(mustReport(half))).toBe(before);
   });
 
-  it('gives the same report if a list arrives twice', async () => {
+  it.each(['listed', 'changed'])('gives the same report if what is %s arrives twice', async (kind) => {
     const rawObservations = await rawObservationsOf(name);
-    const twice = rawObservations.flatMap<RawObservation>((rawObservation) =>
-      rawObservation.kind === 'listed' ? [rawObservation, rawObservation] : [rawObservation],
-    );
-    expect(withoutEvidence(mustReport(traceOf(observationsOf(twice))))).toEqual(
-      withoutEvidence(mustReport(traceOf(observationsOf(rawObservations)))),
-    );
-  });
-
-  it('gives the same report if a change arrives twice', async () => {
-    const rawObservations = await rawObservationsOf(name);
-    const twice = rawObservations.flatMap<RawObservation>((rawObservation) =>
-      rawObservation.kind === 'changed' ? [rawObservation, rawObservation] : [rawObservation],
-    );
+    const twice = rawObservations.flatMap((one) => (one.kind === kind ? [one, one] : [one]));
     expect(withoutEvidence(mustReport(traceOf(observationsOf(twice))))).toEqual(
       withoutEvidence(mustReport(traceOf(observationsOf(rawObservations)))),
     );
   });
 
   it('gives the same report, byte for byte, when its own recording is replayed', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
-    const recorder = openRecorder(file, {
-      podexit: 1,
-      program: 'test',
-      recorded: '2026-01-01T00:00:00Z',
-      logText: false,
-    });
-    const live = await run({
-      traces: tracesOfLog(),
-      source: await rawObservationsOf(name),
-      logText: false,
-      record: recorder.write,
-    });
-    recorder.close();
+    const { file, trace: live } = await recordedRun(name, false);
     const { source: rawObservations } = await openReplay(file, (message) => expect.fail(message));
     const replayed = await run({ traces: tracesOfLog(), source: rawObservations, logText: false });
     expect(JSON.stringify(mustReport(replayed))).toBe(JSON.stringify(mustReport(live)));
@@ -67,21 +41,24 @@ describe.each(recordingNames)('reducing %s', (name) => {
   });
 
   it('records no environment, argument, address, annotation value or log text', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
-    const recorder = openRecorder(file, {
-      podexit: 1,
-      program: 'test',
-      recorded: '2026-01-01T00:00:00Z',
-      logText: false,
-    });
-    await run({ traces: tracesOfLog(), source: await rawObservationsOf(name), logText: true, record: recorder.write });
-    recorder.close();
+    const { file } = await recordedRun(name, true);
     const text = readFileSync(file, 'utf8');
     expect(text).not.toMatch(
       /SIGTERM received|serving on|httpd|"command"|"args"|"env"|podIP|"addresses"|last-applied-configuration":"[^"]/,
     );
   });
 });
+
+/** Runs a recording again and records that run. */
+async function recordedRun(name: string, logText: boolean) {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
+  const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: false } as const;
+  const recorder = openRecorder(file, header);
+  const source = await rawObservationsOf(name);
+  const trace = await run({ traces: tracesOfLog(), source, logText, record: recorder.write });
+  recorder.close();
+  return { file, trace };
+}
 
 /** The report without the numbers of the observations that prove it. */
 function withoutEvidence(value: unknown): unknown {

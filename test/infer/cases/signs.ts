@@ -4,7 +4,7 @@ import type { RawObservation } from '../../../src/model/observation.ts';
 import { after, slicesRefused, changed, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import type { Check, Edit } from './case.ts';
-import { also, arriving, deletionIn, each } from './edits.ts';
+import { also, arriving, deletionIn } from './edits.ts';
 
 export const eventsLost =
   (ms: number): Edit =>

@@ -12,9 +12,7 @@ import * as gates from './gates.ts';
 import * as graces from './graces.ts';
 import * as hooks from './hooks.ts';
 import * as kubelets from './kubelets.ts';
-import * as missing from './missing.ts';
 import * as signs from './signs.ts';
-import * as standstill from './standstill.ts';
 import * as stopSignals from './stop-signals.ts';
 import * as traffic from './traffic.ts';
 import * as traps from './traps.ts';
@@ -33,9 +31,7 @@ const topics = [
   graces,
   hooks,
   kubelets,
-  missing,
   signs,
-  standstill,
   stopSignals,
   traffic,
   traps,

@@ -1,11 +1,11 @@
 /** The edits and checks of weaker.yaml. */
-import { expect } from 'vitest';
 import { timelineOf } from '../../../src/infer/conclude.ts';
 import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
-import { adding, editing } from '../../helpers/cases.ts';
+import { adding, editing, slicesRefused } from '../../helpers/cases.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 import type { Check, Edit } from './case.ts';
 import { arriving, deletionIn } from './edits.ts';
+import { expect } from 'vitest';
 
 /** The first list has the node as Unknown, and its changes until `ms` do not arrive. */
 export const unreachableBefore =
@@ -67,3 +67,21 @@ export const contradictedExit: Check = (_, rawObservations) => {
 };
 
 export const printsOnlyNumbers: Check = (report) => expect(JSON.stringify(report)).not.toContain('NaN');
+
+/** A gap of this stream, which ends at `toMs` of the run. */
+export const gapOf =
+  (stream: StreamName, toMs?: number): Edit =>
+  (all) => {
+    const from = (all[0]?.at ?? 0) + 30;
+    const to = toMs === undefined ? {} : { to: from - 30 + toMs };
+    return adding(all, { at: from, kind: 'gap', stream, from, ...to, cause: 'disconnected' });
+  };
+
+export const slicesDenied: Edit = (all) => adding(all, slicesRefused((all[0]?.at ?? 0) + 20));
+
+/** The kubelet has dropped the log. */
+export const logDropped: Edit = (all) =>
+  adding(all, {
+    ...{ at: (all[0]?.at ?? 0) + 20, kind: 'refused', stream: 'logs', container: 'app', status: 404 },
+    ...{ verb: 'get', resource: 'pods/log', group: '', message: 'not found' },
+  });

@@ -65,8 +65,8 @@ export function invalidOption(field: string, message: string): HttpError {
   });
 }
 
-export const conflict = ({ kind = 'Pod', name }: { kind?: string; name: string }, message: string): HttpError =>
-  refusal(409, 'Conflict', `Operation cannot be fulfilled on ${kind} "${name}": ${message}`, { name, kind });
+export const conflict = (name: string, message: string): HttpError =>
+  refusal(409, 'Conflict', `Operation cannot be fulfilled on Pod "${name}": ${message}`, { name, kind: 'Pod' });
 
 export const tooOld = (asked: number, oldest: number): StatusBody =>
   failure(410, 'Expired', `too old resource version: ${asked} (${oldest})`);

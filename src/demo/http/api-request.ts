@@ -59,6 +59,10 @@ function verbOf(method: string, query: URLSearchParams, name: string | undefined
 /** A query's boolean, as Kubernetes reads it: present and neither "false" nor "0". */
 export const isTrue = (value: string | null): boolean => value !== null && value !== 'false' && value !== '0';
 
+/** In the query, or in DeleteOptions in the body. */
+export const isDryRun = ({ query, body }: KubeRequest): boolean =>
+  query.getAll('dryRun').includes('All') || /"dryRun":\s*\["All"\]/.test(body);
+
 /** A numeric query parameter; undefined if it is absent or empty. */
 export function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);

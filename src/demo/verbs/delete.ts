@@ -2,7 +2,7 @@ import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { success, disruptionBudget, conflict } from '../data/status.ts';
-import { matchesLabels, parseBody } from '../http/api-request.ts';
+import { isDryRun, matchesLabels, parseBody } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';
 import type { ChangeStep } from '../play/prepare.ts';
 import { formatStamp, fromMs } from '../clock.ts';
@@ -13,11 +13,11 @@ export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind)
   const options = readDeleteOptions(exchange.request);
   checkPreconditions(object, options);
   if (kind.plural !== 'pods') {
-    if (!options.isDryRun) cluster.write({ type: 'DELETED', resource: kind.plural, object });
+    if (!isDryRun(exchange.request)) cluster.write({ type: 'DELETED', resource: kind.plural, object });
     const { name, uid } = object.metadata;
     return exchange.json(200, success(200, { name, group: kind.group || undefined, kind: kind.plural, uid }));
   }
-  if (options.isDryRun) return exchange.json(200, afterDelete(object, options, cluster.clock.now()));
+  if (isDryRun(exchange.request)) return exchange.json(200, afterDelete(object, options, cluster.clock.now()));
   exchange.json(200, await executeDelete(cluster, object, options));
 }
 
@@ -30,7 +30,7 @@ export async function executeDelete(cluster: Playback, pod: KubeObject, options:
   // If only a controller deleted the recorded pod, a client's DELETE begins the pod's end 5 ms before that.
   cluster.player.begin(isByController ? marking.at - 5 : undefined);
   const wasForced = marking.object.metadata.deletionGracePeriodSeconds === 0;
-  const isForced = options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0;
+  const isForced = options.graceSeconds === 0 && effectiveGrace(pod, {}) > 0;
   return isForced && !wasForced ? applyDeletion(cluster, pod, options) : recordedEnd(cluster, pod, marking.at);
 }
 
@@ -75,7 +75,7 @@ async function finishLater(cluster: Playback, pod: KubeObject): Promise<void> {
   await cluster.sleep(300); // as long as the simulated node takes
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
-  applyDeletion(cluster, current, { graceSeconds: 0, isDryRun: false });
+  applyDeletion(cluster, current, { graceSeconds: 0 });
 }
 
 /** The pod after a DELETE (SIGNALS.md §1), the same if that shortens nothing. `now`: ms, the API server's clock. */
@@ -117,8 +117,7 @@ export async function serveEviction(cluster: Playback, exchange: Call, kind: Kin
   const options = deleteOptionsOf(valueAt(parseBody(request.body), 'deleteOptions'));
   checkPreconditions(pod, options);
   checkBudgets(cluster, pod);
-  const isDryRun = options.isDryRun || request.query.getAll('dryRun').includes('All');
-  if (!isDryRun) {
+  if (!isDryRun(request)) {
     await executeDelete(cluster, pod, options);
     const { kind: trigger, answer } = cluster.scenario.trigger;
     if (trigger === 'evict' && answer !== undefined && isTraced(cluster, pod))
@@ -143,7 +142,6 @@ function checkBudgets(cluster: Playback, pod: KubeObject): void {
 export interface DeleteOptions {
   graceSeconds?: number;
   uid?: string;
-  isDryRun: boolean;
 }
 
 /** DeleteOptions in the body of a DELETE, which may be empty. Throws a 400. */
@@ -154,11 +152,9 @@ export const readDeleteOptions = ({ body }: { body: string }): DeleteOptions =>
 function deleteOptionsOf(options: unknown): DeleteOptions {
   const grace = valueAt(options, 'gracePeriodSeconds');
   const uid = valueAt(options, 'preconditions.uid');
-  const dryRun = valueAt(options, 'dryRun');
   return {
     graceSeconds: typeof grace !== 'number' ? undefined : grace < 0 ? 1 : grace,
     uid: typeof uid === 'string' ? uid : undefined,
-    isDryRun: Array.isArray(dryRun) && dryRun.includes('All'),
   };
 }
 
@@ -166,5 +162,5 @@ function deleteOptionsOf(options: unknown): DeleteOptions {
 function checkPreconditions({ metadata: { name, uid } }: KubeObject, { uid: wanted }: DeleteOptions): void {
   if (wanted === undefined || wanted === uid) return;
   const what = `the UID in the precondition (${wanted}) does not match the UID in record (${uid})`;
-  throw conflict({ name }, `${what}. The object might have been deleted and then recreated`);
+  throw conflict(name, `${what}. The object might have been deleted and then recreated`);
 }

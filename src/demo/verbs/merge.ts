@@ -3,7 +3,7 @@ import { badRequest } from '../data/status.ts';
 import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { Call } from '../http/exchange.ts';
-import { parseBody, jsonIn } from '../http/api-request.ts';
+import { isDryRun, parseBody, jsonIn } from '../http/api-request.ts';
 
 /** RFC 7386: null removes, objects are merged, everything else replaces. */
 const mergePatch = (target: unknown, patch: unknown): unknown =>
@@ -110,7 +110,7 @@ function mergeLists(target: unknown, patch: readonly unknown[], field: string): 
 export function serveChange(cluster: Playback, exchange: Call, kind: Kind): void {
   const before = cluster.requested(kind, exchange.request);
   const after = changedObject(before, exchange);
-  if (exchange.request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
+  if (isDryRun(exchange.request)) return exchange.json(200, after);
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = after.metadata;
   if (kind.plural === 'pods') cluster.amend(after, { finalizers });
   if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {

@@ -1,6 +1,7 @@
 import type { Playback } from '../cluster.ts';
 import { groupVersion, servedKinds, type Kind } from '../data/kinds.ts';
 import { methodNotAllowed, noSuchPath } from '../data/status.ts';
+import { isDryRun } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';
 import { serveChange } from './merge.ts';
 import { serveDelete, serveEviction } from './delete.ts';
@@ -10,10 +11,9 @@ import { serveGet, serveList, serveWatch } from './read.ts';
 /** Answers one request. Throws an HttpError for whatever cannot be served. */
 export async function serve(cluster: Playback, exchange: Call): Promise<void> {
   const { request } = exchange;
-  const { path, method, kind, query, subresource, verb } = request;
+  const { path, method, kind, subresource, verb } = request;
   if (kind === undefined) return serveOther(exchange);
-  const isDryRun = query.getAll('dryRun').includes('All');
-  if (!isDryRun && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
+  if (!isDryRun(request) && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
   if (subresource !== undefined && kind.plural !== 'pods') throw noSuchPath();
   const serveRequest = handlers[[verb, subresource].filter(Boolean).join(' ')];
   if (serveRequest !== undefined) return serveRequest(cluster, exchange, kind);

@@ -31,7 +31,7 @@ export function uidToDelete(cluster: Cluster, pod: JsonObject): string {
 export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: JsonObject; uid: string }> {
   const pod = await readPod(cluster, found.name);
   const uid = uidToDelete(cluster, pod);
-  assertSame(found, cluster.namespace, uid);
+  assertSame(cluster, found, uid);
   refuseMirror(pod);
   return { pod, uid };
 }
@@ -40,13 +40,14 @@ export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{
 export async function readPod(cluster: Cluster, name: string): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, podPath(namespace, name));
-  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
+  if (answer.status === 404) throw await noSuchPod(cluster, name);
   if (answer.status !== 200) throw refusedPods(cluster, { namespace, name }, refusalOf(cluster, answer));
   return asObject(answer.body);
 }
 
 /** A 404 means that the pod or the namespace does not exist; the server's answer is the same for both. */
-export async function noSuchPod(cluster: Cluster, namespace: string, name: string): Promise<PodexitError> {
+export async function noSuchPod(cluster: Cluster, name: string): Promise<PodexitError> {
+  const { namespace } = cluster;
   const answer = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(namespace)}`).catch(() => undefined);
   if (answer?.status === 404)
     return new PodexitError(
@@ -57,16 +58,14 @@ export async function noSuchPod(cluster: Cluster, namespace: string, name: strin
   return new PodexitError(
     'pod.not-found',
     `there is no pod "${name}" in namespace "${namespace}"`,
-    `${await podsNamedLike(cluster, namespace, name)}List them with: kubectl get pods -n ${namespace}${cluster.connectionFlags}`,
+    `${await podsNamedLike(cluster, name)}List them with: kubectl get pods -n ${namespace}${cluster.connectionFlags}`,
   );
 }
 
 /** A name is often typed without its hash. No pod is deleted by a part of its name: it could be another one tomorrow. */
-async function podsNamedLike(cluster: Cluster, namespace: string, start: string): Promise<string> {
-  const accept = acceptMetadata('PartialObjectMetadataList');
-  const answer = await getObject(cluster, collectionPath(namespace, 'pods'), { query: { limit: '500' }, accept }).catch(
-    () => undefined,
-  );
+async function podsNamedLike(cluster: Cluster, start: string): Promise<string> {
+  const asked = { query: { limit: '500' }, accept: acceptMetadata('PartialObjectMetadataList') };
+  const answer = await getObject(cluster, collectionPath(cluster.namespace, 'pods'), asked).catch(() => undefined);
   const names = asArray(asObject(answer?.body)['items']).map((pod) => asText(metadataOf(pod)['name']));
   const found = names.filter((name) => name.startsWith(start));
   if (found.length === 0) return '';
@@ -75,6 +74,6 @@ async function podsNamedLike(cluster: Cluster, namespace: string, start: string)
 }
 
 /** Throws PodexitError `pod.replaced` if the name now belongs to another pod than the one found. */
-export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {
+export function assertSame({ namespace }: Cluster, { uid, name }: FoundPod, seen: unknown): void {
   if (uid !== undefined && seen !== uid) throw replacedPod(namespace, name);
 }

@@ -100,13 +100,12 @@ function firstList(
 
 /** The pods that the user named. Throws if one does not exist, or is not the pod that was found before. */
 async function namedPods({ options: { cluster }, group }: Run, pods: readonly JsonObject[]): Promise<JsonObject[]> {
-  const { namespace, named = [] } = group;
   const found: JsonObject[] = [];
-  for (const one of named) {
+  for (const one of group.named ?? []) {
     // Compares names: the server, or a proxy in front of it, may ignore the selector.
     const pod = pods.find((each) => nameOf(each) === one.name);
-    if (!pod) throw await noSuchPod(cluster, namespace, one.name);
-    assertSame(one, namespace, metadataOf(pod)['uid']);
+    if (!pod) throw await noSuchPod(cluster, one.name);
+    assertSame(cluster, one, metadataOf(pod)['uid']);
     found.push(pod);
   }
   return found;

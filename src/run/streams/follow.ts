@@ -112,13 +112,8 @@ function stopWithoutPodWatch(run: Run, why: string): void {
   endWith({ at, kind: 'timer', name: 'settled' });
 }
 
-/** Follows one container's log, for the times of its lines. `since`: from this time on (ms); absent: from now on. */
-async function followContainer(
-  run: Run,
-  pod: JsonObject,
-  container: string,
-  { gate, since }: { gate?: StreamGate | undefined; since?: number | undefined },
-): Promise<void> {
+/** Follows one container's log from the pod's deletion or from now on, for the times of its lines. */
+async function followContainer(run: Run, pod: JsonObject, container: string, gate?: StreamGate): Promise<void> {
   const { options, signal } = run;
   const ofPod = run.ofPod(uidOf(pod));
   const own = { stream: 'logs', container, ...ofPod } as const;
@@ -136,6 +131,7 @@ async function followContainer(
     if (rawObservation.kind === 'log-opened' || rawObservation.kind === 'refused') gate?.open(own);
   };
   try {
+    const since = logsSince(pod);
     await followLog(options.cluster, target, { signal, deliver, matters: namesStopSignal, since });
   } catch (error) {
     reportLoss(run, own, error);
@@ -145,13 +141,13 @@ async function followContainer(
   }
 }
 
-/** Follows logs from the pod's deletion or from now on, at most `most` at the same time. */
+/** Follows at most `most` logs at the same time. */
 export function createLogs(run: Run, most: number, onTooMany = (): void => {}) {
   let open = 0;
   return (pod: JsonObject, container: string, gate?: StreamGate): void => {
     if (open >= most) return onTooMany();
     open += 1;
-    void followContainer(run, pod, container, { gate, since: logsSince(pod) }).finally(() => (open -= 1));
+    void followContainer(run, pod, container, gate).finally(() => (open -= 1));
   };
 }
 

@@ -1,7 +1,7 @@
 /** What a test sees of the requests to the embedded server. */
 import type { ServerHttp2Stream } from 'node:http2';
 import type { DemoClock } from '../../../src/demo/clock.ts';
-import type { KubeRequest } from '../../../src/demo/http/api-request.ts';
+import { isDryRun, type KubeRequest } from '../../../src/demo/http/api-request.ts';
 import type { Call } from '../../../src/demo/http/exchange.ts';
 
 /** A request to the server, and how it was answered. */
@@ -60,8 +60,7 @@ export function logOf({ request, response }: Call, clock: DemoClock): RequestLog
 }
 
 /** Whether a request that was served has deleted or evicted a pod. */
-export const isDeletion = ({ verb, kind, subresource, query, body }: KubeRequest): boolean =>
-  kind?.plural === 'pods' &&
-  ((verb === 'delete' && subresource === undefined) || subresource === 'eviction') &&
-  !query.has('dryRun') &&
-  !body.includes('"dryRun"');
+export const isDeletion = (request: KubeRequest): boolean =>
+  request.kind?.plural === 'pods' &&
+  (request.verb === 'delete' || request.subresource === 'eviction') &&
+  !isDryRun(request);

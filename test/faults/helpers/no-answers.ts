@@ -4,7 +4,5 @@ import type { Fault } from '../../sim/faults/fault.ts';
 export const noAnswers = (retryAfterSeconds: number): [how: string, Fault][] => [
   ['403', { kind: 'status', code: 403 }],
   ['429', { kind: 'status', code: 429, retryAfterSeconds }],
-  ['500', { kind: 'status', code: 500 }],
-  ['503', { kind: 'status', code: 503 }],
   ['nothing at all', { kind: 'hang' }],
 ];

@@ -192,11 +192,3 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
     });
   });
 });
-
-it('a file that cannot be written ends the process even while a workload is watched', () =>
-  serving('rolling-update', { attachDelayMs: 1000 }, async ({ flags, folder }) => {
-    const record = `--record=${join(folder, 'none', 'x.ndjson')}`;
-    const ran = await podexit(['deploy/checkout', '--attach', record, ...flags]);
-    expect(ran.code).toBe(1);
-    expect(ran.stderr).toMatch(/cannot write the recording/);
-  }));

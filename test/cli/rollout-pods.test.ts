@@ -122,13 +122,3 @@ describe.concurrent('pods of an owner that cannot be watched', () => {
       expect(ran.code).toBe(3);
     }));
 });
-
-describe.concurrent('a recording that cannot be written', () => {
-  it('is refused before any request to the cluster', () =>
-    serving('exit-143', {}, async ({ flags, server, folder }) => {
-      const ran = await runMain([...traced, `--record=${join(folder, 'nowhere', 'rec.ndjson')}`, ...flags]);
-      expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'record.unwritable' });
-      expect(ran.code).toBe(1);
-      expect(server.requests).toEqual([]);
-    }));
-});

@@ -208,7 +208,6 @@ describe('the table of many pods', () => {
   });
 
   it.each([
-    [80, 24],
     [60, 20],
     [120, 40],
   ])('never exceeds a window of %i × %i', async (columns, rows) => {

@@ -99,11 +99,10 @@ export function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: nu
   return lines.length <= room || kept.length <= 2 ? lines : barLines(exits, layout, kept.length - 1, room);
 }
 
-/** Bad exits first, then main containers (the headline is about them), then the grace period used. */
-const exitPriority = ({ container, grace }: ExitRow): number =>
-  (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 20) +
-  (container?.kind === 'container' ? 10 : 0) +
-  Math.min(9, (container?.graceUsed?.shown ?? 0) / Math.max(1, grace));
+/** Bad exits first, then main containers: the headline is about them. */
+const exitPriority = ({ container }: ExitRow): number =>
+  (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 2) +
+  (container?.kind === 'container' ? 1 : 0);
 
 /** Keeps the rows of highest priority and counts the others. */
 function limitExitRows(rows: readonly ExitRow[], maxRows: number): ExitRow[] {

@@ -1,5 +1,5 @@
 /** A Deployment with its ReplicaSets: replaces pods, scales and rolls out (SIGNALS.md §4). */
-import { EventRecorder } from './event-recorder.ts';
+import { createRecorder } from './event-recorder.ts';
 import { isReady, type KubeObject, type Pod } from './objects.ts';
 import type { PodTemplate } from './pod-object.ts';
 import { startPod, type Recorders } from './pod-start.ts';
@@ -23,8 +23,8 @@ export function createDeployment(
   recorders: Recorders,
 ) {
   const { api, random, cluster, clocks, controllers } = world;
-  const events = new EventRecorder(world, cluster, clocks.controller, 'deployment-controller');
-  const setEvents = new EventRecorder(world, cluster, clocks.controller, 'replicaset-controller');
+  const events = createRecorder(world, cluster, clocks.controller, 'deployment-controller');
+  const setEvents = createRecorder(world, cluster, clocks.controller, 'replicaset-controller');
   const sets: ReplicaSet[] = [];
   let isGone = false;
   api.put('deployments', workload(world, name, { replicas, strategy: { type: 'RollingUpdate' } }, template.labels));

@@ -1,7 +1,7 @@
 /** What the simulation knows at its end. All times are true times, in ns since the beginning. */
 import type { Container } from './container.ts';
 import type { InstantName, TrueInstant } from './expected.ts';
-import type { HookTruth } from './hook.ts';
+import type { HookTruth } from './kill-pod.ts';
 import type { Kubelet } from './kubelet.ts';
 import type { ChangeTimes } from './change-times.ts';
 import type { World } from './world.ts';

@@ -1,9 +1,15 @@
 /** SIGNALS.md §2 S5 to S9: stops all running containers in parallel: Killing, preStop, waiting for its turn, stop. */
 import type { Container } from './container.ts';
-import { runHook, type HookTruth } from './hook.ts';
 import type { Kubelet } from './kubelet.ts';
+import type { HookStory } from './story.ts';
 import { sleep, until, type Moment, type Process, type Wait } from './virtual-time.ts';
 import { draw, type World } from './world.ts';
+
+export interface HookTruth {
+  startAt: number;
+  endAt?: number;
+  outcome?: 'completed' | 'failed' | 'cut-off';
+}
 
 /** S8: the shortest timeout that the kubelet gives the runtime. */
 const minimumStopSeconds = 2;
@@ -33,9 +39,44 @@ export function* killPod(world: World, kubelet: Kubelet, grace: number, fails: b
     const startAt = world.time.now;
     const truth: HookTruth = { startAt };
     if (!kubelet.hooks.has(name)) kubelet.hooks.set(name, truth);
-    const failed = (): void => kubelet.emit(container, 'FailedPreStopHook', 'PreStopHook failed', 'Warning');
-    yield* runHook(world, container, hook, grace, truth, failed);
+    yield* runHook(container, hook, truth);
     return Math.floor((world.time.now - startAt) / 1e9);
+  }
+
+  /** S6: runs for at most the grace period; only a failure is ever reported. */
+  function* runHook(container: Container, hook: HookStory, truth: HookTruth): Process {
+    const end = (outcome: HookTruth['outcome']): void => {
+      truth.endAt = world.time.now;
+      truth.outcome = outcome;
+      if (outcome === 'failed') hookFailed(container);
+    };
+    const graceMs = grace * 1000;
+    if (hook.kind === 'tcpSocket') return end('failed');
+    if (hook.kind === 'sleep') {
+      yield sleep(Math.min(hook.seconds * 1000, graceMs));
+      return end(hook.seconds * 1000 > graceMs ? 'cut-off' : 'completed');
+    }
+    // An exec dies with its container, and an HTTP request loses its connection: both count as failures.
+    const takes = hook.takesMs ?? Infinity;
+    if (hook.stopsAppMs !== undefined) world.node.spawn(stopApp(container, hook.stopsAppMs));
+    yield until(container.exited, Math.min(takes, graceMs));
+    if (!container.running) return end('failed');
+    if (takes <= graceMs) return end(hook.fails ? 'failed' : 'completed');
+    end('cut-off');
+    world.kubelet.spawn(endLater(container, takes - graceMs, hook.fails));
+  }
+
+  /** A hook that is cut off runs on: its failure is reported when it ends or dies with the container. */
+  function* endLater(container: Container, leftMs: number, fails: boolean): Process {
+    yield until(container.exited, leftMs);
+    if (container.running && !fails) return;
+    yield sleep(world.random.between(1, 8));
+    hookFailed(container);
+  }
+
+  /** Its Event comes late, or never if the hook outlives the grace period. */
+  function hookFailed(container: Container): void {
+    kubelet.emit(container, 'FailedPreStopHook', 'PreStopHook failed', 'Warning');
   }
 
   /** S7: a sidecar waits for all main containers and for the sidecars after it, while its grace period lasts. */
@@ -51,6 +92,11 @@ export function* killPod(world: World, kubelet: Kubelet, grace: number, fails: b
     }
     return Math.floor((world.time.now - startAt) / 1e9);
   }
+}
+
+function* stopApp(container: Container, afterMs: number): Process {
+  yield sleep(afterMs);
+  if (container.running) container.askToStop();
 }
 
 /** CRI StopContainer (SIGNALS.md §2 S8, S9): the signal once, the timeout in each call, then SIGKILL. */

@@ -1,10 +1,9 @@
 /** The kubelet's pod worker (SIGNALS.md §2, S1 to S15) as a process; each step names its number. */
 import { Container } from './container.ts';
-import { EventRecorder } from './event-recorder.ts';
-import { killPod } from './kill-pod.ts';
-import type { HookTruth } from './hook.ts';
+import { createRecorder, type EventRecorder } from './event-recorder.ts';
+import { killPod, type HookTruth } from './kill-pod.ts';
 import { renewLease } from './lease.ts';
-import { LogStream } from './log-stream.ts';
+import { followLog } from './log-stream.ts';
 import type { KubeObject, Pod } from './objects.ts';
 import { acknowledged, finished, unreadySeen, withoutLimits } from './pod-status.ts';
 import type { ContainerStory } from './story.ts';
@@ -32,7 +31,7 @@ export class Kubelet {
   #probing = true;
   #working = false;
   #down = false;
-  #streams: LogStream[] = [];
+  #cuts: (() => void)[] = [];
   readonly #world: World;
 
   constructor(world: World, pod: Pod) {
@@ -52,11 +51,11 @@ export class Kubelet {
 
   followLogs(): void {
     const followed = this.containers.filter((one) => one.running && one.story.logged);
-    this.#streams = followed.map((one) => new LogStream(this.#world, one));
+    this.#cuts = followed.map((one) => followLog(this.#world, one));
   }
 
   cutLogs(): void {
-    this.#streams.forEach((stream) => stream.cut());
+    this.#cuts.forEach((cut) => cut());
   }
 
   /** The kubelet's calls, streams and probes die with it; containers do not (SIGNALS.md trap 36). */
@@ -99,7 +98,7 @@ export class Kubelet {
 
   #newRecorder(): EventRecorder {
     const { kubelet, clocks } = this.#world;
-    return new EventRecorder(this.#world, kubelet, clocks.node, 'kubelet');
+    return createRecorder(this.#world, kubelet, clocks.node, 'kubelet');
   }
 
   #current(): Pod | undefined {

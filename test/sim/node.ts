@@ -1,5 +1,5 @@
 /** The node: its object, its faults, and the node controller that watches it (SIGNALS.md §2.2, trap 27). */
-import { EventRecorder } from './event-recorder.ts';
+import { createRecorder, type EventRecorder } from './event-recorder.ts';
 import type { Kubelet } from './kubelet.ts';
 import { isTerminal, managedBy, withCondition, type KubeObject, type Pod } from './objects.ts';
 import { nodeName } from './pod-object.ts';
@@ -35,7 +35,7 @@ export function* applyFault(world: World, kubelet: Kubelet, fault: FaultStory): 
     world.api.busyMs = undefined;
     return;
   }
-  const controller = new EventRecorder(world, world.cluster, world.clocks.controller, 'node-controller');
+  const controller = createRecorder(world, world.cluster, world.clocks.controller, 'node-controller');
   if (fault.kind === 'kubelet-restart') {
     kubelet.die();
     yield sleep(fault.downMs);
@@ -55,7 +55,7 @@ export function* applyFault(world: World, kubelet: Kubelet, fault: FaultStory): 
   markPods(world, controller);
   if (forMs === Infinity) return;
   yield sleep(forMs - nodeMonitorGraceMs + world.random.between(2000, 10_000));
-  const posted = new EventRecorder(world, world.cluster, world.clocks.node, 'kubelet');
+  const posted = createRecorder(world, world.cluster, world.clocks.node, 'kubelet');
   setReady(world, 'True', 'KubeletReady', posted);
 }
 

@@ -1,6 +1,6 @@
 /** The pod's owner, if any: its controller acts on what the API server reports. */
 import { createDeployment, type Deployment } from './deployment.ts';
-import { EventRecorder } from './event-recorder.ts';
+import { createRecorder } from './event-recorder.ts';
 import { firstPod } from './first-pod.ts';
 import { isTerminal, type Pod } from './objects.ts';
 import type { PodTemplate } from './pod-object.ts';
@@ -23,8 +23,8 @@ export function createOwner(world: World, created: string): Owner {
   const { owner, pod, containers } = world.story;
   const { cluster, kubelet, clocks } = world;
   const recorders = {
-    scheduler: new EventRecorder(world, cluster, clocks.controller, 'default-scheduler'),
-    kubelet: new EventRecorder(world, kubelet, clocks.node, 'kubelet'),
+    scheduler: createRecorder(world, cluster, clocks.controller, 'default-scheduler'),
+    kubelet: createRecorder(world, kubelet, clocks.node, 'kubelet'),
   };
   const template: PodTemplate = {
     name: pod.name,
@@ -71,7 +71,7 @@ function ownedByJob(
   store: (one: PodTemplate) => Pod,
 ): Owner {
   const job = world.api.put('jobs', workload(world, name, { completions: 1, parallelism: 1 }, template.labels));
-  const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'job-controller');
+  const events = createRecorder(world, world.cluster, world.clocks.controller, 'job-controller');
   const pod = store({ ...template, ownerReferences: [reference('Job', job)] });
   function* release(): Process {
     yield sleep(world.random.between(20, 200));
@@ -99,7 +99,7 @@ function runStatefulSet(
   readyAfterMs: number,
   recorders: Recorders,
 ): void {
-  const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'statefulset-controller');
+  const events = createRecorder(world, world.cluster, world.clocks.controller, 'statefulset-controller');
   const revision = `${name}-${world.random.suffix(10)}`;
   function* reconcile(create: boolean): Process {
     yield sleep(world.random.between(1, 8));

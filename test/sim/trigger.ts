@@ -1,6 +1,6 @@
 /** What deletes the pod, and the traces that it leaves (SIGNALS.md §4). */
 import { podPath, send, status, type Answer } from './client.ts';
-import { EventRecorder } from './event-recorder.ts';
+import { createRecorder } from './event-recorder.ts';
 import { managedBy, withCondition, type Condition, type Pod } from './objects.ts';
 import type { Owner } from './owner.ts';
 import { createdPod, nodeName } from './pod-object.ts';
@@ -71,7 +71,7 @@ const triggerActions: Record<TriggerStory['kind'], TriggerAction> = {
   },
   preemption: preempt,
   taint: function* (world, { pod }) {
-    const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'taint-eviction-controller');
+    const events = createRecorder(world, world.cluster, world.clocks.controller, 'taint-eviction-controller');
     const spec = { taints: [{ key: 'maintenance', value: 'disk', effect: 'NoExecute' }] };
     yield* send(world, 'PATCH', `/api/v1/nodes/${nodeName}`, { spec }, () => {
       const node = world.api.get('nodes', nodeName);
@@ -85,7 +85,7 @@ const triggerActions: Record<TriggerStory['kind'], TriggerAction> = {
     yield* disruptThenDelete(world, 'DeletionByTaintManager');
   },
   'device-taint': function* (world, { pod }) {
-    const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'device-taint-eviction-controller');
+    const events = createRecorder(world, world.cluster, world.clocks.controller, 'device-taint-eviction-controller');
     events.emit('Pod', pod, 'DeviceTaintManagerEviction', 'Marking for deletion');
     yield* disruptThenDelete(world, 'DeletionByDeviceTaintManager');
   },

@@ -15,8 +15,8 @@ it('shows the counts, the ready endpoints and the last exits, and leaves them wi
       onStdout: (text) =>
         happenings.push({ kind: 'write', text: text.replaceAll('\n', '\r\n').replaceAll('\r\r', '\r') }),
       until: server.played.then(async () => {
-        for (let tries = 0; tries < 20 && !text.includes('25 exits · 0 terminating'); tries++) {
-          await sleep(1000);
+        while (!text.includes('25 exits · 0 terminating')) {
+          await sleep(500);
           text = await seen();
         }
       }),

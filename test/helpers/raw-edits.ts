@@ -45,7 +45,3 @@ export function endingAs(
     return pod;
   });
 }
-
-/** The raw observations without logs. */
-export const quiet = (rawObservations: readonly RawObservation[]): RawObservation[] =>
-  rawObservations.filter((one) => one.kind !== 'line' && one.kind !== 'log-opened' && one.kind !== 'log-ended');

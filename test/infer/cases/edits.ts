@@ -17,7 +17,8 @@ import {
 } from '../../helpers/cases.ts';
 import type { Change, Raw } from '../../helpers/cases.ts';
 import { merged } from '../../helpers/object-changes.ts';
-import { endingAs, quiet, statusesIn } from '../../helpers/raw-edits.ts';
+import { endingAs, statusesIn } from '../../helpers/raw-edits.ts';
+import { withoutLogs } from '../../helpers/views.ts';
 import type { Edit } from './case.ts';
 
 /** Another client deletes the pod; this run is attached. */
@@ -42,7 +43,7 @@ export const eachDeleted = (change: (pod: Raw) => Raw): Edit =>
   each('pod', (pod) => (pod.metadata['deletionTimestamp'] === undefined ? pod : change(pod)));
 
 /** No log arrives. */
-export const noLogs: Edit = quiet;
+export const noLogs: Edit = withoutLogs;
 
 /** Events of these reasons are lost. */
 export const withoutReasons = (...reasons: string[]): Edit =>

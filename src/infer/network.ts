@@ -130,13 +130,15 @@ export class Network {
   #addEdge(edge: Edge): boolean {
     const { from, to } = edge;
     if (this.#lengthBetween(to, from) + edge.length < -roundingMs) return false;
+    const paths = this.#paths[to] ?? [];
     for (const [start, row] of this.#paths.entries()) {
       const toEdge = this.#lengthBetween(start, from) + edge.length;
       if (!(toEdge < this.#lengthBetween(start, to) - roundingMs)) continue;
-      for (let end = 0; end < this.#paths.length; end += 1) {
-        const length = toEdge + this.#lengthBetween(to, end);
-        if (length < this.#lengthBetween(start, end) - roundingMs)
-          row[end] = { length, before: this.#paths[start]?.[from], edge, after: this.#paths[to]?.[end] };
+      const before = row[from];
+      row[to] = { length: toEdge, before, edge, after: undefined };
+      for (const [end, after] of paths.entries()) {
+        const length = toEdge + (after?.length ?? Infinity);
+        if (length < this.#lengthBetween(start, end) - roundingMs) row[end] = { length, before, edge, after };
       }
     }
     return true;

@@ -14,7 +14,6 @@ import {
   findingCodes,
   judged,
   markedIn,
-  recorded,
   stampOf,
   storyObservations,
 } from '../helpers/cases.ts';
@@ -52,17 +51,6 @@ describe('a log end that arrives late', () => {
       expect(widthOf(report, 'web')).toBeLessThan(1.1);
     },
   );
-
-  it.each(['multi-container', 'finalizer'])('does not change the outcome of the recording %s', async (name) => {
-    const rawObservations = await recorded(name);
-    const report = judged(endingLate(rawObservations, 5000));
-    expect(report.verdict.outcome).toBe(judged(rawObservations).verdict.outcome);
-  });
-
-  it('does not widen the exit if the clean-up of volumes and cgroups is slow', () => {
-    const rawObservations = storyObservations(alone({ app: drains(1000, 143) }, kubelet({ cleanupMs: [6000, 6000] })));
-    expect(widthOf(judged(endingLate(rawObservations, 4600)))).toBeLessThan(0.3);
-  });
 
   it('does not widen the exit if its connection broke and the sandbox is slow to stop', () => {
     const rawObservations = storyObservations(alone({ app: drains(1000) }, kubelet({ sandboxMs: [7000, 7000] })));

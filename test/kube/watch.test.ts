@@ -182,12 +182,12 @@ describe('watchObjects', () => {
 
 describe('a silent stream', () => {
   it('stays open for more than 30 seconds, while GETs of the object check it', async () => {
+    const env = testEnv({ speed: 20 });
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '7'));
       response.write(bookmark('7', true));
-      setTimeout(() => response.write(line('MODIFIED', pod('web', '8'))), 1750);
+      env.after(35_000, () => response.write(line('MODIFIED', pod('web', '8'))));
     });
-    const env = testEnv({ speed: 20 });
     const began = env.now();
     const seen = await take(watchObjects(await connected(api, { env }), target), 3);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);

@@ -31,14 +31,15 @@ it('a plugin that fails at the last GET does not prevent the report of a stuck p
 
 describe('a request that fails', () => {
   it('is a warning if the deletion is under way, and the run continues to its report', async () => {
+    const env = testEnv();
     const server = await onePod({}, ({ method }, response, { now }) => {
       if (method !== 'DELETE') return false;
       now('MODIFIED', terminating());
-      setTimeout(() => json(response, 422, status(422, 'Invalid', 'not on Fridays')), 100);
-      setTimeout(() => now('DELETED'), 300);
+      env.after(100, () => json(response, 422, status(422, 'Invalid', 'not on Fridays')));
+      env.after(300, () => now('DELETED'));
       return true;
     });
-    const cluster = await connected(server, { env: testEnv() });
+    const cluster = await connected(server, { env });
     const { report, warnings } = await runOf(cluster, {});
     expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
     expect(warnings).toEqual([
@@ -57,6 +58,7 @@ describe('a request that fails', () => {
   ])(
     'because another client deleted the pod while an eviction waited for its budget is %s',
     async (_, insist, warning, requests) => {
+      const env = testEnv({ speed: 20 });
       let asked = 0;
       const server = await onePod({}, ({ path }, response, { now }) => {
         if (!path.endsWith('/eviction')) return false;
@@ -65,12 +67,12 @@ describe('a request that fails', () => {
         else {
           const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods' }];
           json(response, 429, status(429, 'TooManyRequests', 'Cannot evict', { causes }));
-          setTimeout(() => now('MODIFIED', terminating()), 50);
-          setTimeout(() => now('DELETED'), 100);
+          env.after(1000, () => now('MODIFIED', terminating()));
+          env.after(2000, () => now('DELETED'));
         }
         return true;
       });
-      const cluster = await connected(server);
+      const cluster = await connected(server, { env });
       const { report, warnings } = await runOf(cluster, {
         mode: 'evict',
         retryEvict: true,
@@ -107,17 +109,18 @@ it('no DELETE is sent for a pod that has taken the name of the chosen one', asyn
 });
 
 it('a lost stream that is then refused is reported as one gap', async () => {
+  const env = testEnv();
   let ended = false;
   const server = await onePod(terminating(), ({ path, query }, response, { endWatches }) => {
     if (!path.endsWith('/pods')) return false;
-    setTimeout(() => {
+    env.after(300, () => {
       ended = true;
       endWatches();
-    }, 300);
+    });
     if (ended && query['watch'] !== undefined) json(response, 403, status(403, 'Forbidden', 'no more'));
     return ended;
   });
-  const { report, warnings } = await runOf(await connected(server, { env: testEnv() }), { mode: 'attach' });
+  const { report, warnings } = await runOf(await connected(server, { env }), { mode: 'attach' });
   expect(warnings.join()).toContain('can no longer be watched');
   expect(report?.gaps.filter(({ resource }) => resource === 'pods').map(({ cause }) => cause)).toEqual(['refused']);
 });

@@ -2,24 +2,26 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveOptions } from '../../src/run/streams/live-run.ts';
 import { connected, json } from '../kube/helpers/api.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { onePod, runOf, terminating } from './helpers/one-pod.ts';
 
 /** Another client deletes the pod when its Services are listed. The list arrives late. */
 async function deletedByOther(options: Partial<LiveOptions>) {
+  const env = testEnv({ speed: 20 });
   const server = await onePod({}, ({ path, method }, response, { now }) => {
     if (method !== 'GET') {
       json(response, 200, { kind: 'Status', status: 'Success' });
-      setTimeout(() => now('DELETED'), 100);
+      env.after(2000, () => now('DELETED'));
       return true;
     }
     if (!path.endsWith('/services')) return false;
-    setTimeout(() => now('MODIFIED', terminating()), 50);
+    env.after(1000, () => now('MODIFIED', terminating()));
     const none = { kind: 'ServiceList', metadata: { resourceVersion: '5' }, items: [] };
-    setTimeout(() => json(response, 200, none), 200);
-    setTimeout(() => now('DELETED'), 900);
+    env.after(4000, () => json(response, 200, none));
+    env.after(18_000, () => now('DELETED'));
     return true;
   });
-  const { report, warnings } = await runOf(await connected(server), options);
+  const { report, warnings } = await runOf(await connected(server, { env }), options);
   return { report, warnings, sent: server.asked.filter(({ method }) => method !== 'GET') };
 }
 

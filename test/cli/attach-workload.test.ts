@@ -1,19 +1,18 @@
 /** `--attach` watches a workload before one of its pods terminates: the report knows the state before the deletion. */
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import type { Serving } from '../helpers/serving.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently, type PatientServing } from '../helpers/serving-patiently.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 
-const attached = async ({ flags }: Pick<Serving, 'flags'>, ...words: string[]) => {
-  const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...words, ...flags]);
+const attached = async ({ flags, clock }: PatientServing, ...words: string[]) => {
+  const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...words, ...flags], { clock });
   return { ...ran, report: JSON.parse(ran.stdout) as ExitReport };
 };
-const during = <T>(faults: readonly Fault[], work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving('rolling-update', { attachDelayMs: 1500, faults }, work);
+const during = <T>(faults: readonly Fault[], work: (serving: PatientServing) => Promise<T>): Promise<T> =>
+  servingPatiently('rolling-update', { attachDelayMs: 1500, faults }, work);
 const ids = ({ marks }: ExitReport): string[] => marks.map(({ name }) => name);
 const gate = ({ verdict }: ExitReport) => verdict.gates[0];
 const slicesWatchBreaks: Fault = { kind: 'drop', resource: 'endpointslices', verb: 'watch' };
@@ -34,13 +33,10 @@ describe.concurrent('--attach with a workload', () => {
     }));
 
   it('reports it too for an eviction, which changes the pod just before deleting it', () =>
-    serving('evicted', {}, async (cluster) => {
+    servingPatiently('evicted', {}, async (cluster) => {
       const watching = attached(cluster);
-      await vi.waitFor(
-        () => expect(cluster.server.requests.map(({ resource }) => resource)).toContain('endpointslices'),
-        { timeout: 60_000 },
-      );
-      await runMain([cluster.server.pod, '--evict', '--wait=false', ...cluster.flags]);
+      await cluster.asked('watch', 'endpointslices');
+      await runMain([cluster.server.pod, '--evict', '--wait=false', ...cluster.flags], { clock: cluster.clock });
       const { report } = await watching;
       expect(report.trigger).toMatchObject({ kind: 'eviction-api' });
       expect(ids(report)).toContain('unrouted');
@@ -75,16 +71,17 @@ describe.concurrent('--attach with a workload', () => {
 });
 
 it('--all-terminating reports for each pod when it left the Service', () =>
-  during([], async ({ flags }) => {
-    const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags]);
+  during([], async ({ flags, clock }) => {
+    const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags], { clock });
     const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
     expect(exits.map(({ endpoints }) => endpoints.map(({ unroutedAt }) => unroutedAt?.basis))).toEqual([['observed']]);
     expect(exits.flatMap(({ gaps }) => gaps)).toEqual([]);
   }));
 
 it('--attach with a pod proves no drain lead if the EndpointSlices were not in sync at the deletion', () =>
-  during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server }) => {
-    const ran = await runMain([server.pod, '--attach', '--min-drain-lead=0.1s', '-o', 'json', ...flags]);
+  during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server, clock }) => {
+    const words = [server.pod, '--attach', '--min-drain-lead=0.1s', '-o', 'json', ...flags];
+    const ran = await runMain(words, { clock });
     const report = JSON.parse(ran.stdout) as ExitReport;
     expect(gate(report)).toMatchObject({
       passed: false,

@@ -1,4 +1,4 @@
-/** A loopback cluster with a kubeconfig on disk, for the built command. */
+/** A loopback cluster with a kubeconfig on disk. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface Serving {
   folder: string;
 }
 
-/** Plays a recording, with the true instants of its containers, during `work`. */
+/** For the built command, in real time. Plays a recording, with the true instants of its containers, during `work`. */
 export function serving<T>(
   name: string,
   options: Partial<FaultyOptions>,

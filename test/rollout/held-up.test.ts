@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { casesIn, pattern } from '../helpers/case-file.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import {
   deployment,
@@ -54,11 +54,12 @@ const cases = casesIn<Case>(new URL('held-up.yaml', import.meta.url), [
 ]);
 
 it.concurrent.each(cases)('%s', (_, { replicas, before, after, words = [], exits, code, stderr, answer }) =>
-  serving('exit-143', {}, async ({ flags, server }) => {
-    const script = scriptedRollout(server);
+  servingPatiently('exit-143', {}, async (cluster) => {
+    const { flags, clock, asked } = cluster;
+    const script = scriptedRollout(cluster);
     await script.play([deployment({ spec: { replicas } }), rolledOut(1, replicas), ...before.flatMap(stepsOf)]);
-    const running = runMain(['rollout', 'deploy/web', ...words, '-o', 'json', ...flags]);
-    await untilPodsAreWatched(server);
+    const running = runMain(['rollout', 'deploy/web', ...words, '-o', 'json', ...flags], { clock });
+    await asked('watch', 'pods');
     await script.play(after.flatMap(stepsOf));
     const ran = await running;
     const report = JSON.parse(ran.stdout) as { exits: ExitReport[]; summary: { sentence: string; exitCode: number } };
@@ -71,12 +72,13 @@ it.concurrent.each(cases)('%s', (_, { replicas, before, after, words = [], exits
 );
 
 it('a replay of a rollout in which no pod ended says what held its new pods, as the run did', () =>
-  serving('exit-143', {}, async ({ flags, server }) => {
-    const script = scriptedRollout(server);
+  servingPatiently('exit-143', {}, async (cluster) => {
+    const { flags, clock, asked } = cluster;
+    const script = scriptedRollout(cluster);
     const file = join(mkdtempSync(join(tmpdir(), 'held-')), 'run.ndjson');
     await script.play([deployment({ spec: { replicas: 1 } }), rolledOut(1, 1), pod('web-a-1', 'ready')]);
-    const running = runMain(['rollout', 'deploy/web', '--timeout=3s', '--record', file, ...flags]);
-    await untilPodsAreWatched(server);
+    const running = runMain(['rollout', 'deploy/web', '--timeout=3s', '--record', file, ...flags], { clock });
+    await asked('watch', 'pods');
     await script.play([
       deployment({ generation: 2, status: { observedGeneration: 2, updatedReplicas: 0 } }),
       pod('web-b-1', 'unready'),
@@ -88,9 +90,3 @@ it('a replay of a rollout in which no pod ended says what held its new pods, as 
       expect(stdout.replace(/\s+/g, ' ')).toMatch(words);
     }
   }));
-
-async function untilPodsAreWatched({ requests }: { requests: readonly { resource?: string; verb?: string }[] }) {
-  while (!requests.some(({ resource, verb }) => resource === 'pods' && verb === 'watch'))
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  await new Promise((resolve) => setTimeout(resolve, 300));
-}

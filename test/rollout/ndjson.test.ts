@@ -1,6 +1,6 @@
 /** `-o ndjson` of a run over several pods: each line fits the schema and names its pod; the summary comes last. */
 import { expect, it } from 'vitest';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { ends, deployment, pod, rolledOut, scriptedRollout, wait } from './helpers/scripted-rollout.ts';
@@ -13,17 +13,17 @@ interface Line {
 }
 
 it('prints the marks of each pod before it is gone, a report line for each, and the summary', () =>
-  serving('exit-143', {}, async ({ flags, server }) => {
-    const script = scriptedRollout(server);
+  servingPatiently('exit-143', {}, async (cluster) => {
+    const { flags, clock, asked } = cluster;
+    const script = scriptedRollout(cluster);
     await script.play([deployment({ spec: { replicas: 1 } }), rolledOut(1, 1), pod('web-a-1', 'ready')]);
     const written: { text: string; at: number }[] = [];
     const words = ['rollout', 'deploy/web', '-o', 'ndjson', ...flags];
-    const running = runMain(words, { onStdout: (text) => written.push({ text, at: performance.now() }) });
-    while (!server.requests.some(({ resource, verb }) => resource === 'pods' && verb === 'watch')) await pause(10);
-    await pause(300);
+    const running = runMain(words, { clock, onStdout: (text) => written.push({ text, at: clock.now() }) });
+    await asked('watch', 'pods');
     await script.play([deployment({ generation: 2, status: { observedGeneration: 2, updatedReplicas: 0 } })]);
     await script.play([pod('web-b-1', 'ready'), ...ends('web-a-1'), rolledOut(2, 1), wait(0)]);
-    const gone = performance.now();
+    const gone = clock.now();
     const { stdout, code } = await running;
     const lines = stdout
       .trimEnd()
@@ -39,5 +39,3 @@ it('prints the marks of each pod before it is gone, a report line for each, and 
     expect(lines.at(-1)).toMatchObject({ type: 'summary', kind: 'RolloutSummary', pods: 1, exitCode: 0 });
     expect(lines.at(-1)?.sentence).toMatch(/^1 of 1 pod terminated gracefully/);
   }));
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

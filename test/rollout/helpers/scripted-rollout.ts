@@ -1,5 +1,5 @@
 /** A Deployment `web` whose controller is a script: each step is a change of it or of one of its pods, over HTTP. */
-import type { Loopback } from '../../sim/faults/faulty-server.ts';
+import type { PatientServing } from '../../helpers/serving-patiently.ts';
 
 type Raw = Record<string, unknown>;
 
@@ -43,8 +43,9 @@ export interface Player {
   play(steps: readonly Step[]): Promise<void>;
 }
 
-export function scriptedRollout(server: Loopback): Player {
+export function scriptedRollout({ server, clock, pause }: PatientServing): Player {
   const { namespace } = server;
+  const stamp = (afterMs = 0): string => stampOf(clock.now() + afterMs);
   const common = { namespace, creationTimestamp: stamp() };
   let owner: { generation: number; spec: Raw; status: Raw } = { generation: 1, spec: { replicas: 1 }, status: {} };
   const pods = new Map<string, Raw>();
@@ -81,7 +82,7 @@ export function scriptedRollout(server: Loopback): Player {
       });
     }
     if (step.kind === 'pod') {
-      const object = podObject(step.name, step.is, common, pods.get(step.name));
+      const object = podObject(step.name, step.is, stamp, common, pods.get(step.name));
       pods.set(step.name, object);
       write('pods', step.name, object, step.is === 'gone');
     }
@@ -89,13 +90,13 @@ export function scriptedRollout(server: Loopback): Player {
   return {
     async play(steps) {
       for (const step of steps)
-        if (step.kind === 'wait') await new Promise((resolve) => setTimeout(resolve, step.ms));
+        if (step.kind === 'wait') await pause(step.ms);
         else change(step);
     },
   };
 }
 
-function podObject(name: string, is: PodState, common: Raw, before: Raw | undefined): Raw {
+function podObject(name: string, is: PodState, stamp: Stamp, common: Raw, before: Raw | undefined): Raw {
   const [, hash = ''] = name.split('-');
   const isLeaving = is === 'terminating' || is === 'exited' || is === 'gone';
   const metadata = {
@@ -105,13 +106,13 @@ function podObject(name: string, is: PodState, common: Raw, before: Raw | undefi
     generateName: `web-${hash}-`,
     labels: { app: 'web', 'pod-template-hash': hash },
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `web-${hash}`, uid: hash, controller: true }],
-    ...(isLeaving ? deletionOf(before) : {}),
+    ...(isLeaving ? deletionOf(stamp, before) : {}),
   };
   const status = {
     name: 'app',
     ready: is === 'ready' || is === 'terminating',
     restartCount: 0,
-    state: stateOf(is, before),
+    state: stateOf(is, stamp, before),
   };
   const isReady = status.ready ? 'True' : 'False';
   return {
@@ -124,12 +125,12 @@ function podObject(name: string, is: PodState, common: Raw, before: Raw | undefi
 }
 
 /** The fields that a deletion sets; those of an earlier deletion are kept. */
-function deletionOf(before: Raw | undefined): Raw {
+function deletionOf(stamp: Stamp, before: Raw | undefined): Raw {
   const { deletionTimestamp } = (before?.['metadata'] ?? {}) as Raw;
   return { deletionTimestamp: deletionTimestamp ?? stamp(30_000), deletionGracePeriodSeconds: 30 };
 }
 
-function stateOf(is: PodState, before: Raw | undefined): Raw {
+function stateOf(is: PodState, stamp: Stamp, before: Raw | undefined): Raw {
   if (is === 'CrashLoopBackOff' || is === 'ContainerCreating') return { waiting: { reason: is } };
   if (is === 'crashed') return { terminated: { exitCode: 1, reason: 'Error' } };
   if (is === 'ready' || is === 'unready' || is === 'terminating') return { running: { startedAt: stamp(-60_000) } };
@@ -138,5 +139,8 @@ function stateOf(is: PodState, before: Raw | undefined): Raw {
   return { terminated: { exitCode: 0, reason: 'Completed', startedAt: stamp(-60_000), finishedAt: stamp() } };
 }
 
+/** The time in so many ms. */
+type Stamp = (afterMs?: number) => string;
+
 /** Whole seconds, as Kubernetes writes them. */
-const stamp = (afterMs = 0): string => new Date(Date.now() + afterMs).toISOString().replace(/\.\d+Z$/, 'Z');
+const stampOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -8,6 +8,8 @@ export interface Armed {
   /** How many matching requests, streams or lines there were. */
   seen: number;
   struck: number;
+  /** When the first request came that it is about. */
+  since?: number;
 }
 
 /** These happen once unless `times` or `forMs` is given. If they never ended, nothing would be left to test. */
@@ -34,7 +36,9 @@ export function isKind(armed: Armed, kind: FaultKind['kind']): boolean {
 
 /** Whether the fault strikes this request now; counts it either way. */
 export function strikes(armed: Armed, request: KubeRequest, now: number, moments: Moments): boolean {
-  if (!isAbout(armed.fault, request) || !isActive(armed.fault, now, moments)) return false;
+  if (!isAbout(armed.fault, request)) return false;
+  armed.since ??= now;
+  if (!isActive(armed, now, moments)) return false;
   armed.seen += 1;
   const { skip = 0, times = defaultTimes(armed.fault) } = armed.fault;
   if (armed.seen <= skip || armed.struck >= times) return false;
@@ -61,8 +65,8 @@ export function beginning({ afterMs }: Fault, { startedAt, begunAt }: Moments): 
   return begunAt === undefined ? undefined : begunAt + afterMs;
 }
 
-function isActive(fault: Fault, now: number, moments: Moments): boolean {
-  const from = beginning(fault, moments);
+function isActive({ fault, since }: Armed, now: number, moments: Moments): boolean {
+  const from = fault.afterMs === undefined ? since : beginning(fault, moments);
   return from !== undefined && now >= from && now < from + (fault.forMs ?? Infinity);
 }
 

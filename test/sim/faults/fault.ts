@@ -12,7 +12,7 @@ export interface Where {
   name?: string;
   /** Counts from the arrival of the DELETE. Absent: the fault starts with the server. */
   afterMs?: number;
-  /** How long it lasts; absent: forever. */
+  /** How long it lasts; absent: forever. Without `afterMs`, a fault of requests counts it from the first of them. */
   forMs?: number;
   /** How many requests, streams or lines it affects; absent: all. */
   times?: number;

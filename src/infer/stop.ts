@@ -132,8 +132,7 @@ export const isStopKilling = ({ reason, about, message }: Occurrence): boolean =
 export const isKubeletStart = (event: Occurrence): boolean =>
   event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';
 
-const startsNewAttempt = (event: Occurrence): boolean =>
-  event.reason === 'FailedKillPod' || isKubeletStart(event);
+const startsNewAttempt = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isKubeletStart(event);
 
 /**
  * When a kubelet that paused (frozen, starved of CPU) last resumed. Sleep hooks and signals are late then. Signs of a

@@ -195,7 +195,7 @@ export async function untilReady(copy: Copy, measuring: Measuring): Promise<Json
     left.throwIfAborted();
     if (cluster.env.now() >= until) {
       const { name, replicas, deployment } = copy;
-      const why = obstacles.text() ?? 'its pods started, and their readiness probes do not succeed';
+      const why = obstacles.text() ?? 'not all were created, or their readiness probes do not succeed';
       throw new PodexitError(
         'try.not-ready',
         `${ready.length} of ${replicas} pods of ${deployment.metadata?.name} (${name}) are ready after ${timeoutMs / 1000}s: ${why}`,

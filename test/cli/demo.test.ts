@@ -4,7 +4,7 @@ import { scenariosToTry } from '../../src/cli/demo.ts';
 import { shippedScenarios } from '../../src/demo/scenarios.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
-import { msAfter, runMain, pressOnce } from './helpers/in-process.ts';
+import { runMain, pressOnce } from './helpers/in-process.ts';
 
 describe.concurrent('demo', () => {
   it('prints the command that it runs, with the given flags, and its output', async () => {
@@ -38,7 +38,11 @@ describe.concurrent('demo', () => {
   );
 
   it('prints after an interrupt that its cluster has ended', async () => {
-    const ran = await runMain(['demo', 'sigkill-after-grace'], { onSignal: pressOnce(msAfter(1500)) });
+    let printed = '';
+    const ran = await runMain(['demo', 'sigkill-after-grace', '-o', 'lines'], {
+      onStdout: (text) => void (printed += text),
+      onSignal: pressOnce(() => printed.includes('deletionTimestamp')),
+    });
     expect(ran.code).toBe(130);
     expect(ran.stderr).toMatch(
       /SIGINT: pod "\S+" is still terminating\n[\s\S]*The cluster of this demo has ended as well: there is no pod to look for\.\n$/,

@@ -4,15 +4,17 @@ import type { DeletionProgress } from '../../src/run/ending/leaving.ts';
 import { fateOf, deletionProgress } from '../../src/run/ending/leaving.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import { screenOf } from '../output/helpers/screen.ts';
-import { msAfter, runMain, pressOnce } from './helpers/in-process.ts';
+import { runMain, pressOnce } from './helpers/in-process.ts';
 
 describe('Ctrl-C', () => {
   it('prints two lines at a terminal: what happens to the pod, and the result so far', () =>
-    serving('sigkill-after-grace', {}, async ({ server, flags }) => {
-      const onSignal = pressOnce(msAfter(800, () => server.deletesAccepted > 0));
-      const ran = await runMain([server.pod, ...flags, '--yes'], { columns: 400, answers: [], onSignal });
+    servingPatiently('sigkill-after-grace', {}, async ({ server, flags, clock, asked }) => {
+      let isTime = false;
+      void asked('delete', 'pods').then(() => (isTime = true));
+      const onSignal = pressOnce(() => isTime);
+      const ran = await runMain([server.pod, ...flags, '--yes'], { clock, columns: 400, answers: [], onSignal });
       expect(ran.code).toBe(130);
       const screen = await screenOf({ columns: 400, rows: 24 }, [{ kind: 'write', text: ran.stdout }]);
       expect(screen.written.slice(-2)).toEqual([
@@ -26,10 +28,11 @@ describe('Ctrl-C', () => {
     [503, 'the deletion of pod "POD" was requested, but it is not known whether'],
   ])('after only answers %i does not print that the pod is terminating', (code, sentence) => {
     const faults = [{ kind: 'status', code, retryAfterSeconds: 20, verb: 'delete', resource: 'pods' } as const];
-    return serving('exit-143', { faults }, async ({ server, flags }) => {
-      const isAsked = (): boolean => server.requests.some(({ verb }) => verb === 'delete');
-      const onSignal = pressOnce(msAfter(300, isAsked));
-      const ran = await runMain([server.pod, ...flags, '-o', 'lines'], { onSignal });
+    return servingPatiently('exit-143', { faults }, async ({ server, flags, clock, asked }) => {
+      let isTime = false;
+      void asked('delete', 'pods').then(() => (isTime = true));
+      const onSignal = pressOnce(() => isTime);
+      const ran = await runMain([server.pod, ...flags, '-o', 'lines'], { clock, onSignal });
       expect(ran.stderr).toContain(sentence.replace('POD', server.pod));
       expect(ran.stderr).not.toContain('still terminating');
       expect([ran.code, server.deletesAccepted]).toEqual([130, 0]);

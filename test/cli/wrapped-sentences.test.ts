@@ -1,7 +1,7 @@
 /** Sentences beside a report are wrapped between words at a terminal. Commands stay in one line, so that they can be copied. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
-import { msAfter, runMain, pressOnce } from './helpers/in-process.ts';
+import { runMain, pressOnce } from './helpers/in-process.ts';
 
 const sentencesOf = (stderr: string): string[] =>
   stderr.split('\n').filter((line) => !/^(\$ | {2}kubectl )/.test(line));
@@ -15,7 +15,12 @@ it('what demo says about a scenario, and what fix leaves to a person', async () 
 });
 
 it('what demo --serve says', async () => {
-  const served = await runMain(['demo', '--serve'], { answers: [], onSignal: pressOnce(msAfter(300)) });
+  let said = '';
+  const served = await runMain(['demo', '--serve'], {
+    answers: [],
+    onStderr: (text) => void (said += text),
+    onSignal: pressOnce(() => said.includes('Ctrl-C stops it.')),
+  });
   expect(served.stderr).toContain('Ctrl-C stops it.');
   for (const line of sentencesOf(served.stderr)) expect(line.length, line).toBeLessThanOrEqual(80);
 });

@@ -33,15 +33,6 @@ export const pressOnce =
     return () => clearInterval(timer);
   };
 
-/** True from so many ms after the first look at which `check` was true. */
-export function msAfter(ms: number, check: () => boolean = () => true): () => boolean {
-  let since: number | undefined;
-  return () => {
-    if (check()) since ??= performance.now();
-    return since !== undefined && performance.now() - since > ms;
-  };
-}
-
 export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Printed> {
   const { answers, columns, unreadBytes = 0, onStdout, onStderr, ...others } = pretending;
   const printed = { stdout: '', stderr: '' };

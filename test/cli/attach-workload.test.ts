@@ -7,8 +7,8 @@ import { servingPatiently, type PatientServing } from '../helpers/serving-patien
 import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 
-const attached = async ({ flags, clock }: PatientServing, ...words: string[]) => {
-  const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...words, ...flags], { clock });
+const attached = async ({ flags }: PatientServing, ...words: string[]) => {
+  const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...words, ...flags]);
   return { ...ran, report: JSON.parse(ran.stdout) as ExitReport };
 };
 const during = <T>(faults: readonly Fault[], work: (serving: PatientServing) => Promise<T>): Promise<T> =>
@@ -36,7 +36,7 @@ describe.concurrent('--attach with a workload', () => {
     servingPatiently('evicted', {}, async (cluster) => {
       const watching = attached(cluster);
       await cluster.asked('watch', 'endpointslices');
-      await runMain([cluster.server.pod, '--evict', '--wait=false', ...cluster.flags], { clock: cluster.clock });
+      await runMain([cluster.server.pod, '--evict', '--wait=false', ...cluster.flags]);
       const { report } = await watching;
       expect(report.trigger).toMatchObject({ kind: 'eviction-api' });
       expect(ids(report)).toContain('unrouted');
@@ -71,17 +71,17 @@ describe.concurrent('--attach with a workload', () => {
 });
 
 it('--all-terminating reports for each pod when it left the Service', () =>
-  during([], async ({ flags, clock }) => {
-    const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags], { clock });
+  during([], async ({ flags }) => {
+    const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags]);
     const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
     expect(exits.map(({ endpoints }) => endpoints.map(({ unroutedAt }) => unroutedAt?.basis))).toEqual([['observed']]);
     expect(exits.flatMap(({ gaps }) => gaps)).toEqual([]);
   }));
 
 it('--attach with a pod proves no drain lead if the EndpointSlices were not in sync at the deletion', () =>
-  during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server, clock }) => {
+  during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server }) => {
     const words = [server.pod, '--attach', '--min-drain-lead=0.1s', '-o', 'json', ...flags];
-    const ran = await runMain(words, { clock });
+    const ran = await runMain(words);
     const report = JSON.parse(ran.stdout) as ExitReport;
     expect(gate(report)).toMatchObject({
       passed: false,

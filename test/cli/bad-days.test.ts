@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { recordingFile } from '../helpers/recordings.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import type { Printed } from './helpers/in-process.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -59,7 +59,7 @@ describe.concurrent('the pod’s watch is refused after the DELETE', () => {
     ['the credentials expired', 401],
     ['the server no longer has the resource', 404],
   ])('%s: the report covers what was seen', (_, code) =>
-    serving(
+    servingPatiently(
       'prestop-sleep',
       {
         faults: [

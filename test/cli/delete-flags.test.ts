@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, pod, serve } from '../kube/helpers/api.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import { runMain, pressOnce } from './helpers/in-process.ts';
 
 const budget = (allowed: number) =>
@@ -16,7 +16,7 @@ const budget = (allowed: number) =>
   }) as never;
 
 it('--dry-run=server sends a dry-run DELETE, and deletes nothing', () =>
-  serving('graceful-exit', {}, async ({ flags, server }) => {
+  servingPatiently('graceful-exit', {}, async ({ flags, server }) => {
     const ran = await runMain([server.pod, '--dry-run=server', '--now', ...flags]);
     expect(ran.stdout).toMatch(/deleted from graceful-exit namespace \(server dry run\)\n$/);
     const sent = server.requests.find((one) => one.method === 'DELETE');
@@ -28,7 +28,7 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
   '-o %s prints no document if there is nothing to report',
   (format) => {
     const run = (target: string, flag: string, answers?: string[]) =>
-      serving('graceful-exit', {}, async ({ flags, server, folder }) => {
+      servingPatiently('graceful-exit', {}, async ({ flags, server, folder }) => {
         const report = join(folder, 'exit.json');
         writeFileSync(report, 'of an earlier run');
         const words = [target || server.pod, flag, '-o', format, '--report', report, ...flags];
@@ -52,7 +52,7 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
 
 describe.concurrent('--evict', () => {
   it('names the PodDisruptionBudget that refused, and its allowed disruptions', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
+    servingPatiently('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       const ran = await runMain([server.pod, '--evict', '-o', 'json', ...flags]);
       expect(ran.code).toBe(1);
@@ -64,7 +64,7 @@ describe.concurrent('--evict', () => {
     }));
 
   it('does not suggest a plain deletion, which ignores budgets, if the budget does not allow it in time', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
+    servingPatiently('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       const ran = await runMain([server.pod, '--evict', '--retry-evict', '--timeout=6s', ...flags]);
       expect(ran.code).toBe(3);
@@ -74,9 +74,9 @@ describe.concurrent('--evict', () => {
     }));
 
   it('--retry-evict waits for the budget, and the report counts from the accepted request and says how long it was refused', () =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
+    servingPatiently('graceful-exit', {}, async ({ flags, server, pause }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
-      setTimeout(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)), 4000);
+      void pause(4000).then(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)));
       const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags]);
       expect(ran.stderr).toMatch(/allows 0 disruptions now.*; waiting/);
       const report = JSON.parse(ran.stdout) as { mode: string; marks: { name: string }[]; trigger: { note?: string } };
@@ -89,7 +89,7 @@ describe.concurrent('--evict', () => {
 });
 
 it.concurrent('an interrupt while an eviction waits for its budget prints that nothing was deleted', () =>
-  serving('graceful-exit', {}, async ({ flags, server }) => {
+  servingPatiently('graceful-exit', {}, async ({ flags, server }) => {
     server.write('poddisruptionbudgets', 'ADDED', budget(0));
     let stderr = '';
     const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags], {

@@ -10,11 +10,11 @@ import { runMain, pressOnce } from './helpers/in-process.ts';
 
 describe('Ctrl-C', () => {
   it('prints two lines at a terminal: what happens to the pod, and the result so far', () =>
-    servingPatiently('sigkill-after-grace', {}, async ({ server, flags, clock, asked }) => {
+    servingPatiently('sigkill-after-grace', {}, async ({ server, flags, asked }) => {
       let isTime = false;
       void asked('delete', 'pods').then(() => (isTime = true));
       const onSignal = pressOnce(() => isTime);
-      const ran = await runMain([server.pod, ...flags, '--yes'], { clock, columns: 400, answers: [], onSignal });
+      const ran = await runMain([server.pod, ...flags, '--yes'], { columns: 400, answers: [], onSignal });
       expect(ran.code).toBe(130);
       const screen = await screenOf({ columns: 400, rows: 24 }, [{ kind: 'write', text: ran.stdout }]);
       expect(screen.written.slice(-2)).toEqual([
@@ -28,11 +28,11 @@ describe('Ctrl-C', () => {
     [503, 'the deletion of pod "POD" was requested, but it is not known whether'],
   ])('after only answers %i does not print that the pod is terminating', (code, sentence) => {
     const faults = [{ kind: 'status', code, retryAfterSeconds: 20, verb: 'delete', resource: 'pods' } as const];
-    return servingPatiently('exit-143', { faults }, async ({ server, flags, clock, asked }) => {
+    return servingPatiently('exit-143', { faults }, async ({ server, flags, asked }) => {
       let isTime = false;
       void asked('delete', 'pods').then(() => (isTime = true));
       const onSignal = pressOnce(() => isTime);
-      const ran = await runMain([server.pod, ...flags, '-o', 'lines'], { clock, onSignal });
+      const ran = await runMain([server.pod, ...flags, '-o', 'lines'], { onSignal });
       expect(ran.stderr).toContain(sentence.replace('POD', server.pod));
       expect(ran.stderr).not.toContain('still terminating');
       expect([ran.code, server.deletesAccepted]).toEqual([130, 0]);

@@ -38,9 +38,9 @@ it.concurrent(
   'follows both pods of a drain whose second eviction a budget refuses at first, and names the budget',
   () =>
     playing(async (cluster) => {
-      const { flags, server, clock } = cluster;
+      const { flags, server } = cluster;
       const words = ['node/node1', '-o', 'json', ...flags, '--'];
-      const ran = await runMain([...words, ...drains(server, refusal(server.namespace), second)], { clock });
+      const ran = await runMain([...words, ...drains(server, refusal(server.namespace), second)]);
       expect(ran.stderr).toContain('(will retry after 5s)');
       expect(ran.stderr).toMatch(
         new RegExp(`${server.namespace}/${second}: its eviction was refused: PodDisruptionBudget "checkout" allows 0`),
@@ -67,9 +67,9 @@ it.concurrent(
 );
 
 it.concurrent('traces only the pods of the node that match a selector', () =>
-  playing(async ({ flags, server, clock }) => {
+  playing(async ({ flags, server }) => {
     const selectors = ['-l', 'app=checkout', '--field-selector', `metadata.name=${second}`];
-    const ran = await runMain(['node/node1', ...selectors, '--timeout=12s', '-o', 'json', ...flags], { clock });
+    const ran = await runMain(['node/node1', ...selectors, '--timeout=12s', '-o', 'json', ...flags]);
     const printed = JSON.parse(ran.stdout) as { workload: object; summary: { target: string }; exits: ExitReport[] };
     expect(printed.exits.map(({ pod }) => pod.name)).toEqual([second]);
     expect(printed.workload).toEqual({ kind: 'Node', name: 'node1' });
@@ -85,8 +85,8 @@ it.concurrent('traces only the pods of the node that match a selector', () =>
 );
 
 it.concurrent('runs until --timeout without a command', () =>
-  playing(async ({ flags, clock }) => {
-    const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags], { clock });
+  playing(async ({ flags }) => {
+    const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);
     const printed = JSON.parse(ran.stdout) as { exits: ExitReport[] };
     expect(printed.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
     expect(ran.code).toBe(0);
@@ -97,11 +97,11 @@ it.concurrent.each([
   ['a drain', ['node/node1']],
   ['a rollout', ['rollout', 'deployment/checkout']],
 ])('after %s that failed when pods had terminated, all output is complete, and stderr has the reason', (_, target) =>
-  playing(async ({ flags, folder, server, clock }) => {
+  playing(async ({ flags, folder, server }) => {
     const [recording, report] = [join(folder, 'run.ndjson'), join(folder, 'run.html')];
     const files = [`--record=${recording}`, `--report=${report}`];
     const words = [...target, ...files, '-o', 'json', ...flags, '--', ...drains(server, 'says why', first, 1)];
-    const { code, stdout, stderr } = await runMain(words, { clock });
+    const { code, stdout, stderr } = await runMain(words);
     const document = JSON.parse(stdout) as { exits: ExitReport[] };
     expect(document).toMatchObject({ kind: 'RolloutReport', summary: { exitCode: 1 } });
     expect(document.exits.length).toBeGreaterThan(0);

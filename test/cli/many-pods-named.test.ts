@@ -1,12 +1,11 @@
 /** Several pods named at once: `podexit a b c` deletes them together, each once, or none if one does not exist. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
-import type { Serving } from '../helpers/serving.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently, type PatientServing } from '../helpers/serving-patiently.ts';
 import { runMain } from './helpers/in-process.ts';
 
-const playing = <T>(work: (serving: Serving, names: string[]) => Promise<T>): Promise<T> =>
-  serving('scale-to-zero-40', {}, (cluster) =>
+const playing = <T>(work: (serving: PatientServing, names: string[]) => Promise<T>): Promise<T> =>
+  servingPatiently('scale-to-zero-40', {}, (cluster) =>
     work(
       cluster,
       cluster.server
@@ -16,7 +15,7 @@ const playing = <T>(work: (serving: Serving, names: string[]) => Promise<T>): Pr
     ),
   );
 
-const deletesOf = ({ server }: Serving) => server.requests.filter(({ method }) => method === 'DELETE');
+const deletesOf = ({ server }: PatientServing) => server.requests.filter(({ method }) => method === 'DELETE');
 
 describe.concurrent('several pods by name', () => {
   it('are deleted together, each with one DELETE and its uid, and reported once', () =>

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
-import type { Serving } from '../helpers/serving.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently, type PatientServing } from '../helpers/serving-patiently.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -12,16 +11,16 @@ interface Printed {
   summary: RolloutSummary;
 }
 
-const followed = async ({ flags }: Serving, ...target: string[]) => {
+const followed = async ({ flags }: PatientServing, ...target: string[]) => {
   const ran = await runMain([...target, '--all-terminating', '-o', 'json', '-v=2', ...flags]);
   return { ...ran, printed: JSON.parse(ran.stdout) as Printed };
 };
 
-const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving(name, { attachDelayMs: 1500 }, work);
+const playing = <T>(name: string, work: (serving: PatientServing) => Promise<T>): Promise<T> =>
+  servingPatiently(name, { attachDelayMs: 1500 }, work);
 
 /** What the request budget counts: watches, logs and all other requests. */
-function askedOf({ server }: Serving): { watches: number; logs: number; others: number } {
+function askedOf({ server }: PatientServing): { watches: number; logs: number; others: number } {
   const isLog = ({ url }: { url: string }): boolean => url.includes('/log?');
   const logs = server.requests.filter(isLog).length;
   const watches = server.requests.filter((one) => one.verb === 'watch').length;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Loopback } from '../sim/faults/faulty-server.ts';
 import { uniquePodNames } from '../../src/output/report-files.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently, type PatientServing } from '../helpers/serving-patiently.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const terminating = { deletionTimestamp: '2031-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
@@ -25,34 +25,25 @@ function write(server: Loopback, type: 'ADDED' | 'MODIFIED' | 'DELETED', name: s
   });
 }
 
-/** Like a StatefulSet's pod: it terminates, and then its successor does. `wait`: ms between the changes. */
-async function endTwice(server: Loopback, wait = 400): Promise<void> {
-  const pause = () => new Promise((resolve) => setTimeout(resolve, wait));
+/** Like a StatefulSet's pod: it terminates, and then its successor does. */
+async function endTwice({ server, pause }: PatientServing): Promise<void> {
   for (const uid of ['u1', 'u2']) {
     write(server, 'ADDED', 'web-0', uid);
-    await pause();
+    await pause(400);
     write(server, 'MODIFIED', 'web-0', uid, terminating);
-    await pause();
+    await pause(400);
     write(server, 'DELETED', 'web-0', uid, removed);
   }
 }
-
-const watched = (server: Loopback) =>
-  new Promise<void>((resolve) => {
-    const poll = setInterval(() => {
-      if (!server.requests.some(({ resource, verb }) => resource === 'pods' && verb === 'watch')) return;
-      clearInterval(poll);
-      resolve();
-    }, 10);
-  });
 
 const traced = ['-l', 'a=b', '--all-terminating', '-o', 'json'];
 
 describe.concurrent('a pod with the name of an earlier pod that terminated', () => {
   it('has its own report file', () =>
-    serving('exit-143', {}, async ({ flags, server, folder }) => {
+    servingPatiently('exit-143', {}, async (cluster) => {
+      const { flags, folder, asked } = cluster;
       const files = [`--report=${join(folder, 'POD.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
-      void watched(server).then(() => endTwice(server));
+      void asked('watch', 'pods').then(() => endTwice(cluster));
       const ran = await runMain([...traced, ...files, ...flags]);
       const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
       expect(exits.map(({ pod }) => pod.uid)).toEqual(['u1', 'u2']);
@@ -90,19 +81,21 @@ describe.concurrent('pods of an owner that cannot be watched', () => {
     write(server, 'ADDED', 'web-0', 'u1', owned);
     write(server, 'ADDED', 'web-1', 'u2', owned);
   };
-  const end = (server: Loopback, name: string, uid: string): void => {
+  const end = async ({ server, pause }: PatientServing, name: string, uid: string): Promise<void> => {
     write(server, 'MODIFIED', name, uid, briefly);
-    setTimeout(() => write(server, 'DELETED', name, uid, { ...owned, ...removed }), 300);
+    await pause(300);
+    write(server, 'DELETED', name, uid, { ...owned, ...removed });
   };
 
   it('are traced until all pods from the start are gone', () =>
-    serving('exit-143', {}, async ({ flags, server }) => {
+    servingPatiently('exit-143', {}, async (cluster) => {
+      const { flags, server, asked, pause } = cluster;
       twoPods(server);
-      void watched(server).then(() => {
-        setTimeout(() => end(server, 'web-0', 'u1'), 500);
+      void asked('watch', 'pods')
+        .then(() => end(cluster, 'web-0', 'u1'))
         // Long after the report about the first pod.
-        setTimeout(() => end(server, 'web-1', 'u2'), 7000);
-      });
+        .then(() => pause(6000))
+        .then(() => end(cluster, 'web-1', 'u2'));
       const ran = await runMain([...traced, ...flags]);
       expect(
         ran.stderr.match(/cannot determine when the rollout completes: CloneSet web is not followed/g),
@@ -114,9 +107,10 @@ describe.concurrent('pods of an owner that cannot be watched', () => {
     }));
 
   it('leave it unknown at --timeout whether the rollout completed', () =>
-    serving('exit-143', {}, async ({ flags, server }) => {
+    servingPatiently('exit-143', {}, async (cluster) => {
+      const { flags, server, asked } = cluster;
       twoPods(server);
-      void watched(server).then(() => setTimeout(() => end(server, 'web-0', 'u1'), 300));
+      void asked('watch', 'pods').then(() => end(cluster, 'web-0', 'u1'));
       const ran = await runMain([...traced, '--timeout=6s', ...flags]);
       expect(ran.stderr).toContain('gave up at --timeout: whether the rollout was done is not known');
       expect(ran.code).toBe(3);

@@ -13,7 +13,7 @@ import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers, summaryOf, type RolloutSummary } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { recordingFile } from '../helpers/recordings.ts';
-import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import { withTwins } from '../helpers/twins.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -26,7 +26,7 @@ const partitioned = (replicas: number, partition: number) => ({
 
 describe.concurrent('a recorded rollout', () => {
   it('is followed by the labels of its pods until it completes', () =>
-    serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server, folder }) => {
+    servingPatiently('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server, folder }) => {
       const words = [
         '-l',
         'app=checkout',
@@ -65,7 +65,7 @@ describe.concurrent('a recorded rollout', () => {
   });
 
   it.skipIf(!existsSync('/dev/full'))('a recording that could not be written exits 1, as for a single pod', () =>
-    serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, folder }) => {
+    servingPatiently('rolling-update', { attachDelayMs: 1500 }, async ({ flags, folder }) => {
       symlinkSync('/dev/full', join(folder, 'run.ndjson'));
       const words = ['-l', 'app=checkout', '--all-terminating', `--record=${join(folder, 'run.ndjson')}`, ...flags];
       const ran = await runMain([...words, '-o', 'json']);
@@ -88,7 +88,7 @@ describe.concurrent('a recorded rollout', () => {
   );
 
   it('prints as text a line for each pod, then one card', () =>
-    serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
+    servingPatiently('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
       expect(stdout).toMatch(new RegExp(`^[\\d:.]+ +${server.pod} +✔ Graceful`));
       expect(stdout).toMatch(
@@ -104,7 +104,7 @@ it('several pods that terminate together have one report, one each on request, a
   const pod = scenario.rows.find((row) => row.type === 'log-open')?.pod ?? '';
   const names = [pod, ...['twin1', 'twin2'].map((suffix) => pod.replace(/[^-]+$/, suffix))].sort();
   const twins = withTwins(scenario, pod, ['twin1', 'twin2']);
-  await serving('rolling-update', { attachDelayMs: 1500, scenario: twins }, async ({ flags, folder }) => {
+  await servingPatiently('rolling-update', { attachDelayMs: 1500, scenario: twins }, async ({ flags, folder }) => {
     const files = ['run.json', 'pods/POD.json'].map((file) => `--report=${join(folder, file)}`);
     const record = `--record=${join(folder, 'run.ndjson')}`;
     const ran = await runMain(['-l', 'app=checkout', '--all-terminating', '-o', 'json', record, ...files, ...flags]);
@@ -202,7 +202,7 @@ it.each([
 it.concurrent(
   'runs a command once all watches are open, passes its output through, and ends when the old pods are gone',
   () =>
-    serving('rolling-update', { attachDelayMs: 2500 }, async ({ flags, server }) => {
+    servingPatiently('rolling-update', { attachDelayMs: 2500 }, async ({ flags, server }) => {
       const command = [process.execPath, '-e', 'console.log("release it")'];
       const ran = await runMain(['rollout', 'deploy/checkout', '-o', 'json', ...flags, '--', ...command]);
       expect(ran.stderr).toContain('release it\n');

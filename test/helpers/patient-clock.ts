@@ -1,4 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../src/output/ports.ts';
+
+/** What a test runs in this process has this clock, if there is one. */
+export const clockOfTest = new AsyncLocalStorage<Clock>();
 
 /**
  * Runs `speed` times as fast as the wall clock, but waits for a late machine: a turn of the event loop counts only for a

@@ -1,7 +1,7 @@
 /** A loopback cluster for commands in this process: both sides have one patient clock. */
 import type { Clock } from '../../src/output/ports.ts';
 import type { FaultyOptions } from '../sim/faults/faulty-server.ts';
-import { patientClock } from './patient-clock.ts';
+import { clockOfTest, patientClock } from './patient-clock.ts';
 import { serving, type Serving } from './serving.ts';
 // What a run imports when it needs it: the clock goes on while Vitest finds it.
 import '../../src/cli/trace-commands.ts';
@@ -37,6 +37,6 @@ export function servingPatiently<T>(
       while (!requests.some((request) => request.verb === verb && request.resource === resource)) await pause(20);
       await pause(300);
     };
-    return work({ ...one, clock, pause, asked });
+    return clockOfTest.run(clock, () => work({ ...one, clock, pause, asked }));
   });
 }

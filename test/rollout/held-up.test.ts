@@ -55,10 +55,10 @@ const cases = casesIn<Case>(new URL('held-up.yaml', import.meta.url), [
 
 it.concurrent.each(cases)('%s', (_, { replicas, before, after, words = [], exits, code, stderr, answer }) =>
   servingPatiently('exit-143', {}, async (cluster) => {
-    const { flags, clock, asked } = cluster;
+    const { flags, asked } = cluster;
     const script = scriptedRollout(cluster);
     await script.play([deployment({ spec: { replicas } }), rolledOut(1, replicas), ...before.flatMap(stepsOf)]);
-    const running = runMain(['rollout', 'deploy/web', ...words, '-o', 'json', ...flags], { clock });
+    const running = runMain(['rollout', 'deploy/web', ...words, '-o', 'json', ...flags]);
     await asked('watch', 'pods');
     await script.play(after.flatMap(stepsOf));
     const ran = await running;
@@ -73,11 +73,11 @@ it.concurrent.each(cases)('%s', (_, { replicas, before, after, words = [], exits
 
 it('a replay of a rollout in which no pod ended says what held its new pods, as the run did', () =>
   servingPatiently('exit-143', {}, async (cluster) => {
-    const { flags, clock, asked } = cluster;
+    const { flags, asked } = cluster;
     const script = scriptedRollout(cluster);
     const file = join(mkdtempSync(join(tmpdir(), 'held-')), 'run.ndjson');
     await script.play([deployment({ spec: { replicas: 1 } }), rolledOut(1, 1), pod('web-a-1', 'ready')]);
-    const running = runMain(['rollout', 'deploy/web', '--timeout=3s', '--record', file, ...flags], { clock });
+    const running = runMain(['rollout', 'deploy/web', '--timeout=3s', '--record', file, ...flags]);
     await asked('watch', 'pods');
     await script.play([
       deployment({ generation: 2, status: { observedGeneration: 2, updatedReplicas: 0 } }),

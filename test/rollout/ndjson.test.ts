@@ -19,7 +19,7 @@ it('prints the marks of each pod before it is gone, a report line for each, and 
     await script.play([deployment({ spec: { replicas: 1 } }), rolledOut(1, 1), pod('web-a-1', 'ready')]);
     const written: { text: string; at: number }[] = [];
     const words = ['rollout', 'deploy/web', '-o', 'ndjson', ...flags];
-    const running = runMain(words, { clock, onStdout: (text) => written.push({ text, at: clock.now() }) });
+    const running = runMain(words, { onStdout: (text) => written.push({ text, at: clock.now() }) });
     await asked('watch', 'pods');
     await script.play([deployment({ generation: 2, status: { observedGeneration: 2, updatedReplicas: 0 } })]);
     await script.play([pod('web-b-1', 'ready'), ...ends('web-a-1'), rolledOut(2, 1), wait(0)]);

@@ -1,6 +1,7 @@
 /** Runs the command line in this process: argv in, exit code and output out. */
 import { main } from '../../../src/cli/main.ts';
 import { systemClock } from '../../../src/run/clock.ts';
+import { clockOfTest } from '../../helpers/patient-clock.ts';
 import type { Output } from '../../../src/output/ports.ts';
 import type { Ports } from '../../../src/run/ports.ts';
 
@@ -54,7 +55,7 @@ export async function runMain(argv: readonly string[], pretending: Pretending = 
     stderr: output('stderr'),
     stdinIsTty: answers !== undefined,
     env: {},
-    clock: systemClock,
+    clock: clockOfTest.getStore() ?? systemClock,
     platform: 'linux',
     version: '0.0.0-test',
     random: () => 0.999,

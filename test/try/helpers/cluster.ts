@@ -189,7 +189,7 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
       write('pods', { ...current, status: terminatedStatus(current, behaviour.exitCode ?? 0) });
     });
     // The pod's sandbox is removed before the pod.
-    after(endMs + 500, () => {
+    after(endMs + 1500, () => {
       const current = newest(pod);
       if (current) write('pods', current, 'DELETED');
       updateSlices();

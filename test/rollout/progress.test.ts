@@ -18,7 +18,7 @@ function begun(say = (_sentence: string): void => {}) {
 const isOver = (progress: ReturnType<typeof createProgress>): Promise<boolean> =>
   Promise.race([
     progress.untilOver(env, stopping()).then(() => true),
-    new Promise<false>((resolve) => setTimeout(() => resolve(false), 400)),
+    new Promise<false>((resolve) => env.after(8000, () => resolve(false))),
   ]);
 
 it('is not over while a pod terminates', async () => {
@@ -77,8 +77,11 @@ describe('if the end of the rollout is unknown', () => {
     return progress;
   };
   const fast = testEnv({ speed: 300 });
-  const howItEnds = (progress: ReturnType<typeof createProgress>, ms = 1000) =>
-    progress.untilOver(fast, AbortSignal.timeout(ms));
+  const howItEnds = (progress: ReturnType<typeof createProgress>) => {
+    const stop = new AbortController();
+    fast.after(300_000, () => stop.abort());
+    return progress.untilOver(fast, stop.signal);
+  };
 
   it('the reason is reported once, and the rollout lasts until the pods from the start are gone', async () => {
     const reported: string[] = [];
@@ -102,9 +105,13 @@ describe('if the end of the rollout is unknown', () => {
 
   it('a change restarts the minute', async () => {
     const progress = halfway();
-    const changing = setInterval(() => progress.seen('u2', living('u2')), 50);
+    const change = (): void => {
+      progress.seen('u2', living('u2'));
+      if (fast.now() < began + 300_000) fast.after(15_000, change);
+    };
+    const began = fast.now();
+    change();
     expect(await howItEnds(progress)).toBe('left');
-    clearInterval(changing);
   });
 
   it('the time of a lost watch does not count as quiet', async () => {

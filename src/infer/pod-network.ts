@@ -30,7 +30,7 @@ export class PodNetwork extends Network {
   readonly unusable: { readonly node?: Span | undefined; readonly api?: Span | undefined };
 
   constructor(references: PodNetwork['references'], unusable: PodNetwork['unusable']) {
-    super(['client', 'node', 'api']);
+    super(['client', 'node'], ['client', 'node', 'api']);
     this.references = references;
     this.unusable = unusable;
   }

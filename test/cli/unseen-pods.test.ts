@@ -4,7 +4,11 @@ import type { RolloutSummary } from '../../src/verdict/rollout.ts';
 import { bookmark, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
 import type { Asked, Handler } from '../kube/helpers/api.ts';
 import { testEnv } from '../kube/helpers/env.ts';
+import { patientClock } from '../helpers/patient-clock.ts';
 import { runMain } from './helpers/in-process.ts';
+
+/** Of the stories and the runs. */
+const clock = patientClock(4);
 
 const pods = '/api/v1/namespaces/shop/pods';
 const running = { spec: { containers: [{ name: 'app' }] }, status: { phase: 'Running' } };
@@ -28,7 +32,7 @@ function goneInGap(): Handler {
     if (isStreamingList(asked)) {
       there.forEach((one) => response.write(line('ADDED', one)));
       response.write(bookmark(isGone ? '90' : '7', true));
-      if (!isGone) setTimeout(() => void ((isGone = true), response.destroy()), 300);
+      if (!isGone) clock.setTimeout(() => void ((isGone = true), response.destroy()), 300);
     } else if (asked.query['watch'] === undefined) json(response, 200, podList(isGone ? '90' : '7', there));
     else if (asked.query['resourceVersion'] === '7') json(response, 410, status(410, 'Expired', 'too old'));
   });
@@ -39,7 +43,7 @@ const removedAtOnce = aboutPods((asked, response) => {
   if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
   response.write(line('ADDED', web) + bookmark('7', true));
   const forced = { deletionTimestamp: '2031-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
-  setTimeout(() => response.write(line('DELETED', { ...pod('web-0', '8', forced), ...running })), 300);
+  clock.setTimeout(() => response.write(line('DELETED', { ...pod('web-0', '8', forced), ...running })), 300);
 });
 
 const wordsFor = (url: string): string[] => ['-l', 'app=web', '-n', 'shop', '--server', url, '--no-config'];
@@ -54,7 +58,7 @@ describe.each([
 ])('a pod that %s', (_, cluster, sentence) => {
   it('is counted, with exit code 4', async () => {
     const { url } = await serve(cluster());
-    const ran = await runMain([...wordsFor(url), '--all-terminating', '-o', 'json']);
+    const ran = await runMain([...wordsFor(url), '--all-terminating', '-o', 'json'], { clock });
     expect(ran.stderr).toMatch(sentence);
     const { summary } = JSON.parse(ran.stdout) as { summary: RolloutSummary };
     expect(summary).toMatchObject({ pods: 0, unseen: ['web-0'], exitCode: 4 });
@@ -63,14 +67,14 @@ describe.each([
 
   it('is named and counted in the text output', async () => {
     const { url } = await serve(cluster());
-    const { stdout } = await runMain([...wordsFor(url), '--all-terminating']);
+    const { stdout } = await runMain([...wordsFor(url), '--all-terminating'], { clock });
     expect(stdout).toContain('  exits     1 not observed\n  missed    web-0\n');
     expect(stdout.trimEnd()).toMatch(/\? 0 of 1 pod terminated gracefully, 1 not observed$/);
   });
 
   it('is reported by --attach, which waits for the next', async () => {
     const { url } = await serve(cluster());
-    const ran = await runMain([...wordsFor(url), '--attach', '--timeout=2500ms']);
+    const ran = await runMain([...wordsFor(url), '--attach', '--timeout=6s'], { clock });
     expect(ran.stderr).toMatch(sentence);
     expect(ran.stderr).toMatch(/no pod of -l app=web in namespace "shop" was being deleted within --timeout/);
     expect(ran.code).toBe(3);
@@ -82,10 +86,10 @@ it('a pod that only lost its labels has not terminated', async () => {
     aboutPods((asked, response) => {
       if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
       response.write(line('ADDED', web) + bookmark('7', true));
-      setTimeout(() => response.write(line('DELETED', { ...pod('web-0', '8'), ...running })), 300);
+      clock.setTimeout(() => response.write(line('DELETED', { ...pod('web-0', '8'), ...running })), 300);
     }),
   );
-  const ran = await runMain([...wordsFor(url), '--all-terminating', '--timeout=1500ms', '-o', 'json']);
+  const ran = await runMain([...wordsFor(url), '--all-terminating', '--timeout=5s', '-o', 'json'], { clock });
   expect((JSON.parse(ran.stdout) as { summary: RolloutSummary }).summary.unseen).toEqual([]);
   expect(ran.stderr).not.toMatch(/was not seen/);
 });

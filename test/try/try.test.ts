@@ -21,16 +21,16 @@ const tryWeb = ({ flags }: TryCluster, words: readonly string[], pretending: Pre
 
 describe.concurrent('an application that exits at once, behind a Service that drops it late', () => {
   it('loses fewer requests with a preStop sleep, and the card says so', () =>
-    withCluster(webApp(), { endpointLagMs: 1000 }, async (cluster) => {
+    withCluster(webApp(), { endpointLagMs: 500 }, async (cluster) => {
       const before = cluster.versions();
-      const words = ['--patch', sleeping(2), '--yes', '--runs', '2', '--fail-on', 'worse', '-o', 'json'];
+      const words = ['--patch', patch, '--yes', '--runs', '2', '--fail-on', 'worse', '-o', 'json'];
       const { code, stdout, stderr } = await tryWeb(cluster, words);
       expect(code, stderr).toBe(0);
       const report = JSON.parse(stdout) as TryReport;
       expect(faultsBy('try-report', report)).toEqual([]);
       expect(report).toMatchObject({
         change: 'better',
-        patch: 'containers.app.lifecycle.preStop.sleep.seconds none → 2',
+        patch: 'containers.app.lifecycle.preStop.sleep.seconds none → 1',
         advice: 'apply it',
         workload: { kind: 'Deployment', name: 'web' },
         via: 'service-proxy',
@@ -44,7 +44,7 @@ describe.concurrent('an application that exits at once, behind a Service that dr
     }));
 
   it('makes a pipeline fail where the patched copy loses requests', () =>
-    withCluster(webApp(), { endpointLagMs: 2500 }, async (cluster) => {
+    withCluster(webApp(), { endpointLagMs: 1500 }, async (cluster) => {
       const { code, stdout } = await tryWeb(cluster, ['--patch', patch, '--yes', '--runs', '1', '--fail-on', 'lost']);
       expect(code).toBe(5);
       expect(stdout).toMatch(/requests lost +\d+ of \d+ +\d+ of \d+/);

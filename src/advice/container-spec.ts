@@ -19,7 +19,7 @@ import stops from './data/stop-commands.json' with { type: 'json' };
 import { lineIn } from './mounted-scripts.ts';
 import { imageName, rowOfImage } from '../programs/images.ts';
 import { commandsIn } from '../programs/shell-script.ts';
-import type { SignalHandling } from './signal-handling.ts';
+import { signalOfCommand, type SignalHandling } from './signal-handling.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
@@ -116,7 +116,11 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   const { command: typed, seconds } = asObject(handler['exec']);
   const [command, image] = [asStrings(typed), own.image ?? ''];
   const isBare = new RegExp(bare.shows).test(image) || rowOfImage(image)?.base === 'none';
-  const line = lineIn(command, isBare ? {} : own);
+  const valueOf = (all: string, name?: string, braced?: string): string =>
+    own.env?.findLast((one) => one.startsWith(`${name ?? braced}=`))?.match(/=(\d+(\.\d+)?[smhd]?)$/)?.[1] ?? all;
+  const raw = lineIn(command, isBare ? {} : own);
+  const sets = new RegExp(bare.setsVariables);
+  const line = sets.test(raw ?? '') ? raw : raw?.replace(/\$(?:(\w+)|\{(\w+)(?::?-[^}]*)?\})/g, valueOf);
   const [first = '', ...others] = (command[0] ?? '').trim().split(/\s+/);
   const lacks = new RegExp(bare.lacks);
   // As `["sleep 15"]` and `["sh", "-c", "sleep", "15"]`. A path may have a space.
@@ -124,8 +128,9 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   const isMisread = (others.length > 0 && !isPath) || /^(sleep|kill)$/.test(line ?? '');
   const words = !isMisread ? command : others.length > 0 ? [first, ...others] : command.slice(-2);
   const found = line && !isMisread ? commandsIn(line) : { commands: [words], isPlain: true, atOnce: 1 };
+  const path = asText(asObject(handler['httpGet'])['path']);
   const flaw = isBare && lacks.test(command[0] ?? '') ? 'missing' : isMisread ? 'misread' : undefined;
-  const fails = failureOf(kind, command, flaw);
+  const fails = failureOf(kind, path, command, flaw);
   // Behind a test or an exit, a sleep is not certain, nor where the image may have no shell.
   const isUnsure = !found.isPlain || (!isBare && new RegExp(bare.mayShow).test(image));
   const open = isUnsure ? 0 : found.commands.findIndex(([name = '']) => /^(\[\[?|test|p?grep|exit|return)$/.test(name));
@@ -133,37 +138,46 @@ function hookOf(handler: JsonObject, own: CommandLine) {
   const sum = sleeps.length > 0 ? sleeps.reduce((all, one) => all + one, 0) : undefined;
   // A recording keeps only the seconds of a plain sleep, not the command.
   const alone = asNumber(seconds) ?? (found.commands.length === 1 ? sum : undefined);
+  const isEndless = !fails && !isUnsure && /^(exec )?(\S*\/)?sleep inf(inity)?$/.test((line ?? words.join(' ')).trim());
   const planned = kind === 'sleep' ? asSeconds(asObject(handler['sleep'])['seconds']) : (alone ?? sum);
   return {
     kind,
     command,
     line,
-    read: line === undefined ? command : [line],
+    read: raw === undefined ? command : [raw],
     /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
     minSeconds: fails ? undefined : planned,
     plannedSeconds: planned,
-    isPlainSleep: kind === 'sleep' || alone !== undefined,
-    ...stopIn(found),
+    isPlainSleep: kind === 'sleep' || alone !== undefined || isEndless,
+    isEndless,
+    ...stopIn(found, own),
     fails,
   };
 }
 
 /** Of a hook that always fails: a clause that says why. The kubelet has no code for a tcpSocket as a hook (SIGNALS.md trap 11). */
-function failureOf(kind: string, command: readonly string[], flaw?: 'missing' | 'misread') {
+function failureOf(kind: string, path: string, command: readonly string[], flaw?: 'missing' | 'misread') {
   if (kind === 'tcpSocket') return 'always fails: the kubelet runs no tcpSocket hooks';
+  if (/\/actuator\/shutdown\/?$/.test(path))
+    return 'does nothing: the kubelet sends a GET, and /actuator/shutdown takes a POST only';
   if (flaw === 'missing') return `fails at once: \`${command[0]}\` is not in its distroless image`;
   return flaw ? `fails at once: exec neither splits nor joins the words of ${JSON.stringify(command)}` : undefined;
 }
 
-/** `stops`: at some time. `stopsServer`: before anything that takes time, so that nothing serves during the hook. */
-function stopIn({ commands, atOnce }: ReturnType<typeof commandsIn>) {
+/** `nginx -s quit`, `kill -TERM 1`, also in a shell. Not `kill -TERM -1`: it spares PID 1 (kill(2)). */
+function stopIn({ commands, isPlain, atOnce }: ReturnType<typeof commandsIn>, own: CommandLine) {
   const lines = commands.map((words) => words.join(' '));
-  const stop = lines.findIndex((one) => stopCommand.test(one));
-  const line = lines[stop] ?? '';
-  const isFirst = stop >= 0 && stop < atOnce && !/\s(-w|--wait|--delay)[= ]?[1-9]/.test(line);
-  // Whether it reaches the server, and what that does then, is not read here.
-  const mayStop = /^(exec )?(\S*\/)?(p?kill|killall5?|curl|wget)\s/.test(line);
-  return { stops: stop >= 0, stopsServer: isFirst, mayStop };
+  const signals = lines.map((one) => signalOfCommand(one, own));
+  // What an unknown program does with a signal that seldom ends one, only its handlers know.
+  const ends = signals.map((one) => one?.handles === 'yes' && one.chain.at(-1)?.kind === 'program');
+  const stop = lines.findIndex((one, at) => stopCommand.test(one) || ends[at]);
+  const isFirst = stop < atOnce && !/\s(-w|--wait|--delay)[= ]?[1-9]/.test(lines[stop] ?? '');
+  const sends = signals[stop];
+  const serves = sends?.handles === 'no' && sends.chain.at(-1)?.does !== 'reloads';
+  const isBrief = isPlain && sends !== undefined && lines.length === 1;
+  const mayStop = sends?.handles === 'unknown' || /^(curl|wget) /.test(lines[stop] ?? '');
+  /** `stopsServer`: before anything that takes time, so that nothing serves during the hook. `stops`: at some time. `isBrief`: it only signals. */
+  return { stops: stop >= 0, stopsServer: stop >= 0 && isFirst && !serves, mayStop, isBrief, sends };
 }
 
 const stopCommand = new RegExp(stops.map(({ command }) => command).join('|'), 'i');

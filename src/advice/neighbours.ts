@@ -21,7 +21,7 @@ import names from './data/names.json' with { type: 'json' };
 import { limitsIn } from './limits.ts';
 import { configMapTextsOf } from './mounted-scripts.ts';
 
-/** What an autoscaler sets: the fewest replicas. */
+/** What an autoscaler sets: the fewest replicas and the most. */
 export type AutoscalerBounds = ReturnType<typeof autoscalerOf>['sets'];
 
 export interface Neighbours extends ReturnType<typeof neighboursIn> {
@@ -191,6 +191,7 @@ function autoscalerOf(scaler: KubernetesObject) {
     namespace: scaler.metadata?.namespace,
     sets: {
       replicas: Math.max(1, asNumber(spec['minReplicas'] ?? spec['minReplicaCount']) ?? 1),
+      most: asNumber(spec['maxReplicas'] ?? spec['maxReplicaCount']) ?? Infinity,
       autoscaler: `${scaler.kind} ${scaler.metadata?.name ?? ''}`,
     },
   };

@@ -1,12 +1,13 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
+import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
-import { reasonsIn, surges } from './capacity.ts';
+import { reasonsIn, surges, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { limitText } from './limits.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
-import { handlingOf } from './rules/stop.ts';
+import { handlingOf, hookSignal, signalText, stopSignalOf } from './rules/stop.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
@@ -194,7 +195,7 @@ function hooksFor(plan: Plan) {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
-  const [stuck] = missing.flatMap((one) => whyNoSleep(one, longest) ?? []);
+  const [stuck] = missing.flatMap((one) => whyNoSleep(situation, one, longest) ?? []);
   return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck };
 }
 
@@ -214,16 +215,22 @@ const deregistrationIn = (situation: Situation): number | undefined =>
 const canSetSleep = ({ hook }: ContainerSpec): boolean =>
   !hook || ['sleep', 'tcpSocket'].includes(hook.kind) || (hook.fails !== undefined && hook.isPlainSleep);
 
-function whyNoSleep(container: ContainerSpec, seconds: number): string | undefined {
+function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: number): string | undefined {
   const { name, hook, liveness: { graceSeconds: restart = Infinity } = {} } = container;
   if (isHeavyHook(seconds, restart))
     return `a preStop sleep of ${seconds}s needs a longer ${graceField} of the liveness probe of ${name}: a restart by it has ${restart}s, hook included`;
   if (canSetSleep(container)) return undefined;
   if (hook?.fails)
     return `replace the preStop hook of ${name} by a sleep of ${seconds}s, which needs no shell, and find another place for what else it does`;
+  const { take, unsure = '' } = hookSignal(container);
+  if (take) return (hook?.plannedSeconds ?? 0) < seconds ? `${take}; let it sleep ${seconds}s instead` : take;
+  const { drains } = stopBehaviour(container.command, stopSignalOf(container), Infinity);
+  const end = `, and${unsure} wait until the server is gone, which ${signalText(situation, container)} may cut off`;
+  const isSent = hook?.sends?.signal === stopSignalOf(container) || /while|until/.test(hook?.line ?? '');
+  const wait = hook?.stopsServer && drains !== 'yes' && !isSent ? end : '';
   const shell = hook?.line === undefined ? ', if its image has a shell' : '';
   const line = hook?.command.length ? `: sh -c 'sleep ${seconds}; …'${shell}` : '';
-  return `let the preStop hook of ${name} sleep ${seconds}s first${line}`;
+  return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 
 function whyNoHook(plan: Plan): string | undefined {
@@ -236,10 +243,15 @@ function whyNoHook(plan: Plan): string | undefined {
   const { single } = situation.capacity;
   if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))
     return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(single)}`;
-  const { injected: proxy } = situation;
-  if (answer === 'yes' && proxy === undefined) return undefined;
+  const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
+  const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
+  const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
+  const on = situation.containers.map((one) => one.name);
+  const { seconds = 0, work = Infinity } = graceFor(situation, { seconds: longest, on }) ?? {};
+  if (answer === 'yes' && (proxy === undefined || (delaySeconds >= work && delaySeconds < seconds))) return undefined;
+  const own = `has a delay of ${delaySeconds}s, which must outlast sleep and work and end before the grace period`;
   if (answer === 'yes')
-    return `no preStop sleep of the application alone: the injected ${proxy?.name} stops ${proxy?.stops}, unless it is a native sidecar`;
+    return `no preStop sleep of the application alone: the injected ${proxy} ${delaySeconds > 0 ? own : `stops ${stops}`}, unless it is a native sidecar`;
   if (answer === 'no')
     return `do not add a preStop sleep: ${because}, so every second of it is outage; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
   const look =
@@ -274,7 +286,7 @@ function graceFor(situation: Situation, { seconds, on }: Sleeps) {
     const { measured, ownTimeout } = container;
     const hookToday = Math.max(hookSecondsOf(container) ?? 0, container.hook?.minSeconds ?? 0);
     const own = Math.max(hookToday, measured?.hookSeconds ?? 0);
-    const added = seconds + (canSetSleep(container) ? 0 : own);
+    const added = hookSignal(container).take ? Math.max(seconds, own) : seconds + (canSetSleep(container) ? 0 : own);
     const hookSeconds = on.includes(container.name) ? added : own;
     const beside = drainBeside(hookSeconds, { graceSeconds: today, hookSeconds: hookToday });
     // A single exit may have been a fast one, so a measured drain can only add to what there is today.
@@ -321,11 +333,12 @@ function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string |
 
 function secondText(situation: Situation): string {
   const { kind } = situation.subject;
-  const { single, autoscaler } = situation.capacity;
+  const { single, autoscaler, most } = situation.capacity;
   const help = otherHelpIn(situation) ?? 'a second replica';
   if (kind === 'Pod') return 'run the pod as a Deployment of at least two replicas';
   if (kind === 'DaemonSet') return 'its clients have only the pod of this node; let them reach those of other nodes';
   if (single.length > 0) return `only ${help} would help, and that needs a person: ${reasonsIn(single)}`;
+  if (most === 1) return `only ${help} would help, and that needs a person: ${autoscaler} allows only one`;
   if (kind === 'Deployment' && autoscaler !== undefined) return `let ${autoscaler} keep at least 2 replicas`;
   return 'only a second replica helps, if the application can share its work: then protect both with a PodDisruptionBudget';
 }
@@ -333,37 +346,48 @@ function secondText(situation: Situation): string {
 /** Another rollout strategy: with consent, and one for all problems of the field. */
 function strategy(plan: Plan): Remedy[] {
   const solves = of(plan, 'no-ready-endpoint', 'rollout-blocked', 'host-network');
-  const { subject, measured } = plan.situation;
-  if (solves.length === 0 || (measured && subject.kind !== 'Deployment')) return [];
+  const { subject, capacity, measured } = plan.situation;
+  const isDeployment = subject.kind === 'Deployment';
+  if (solves.length === 0 || (measured && !isDeployment)) return [];
   const words = strategyText(plan.situation);
   if (words !== undefined) return inWords(solves, words);
-  const why = 'a new pod is ready before an old one goes';
-  // The two amounts alone: the rest of the strategy stays.
-  const amount = (field: string, value: number): Edit => set(['spec', 'strategy', 'rollingUpdate', field], value, why);
-  return [
-    {
-      solves,
-      text: `${why}: maxUnavailable 0 and maxSurge 1`,
-      edits: [amount('maxUnavailable', 0), amount('maxSurge', 1)],
-      consent: 'strategy',
-      costs: 'during a rollout the resources of one more pod',
-    },
-  ];
+  const held = capacity.single.find(isHeld);
+  const first = held && `the old pod must release its ${held} first`;
+  const why = isDeployment ? 'a new pod is ready before an old one goes' : 'the other pods serve meanwhile';
+  return [rolling(subject.kind, solves, held || !isDeployment ? 1 : 0, first ?? why)];
 }
+
+/** What the next pod needs, and may have to wait for. */
+const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host ports';
 
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
   const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
-  const first = 'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1)';
+  const held = single.find(isHeld);
+  const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
+  const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
   if (measured) return `${first}, if two pods may run at the same time`;
   if (rollout?.isRecreate)
-    return 'strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1';
+    return `strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1${free && `,${free}`}`;
   if (inPlace.some(({ why }) => why === 'volume'))
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
-  if (subject.kind !== 'Deployment')
-    return `the other pods serve meanwhile: maxUnavailable 1${subject.kind === 'DaemonSet' ? ' and maxSurge 0' : ''}`;
-  if (single.length === 0) return undefined;
-  return single.includes('host ports')
-    ? `${first} where a node is free for it; else the old pod must release its host ports first`
-    : `${first}, unless ${reasonsIn(single)}`;
+  // Of several, one may stop first.
+  if (subject.kind !== 'Deployment' || (held && (replicas ?? 2) > 1)) return undefined;
+  const reasons = single.filter((why) => !isHeld(why));
+  return reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : held && first;
+}
+
+/** The two amounts alone: a partition, for example, stays. */
+function rolling(kind: string, solves: readonly Problem[], maxUnavailable: 0 | 1, why: string): Remedy {
+  const maxSurge = 1 - maxUnavailable;
+  const path = ['spec', kind === 'Deployment' ? 'strategy' : 'updateStrategy', 'rollingUpdate'];
+  const surge = kind === 'StatefulSet' ? [] : [set([...path, 'maxSurge'], maxSurge, why)];
+  return {
+    solves,
+    text: `${why}: maxUnavailable ${maxUnavailable}${surge.length > 0 ? ` and maxSurge ${maxSurge}` : ''}`,
+    edits: [set([...path, 'maxUnavailable'], maxUnavailable, why), ...surge],
+    consent: 'strategy',
+    costs:
+      maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
+  };
 }

@@ -2,6 +2,8 @@
 import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
 import traps from '../programs/data/traps.json' with { type: 'json' };
 import { lineOfShell } from '../programs/shell-arguments.ts';
+import { inlined, readScript } from '../programs/shell-script.ts';
+import { numberOfSignal, signalOfExitCode } from '../programs/signals.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export type SignalHandling =
@@ -31,6 +33,13 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   const isLeft = drains === 'no' && chain.some(({ does }) => does === 'leaves');
   if (handles === 'yes' && (reachesApp === 'no' || isLeft)) return { kind: 'cuts', because: quoted, advice };
   const isTrap = chain[0]?.kind === 'shell-with-trap';
+  // Of several programs, another signal may cut the others off.
+  const read = readScript(script ?? '');
+  const isAlone = (read && inlined(read))?.commands.filter(({ isJob }) => isJob).length === 1;
+  if (isTrap && isAlone && handles === 'yes' && drains === 'no' && found.rightSignal) {
+    const cut = `its trap sends SIGTERM, by which ${chain.at(-1)?.name} is cut off`;
+    return { kind: 'cuts', because: cut, advice: `Let its trap send ${found.rightSignal} instead.` };
+  }
   if (isTrap) return { kind: 'handles', how: handles === 'unknown' ? decidedBy : `it has a trap for SIG${signal}` };
   const last = chain.at(-1);
   const isKnown = drains !== 'unknown' || (last?.kind === 'program' && last.does !== 'unknown' && reachesApp === 'yes');
@@ -40,4 +49,20 @@ export function signalHandlingOf(line: CommandLine, signal = 'TERM', graceSecond
   if (isOpen && (command.length > 0 || script !== undefined))
     return { kind: 'depends', because: decidedBy, advice: isUpToShell ? advice : undefined };
   return { kind: 'unknown', program: command.length > 0 ? last?.name : undefined };
+}
+
+const kill =
+  /^(?:exec )?(?:\S*\/)?(?:p?kill|killall)(?: -[a-mo-rt-z])*(?: -(?:[sn] ?|-signal[ =])?(?:SIG)?([A-Z]\w*|\d+))?(?: -[a-mo-rt-z])* ([^-\s].*)$/;
+
+/** What a command's signal, without SIG, does to PID 1, or to what that became. Undefined: it is for others, or not read here. */
+export function signalOfCommand(command: string, own: CommandLine) {
+  const stop = /^(?:exec )?(?:\S*\/)?(?:(nginx) .*-s ?stop|(apache2|httpd|apache2?ctl) (?:-k )?stop)$/.exec(command);
+  const [, named = 'TERM', to = ''] = kill.exec(stop ? `kill ${stop[1] ?? 'apache2'}` : command) ?? [];
+  const signal = signalOfExitCode(128 + Number(named))?.slice(3) ?? named;
+  const target = to.replace(/^.*[\s/]|(\.pid)?[)`]?$/g, '');
+  if (target === '' || signal === 'KILL' || numberOfSignal(`SIG${signal}`) === undefined) return undefined;
+  const found = stopBehaviour(own, signal, Infinity);
+  const isDirect = found.chain.slice(0, -1).every(({ kind, does }) => kind === 'init' || does === 'execs');
+  const isPid1 = target === '1' ? !own.sharesProcesses : isDirect && target === found.chain.at(-1)?.name;
+  return isPid1 ? { ...found, signal } : undefined;
 }

@@ -3,7 +3,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
-import { eventsAbout, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
+import { eventsAbout, lostSince, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
@@ -93,8 +93,11 @@ function sleepEnd(stop: HookStop): Result {
   }
   const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + lagMs;
   const resumed = pauseEndOf(stop, moved(stopStart, { lo: min, hi: max }));
+  // A pause of the kubelet goes unseen if its Lease was not watched, or the container's log broke off.
+  const isPauseSeen = lostSince(trace, 'lease') === Infinity && stop.facts.log.ended?.value.clean !== false;
+  const isBounded = !resumed && isPauseSeen;
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
-  const fits = network.follows(start, end, { min, max: resumed ? Infinity : max }, { because });
+  const fits = network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });
   // An old kubelet without sleep actions skips it silently: the pod ends before the sleep can have ended.
   if (!fits) return { outcome: 'unknown' };
   if (resumed) {

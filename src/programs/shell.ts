@@ -12,6 +12,7 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   kind: 'became' | 'foreground' | 'wait' | 'over';
   /** The command that it became or waits for in the foreground. */
   words: readonly Word[];
+  /** Also `job loop`: it asks with `kill -0` whether the job still runs. */
   forms: ReadonlySet<string>;
   /** Actions by signal name without SIG, and EXIT. An empty action ignores the signal; of `-` only that it was used. */
   traps: ReadonlyMap<string, string>;
@@ -36,14 +37,15 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
   const jobs: ShellCommand[] = [];
   let places: Place[] = [];
   let traps: Standing['traps'] = new Map();
-  let [isOpen, stopsOnError] = [false, false];
+  let [isOpen, stopsOnError, asksForJob] = [false, false, false];
   const last = commands.at(-1)?.forms;
   for (const [index, command] of commands.entries()) {
     const { words, forms, isJob, isFollowed } = command;
     const [name = '', first = ''] = [words[0]?.text, words[1]?.text];
-    // `kill -0 $!` asks whether the job still runs; `trap "kill $!"` before the job does not know it yet.
-    const isTooEarly = jobs.length === 0 && name === 'trap' && words[1]?.isDynamic === true;
-    if (isTooEarly || (name === 'kill' && forms.has('while condition'))) return [];
+    asksForJob ||= name === 'kill' && forms.has('while condition');
+    // `trap "kill $!"` before the job, which it does not know yet.
+    const isTooEarly = jobs.length === 0 && (asksForJob || (name === 'trap' && words[1]?.isDynamic === true));
+    if (isTooEarly || (asksForJob && forms.has('!'))) return [];
     const isBelow = forms.has('subshell') && !(last?.has('subshell') && handsOver(shell, last));
     const isInChild = isJob || forms.has('pipeline') || isBelow;
     if (name === 'trap' && !isInChild) traps = trapsAfter(words.slice(1), traps, shell.knowsSigPrefix !== false);
@@ -54,19 +56,20 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const spot = isJob ? undefined : spotOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && spot !== undefined);
     if (!spot || forms.has('if condition') || isPassing(spot, forms, places)) continue;
-    const ahead = places.filter((one) => one.kind !== 'became' && !isAlternative(one, command));
+    const ahead = places.filter((one) => one.kind !== 'became' && !isBeside(one, command));
     const isBefore = ({ index: at }: Place) => commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
     const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
     const held = (spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? [];
-    const isIdle = command === commands.at(-1) && (sleepOf(held) ?? -1) >= (isInLoop(command) ? 0 : Infinity);
+    const isIdle = command === commands.at(-1) && (sleepOf(held) ?? -1) >= (isEndless(command) ? 0 : Infinity);
     const left = [...ahead.filter((one) => !ends(one)), ...jobs].filter((one) => sleepOf(one.words) === undefined);
     const isKept = isIdle && left.length > 0 && left.every((one) => isStarter(one.words));
     // Nobody traps a signal to wait for something short.
     const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM')) || isServer(held);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
-    const place = { kind: spot.kind, words: spot.words, forms, isFollowed, isKept, traps, index, runsOn };
+    const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
+    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, isKept, traps, index, runsOn };
     places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
@@ -79,13 +82,14 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
 type Formed = Pick<Standing, 'forms'>;
 const isInBranch = ({ forms }: Formed): boolean => forms.has('if') || forms.has('case');
 const isInLoop = ({ forms }: Formed): boolean => forms.has('while') || forms.has('for');
-const isAlternative = (one: Formed, other: Formed): boolean =>
-  [isInBranch, isInLoop].some((is) => is(one) && is(other));
+const isEndless = ({ forms }: Formed): boolean => isInLoop({ forms }) && !forms.has('job loop');
+const isBeside = (one: Formed, other: Formed): boolean => [isInBranch, isInLoop].some((is) => is(one) && is(other));
 
 /** The shell does not stand there: it runs beside what was found before, or after it, or takes a moment. */
 function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: readonly Place[]): boolean {
   const isBrief = kind === 'wait' || (!isInLoop({ forms }) && (sleepOf(words) ?? Infinity) < Infinity);
-  return kind !== 'became' && (forms.has('||') || (isBrief && places.some((one) => kind === one.kind)));
+  const isBehindLoop = places.some((one) => one.forms.has('job loop')) && !forms.has('while');
+  return kind !== 'became' && (forms.has('||') || isBehindLoop || (isBrief && places.some((one) => kind === one.kind)));
 }
 
 /** Undefined: it takes a moment. */
@@ -127,15 +131,17 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
   const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
-  const isBeside = jobs.some(isInLoop) || jobs.length > Number(kind === 'wait');
-  const rest = isBeside ? data.isBeside : isFollowed ? data.isFollowed : undefined;
-  const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isInLoop(standing) ? data.isLoop : rest;
+  const waitsForOne = script.commands.some(({ words }) => textsOf(words).join(' ').startsWith('wait -n'));
+  const many = kind === 'wait' && jobs.length === 1 && !waitsForOne && jobs.some(isInLoop) ? data.isMany : undefined;
+  const beside = many ?? (waitsForOne ? data.isBesideFirst : data.isBeside);
+  const rest = many || jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
+  const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;
   const remedy = how && { kind: 'trap' as const, text: how.text.replaceAll('NAME', signal) };
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
   const does = (job || isKept) && sleepOf(words) !== undefined ? 'drops' : 'execs';
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does, makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
-  const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isInLoop(standing);
+  const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
   if (isPassed && (trap !== undefined || isIgnored)) return { does: 'forwards', codes: [], makesIgnored };
   if (makesIgnored || isIgnored) return { ...says(shell, signal, data.ignores), makesIgnored };
   const open = shell.unsure?.find(({ where }) => holds(where, standing, context));
@@ -170,12 +176,12 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   // A test of a loop or a `break` may ask for what the trap sets: a variable or a file.
   const asks = (one: ShellCommand): boolean =>
     new RegExp(one.forms.has('while condition') ? data.mayChange : data.leavesLoop).test(nameOf(one));
-  const late = isInLoop(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
+  const late = isEndless(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
   const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits } = run ?? {};
-  const goesOn = !run || (waits && !signals) || (!exits && isInLoop(standing));
+  const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : late === data.isStep ? late : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
   if (!job && !isKept && (words.length === 0 || sleep !== undefined))
@@ -195,7 +201,7 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   });
   if (!own || !last) return undefined;
   const exits = own.some((one) => /^(exit|exec)$/.test(nameOf(one)));
-  const loops = isInLoop(standing);
+  const loops = isEndless(standing);
   const stops = exits || loops || (kind === 'wait' && stopsOnError && !rest[0]?.forms.has('||'));
   const atExit = loops && !exits ? [] : last;
   const all = [...own, ...(stops ? [] : rest.filter(({ isJob }) => !isJob)), ...atExit];
@@ -213,7 +219,7 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
-  const waits = lines.some((line) => /^wait\b/.test(line));
+  const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
   const signals = sent.some((one) => one !== 'nothing');
   return signals && !waits && lines.some((line) => /^sleep\b/.test(line)) ? undefined : { signals, waits, exits };
 }

@@ -50,6 +50,7 @@ describe('a broken document causes one error with its line, and the rest is judg
 describe('unusual input is read as in kubectl', () => {
   it.each([
     ['CRLF', `${pod('a')}---\n${pod('b')}`.replaceAll('\n', '\r\n'), ['a', 'b'], 6],
+    ['a byte order mark', `\ufeff${pod('a')}`, ['a'], 6],
     ['empty documents', `---\n---\n# nothing\n---\n${pod('a')}`, ['a'], 10],
     ['unknown kinds', `kind: Widget\nmetadata: {name: w}\n---\n${pod('a')}`, ['a'], 9],
     ['a kind that is a property in JavaScript', `kind: constructor\n---\n${pod('a')}`, ['a'], 8],

@@ -1,4 +1,4 @@
-/** Files as people have them: encodings of Windows, kustomizations and names without -f. */
+/** Files as people have them: encodings of Windows, kustomizations, names without -f, names that do not exist. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,4 +52,24 @@ it('skips a kustomization without a kind, and says how to build it', async () =>
   expect(code).toBe(0);
   expect(stdout).toContain('pod/web');
   expect(stderr).toContain(`name its folder with -k ${own}`);
+});
+
+it('says that a file does not exist', async () => {
+  const { code, stdout } = await runMain(['check', join(folder, 'nowhere.yaml')]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/nowhere\.yaml:1: does not exist|nowhere\.yaml.*does not exist/);
+});
+
+it('matches a kind with its group, and judges pod templates of custom resources', async () => {
+  const template = 'template:\n    spec:\n      containers: [{name: w, image: x, command: [sleep, infinity]}]\n';
+  const rollout = `apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: web}\nspec:\n  replicas: 2\n  ${template}`;
+  const job = `apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {generateName: train-}\nspec:\n  tasks:\n  - name: worker\n    ${template.replaceAll('\n', '\n  ')}`;
+  const file = written('custom.yaml', `${rollout}---\n${job}`);
+  const { stdout } = await runMain(['check', '-f', file]);
+  expect(stdout).toContain('rollout.argoproj.io/web');
+  expect(stdout).toContain('job.batch.volcano.sh/train-');
+  expect(stdout).toMatch(/the strategy of Rollout\.argoproj\.io is\s+not known/);
+  expect(stdout.match(/no-signal-handling/g)?.length).toBeGreaterThanOrEqual(2);
+  const fixed = await runMain(['fix', '-f', file, '-o', 'yaml']);
+  expect(fixed.stdout).toBe(`${rollout}---\n${job}`);
 });

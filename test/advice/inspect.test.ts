@@ -201,6 +201,16 @@ describe('check --inspect', () => {
       const { cannotTell } = await inspect(flags);
       expect(cannotTell[0]?.because).toBe('the exec was refused (500): not allowed');
     }));
+
+  it('lists in the text each container that it could not inspect', () =>
+    withPod(101, async (flags) => {
+      const { stdout } = await runMain(['check', 'web-0', '--inspect', ...flags]);
+      const text = stdout.replace(/\s+/g, ' ');
+      for (const name of ['distroless', 'sleep-without-cat', 'trap-without-cat'])
+        expect(text).toMatch(
+          new RegExp(`whether ${name} handles [\\w ]+ \\(the container has no cat \\(a distroless image`),
+        );
+    }));
 });
 
 it('with shareProcessNamespace PID 1 is not the application, so it is not judged', () => {

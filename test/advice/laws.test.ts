@@ -5,5 +5,5 @@ import { laws } from './helpers/laws.ts';
 import { inputs } from './helpers/situations.ts';
 
 it.each(Object.entries(laws))('%s', (_, law) => {
-  fc.assert(fc.property(inputs, law), { numRuns: 40, seed: 53 });
+  fc.assert(fc.property(inputs, law), { numRuns: 100, seed: 53 });
 });

@@ -1,6 +1,10 @@
 /** Scripts in ConfigMaps: at which paths a container has them, and that a stop is then known as if they were in the command. */
 import { expect, it } from 'vitest';
 import { configMapTextsOf, mountedScripts } from '../../src/advice/mounted-scripts.ts';
+import { problemsOf } from '../../src/advice/check-report.ts';
+import { parseManifests } from '../../src/advice/manifests.ts';
+import { isProblem } from '../../src/advice/problem.ts';
+import { situationsOf } from '../../src/advice/situation.ts';
 import { stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 
 const script = 'trap "exit 0" TERM\nwhile true; do sleep 60; done\n';
@@ -73,4 +77,23 @@ it('reads a spec of any form without an error', () => {
     expect(mountedScripts({ volumes: odd }, { volumeMounts: odd }, { configMaps: [configMapTextsOf(odd)] }).size).toBe(
       0,
     );
+});
+
+it('check judges a script in a ConfigMap of the same input', async () => {
+  const pod = {
+    kind: 'Pod',
+    metadata: { name: 'fixer' },
+    spec: {
+      terminationGracePeriodSeconds: 20,
+      volumes: [volume()],
+      containers: [{ name: 'app', image: 'busybox:1', command: ['sh', '/scripts/run.sh'], volumeMounts: [mount()] }],
+    },
+  };
+  const configMap = { kind: 'ConfigMap', metadata: { name: 'scripts' }, data: { 'run.sh': script } };
+  const judge = (objects: object[]) =>
+    situationsOf(
+      parseManifests(objects.map((one) => JSON.stringify(one)).join('\n---\n'), 'in.yaml').manifests,
+    ).flatMap(({ situation }) => problemsOf(situation).filter(isProblem));
+  expect(judge([pod]).map(({ code }) => code)).toEqual([]);
+  expect(judge([configMap, pod]).map(({ code }) => code)).toContain('shell-as-pid-1');
 });

@@ -25,3 +25,10 @@ it('a new hook never takes more than half of the new grace period', () => {
     }),
   );
 });
+
+it('a limit caps the grace period, and is said', () => {
+  const limits = [{ by: 'a spot node', seconds: 30 }];
+  const size = graceSize([{ hookSeconds: 10, drainSeconds: 30, drainWords: 'to stop' }], limits);
+  expect(size?.seconds).toBe(30);
+  expect(size?.sum).toContain('a spot node may give a pod only 30s');
+});

@@ -99,7 +99,7 @@ function isNamed({ application, reaches, ends }: Fact, said: StopBehaviour): boo
   if (reachesApp !== 'unknown' && (handles !== 'unknown' || isUpToApplication)) return true;
   const outcome =
     ends === 'yes'
-      ? /\bends?\b|gets the signal|pass(es)? the signal|replaces itself|cut off|exit code/
+      ? /\bends?\b|gets the signal|passes the signal|replaces itself|cut off|exit code/
       : /SIGKILL|go(es)? on|drops|stays/;
   const text = textOf(said);
   return decidedBy !== because && outcome.test(ends === 'yes' ? text.replaceAll('SIGKILL ends it', '') : text);

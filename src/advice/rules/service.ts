@@ -17,10 +17,10 @@ function drainRace(spec: Situation): Problem[] {
     const isHeadless = services.every(({ clients }) => clients === 'headless');
     const who = isHeadless ? 'clients that resolved the name of' : 'load balancers behind';
     const meanwhile = `while ${who} ${servicesNamed(namesOf(services))} may still send requests`;
-    const seconds = hookSecondsOf(container);
+    const seconds = hook?.isBrief ? 0 : hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
     if (seconds === undefined || seconds >= 1 || hook?.fails) return [];
-    if (hook && !hook.stopsServer && !hook.isPlainSleep) return [];
+    if (hook && !hook.stopsServer && !hook.isPlainSleep && !hook.isBrief) return [];
     if (!hook?.stopsServer && container.hasOwnDelay) return [];
     const what = hook?.stopsServer
       ? `the preStop hook of ${name} ${hook.mayStop ? 'may stop' : 'stops'} the server at once,`
@@ -42,6 +42,21 @@ function companions(spec: Situation): Problem[] {
     const message = `${container.name} ${hook}: it stops while ${front} still serves for ${longest}s, and requests that need it fail`;
     return [warning('companion-stops-first', message, at(container))];
   });
+}
+
+/** A proxy sleeps for the delay that it is given, and serves no longer. */
+function injectedDelay(spec: Situation): Problem[] {
+  const { graceSeconds, podPath: path } = spec;
+  const { name, delaySeconds, delayKey, isOnPath } = spec.injected ?? {};
+  if (delaySeconds === undefined || graceSeconds === 0) return [];
+  if (delaySeconds >= graceSeconds) {
+    const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
+    return [warning('timeout-exceeds-grace', message, { advice: 'Raise the grace period above it.', path })];
+  }
+  const late = containersThatServe(spec).find((one) => (hookSecondsOf(one) ?? 0) > delaySeconds);
+  if (!isOnPath || !late) return [];
+  const message = `the injected ${name} has a delay of ${delaySeconds}s: unless it is a native sidecar, it stops while the preStop hook of ${late.name} lets it serve for ${hookSecondsOf(late)}s`;
+  return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
 }
 
 /** Istio adds what a container with image `auto` does not say. */
@@ -113,16 +128,20 @@ function outageByRollout(spec: Situation): Problem[] {
 
 function blockedRollout({ subject, capacity: { rollout, inPlace, replicas, accessMode } }: Situation): Problem[] {
   if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
-  if (subject.kind === 'DaemonSet' || !inPlace.some(({ why }) => why === 'volume')) return [];
+  const isDaemonSet = subject.kind === 'DaemonSet';
+  if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
   const [mode, where] = [accessMode ?? 'ReadWriteOnce', accessMode === undefined ? 'if that' : 'as that'];
   const waits = mode.endsWith('Pod')
     ? 'the next pod waits on any node'
     : 'the pod on another node waits (Multi-Attach)';
-  const message = `a rollout starts the next pod while the old one holds its volume: ${where} is ${mode}, ${waits}, and the rollout with it`;
-  return [warning('rollout-blocked', message, { path: ['spec', 'strategy'] })];
+  const message = isDaemonSet
+    ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
+    : `a rollout starts the next pod while the old one holds its volume: ${where} is ${mode}, ${waits}, and the rollout with it`;
+  return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 
 function budgets(spec: Situation): Problem[] {
+  const { most = 0 } = spec.capacity;
   const code = 'budget-blocks-eviction';
   const otherwise = ': kubectl drain waits forever otherwise.';
   // Copies in a folder are one object; which of those that differ is meant is not known.
@@ -136,18 +155,21 @@ function budgets(spec: Situation): Problem[] {
   }
   const byMessage = new Map(known.map((one) => [blockedBy(one, spec), one]));
   return [...byMessage].flatMap(([message, budget]) => {
-    const advice = `${remedyFor(budget, spec)}${otherwise}`;
-    return message === undefined ? [] : warning(code, message, { advice, path: [] });
+    const isForNow = (countOf(budget.minAvailable, most, 'up') ?? most) < most;
+    const advice = `${remedyFor(budget, spec)}${isForNow ? '.' : otherwise}`;
+    return message === undefined ? [] : (isForNow ? note : warning)(code, message, { advice, path: [] });
   });
 }
 
 const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable === 0 || maxUnavailable === '0%';
 
 /** Another replica helps only if the budget does not keep all of them, and if nothing speaks against it. */
-function remedyFor(budget: BudgetSpec, { capacity: { single } }: Situation): string {
+function remedyFor(budget: BudgetSpec, { capacity: { single, autoscaler, replicas, most = 0 } }: Situation): string {
   if (allowsNone(budget)) return 'Set maxUnavailable to 1 or more';
   if (budget.minAvailable === '100%') return 'Lower minAvailable';
   if (single.length > 0) return 'Relax minAvailable or maxUnavailable, and accept the gap';
+  const bound = most <= (replicas ?? 0) ? ' and the maximum' : '';
+  if (autoscaler !== undefined) return `Raise the minimum${bound} of ${autoscaler}, or relax the budget`;
   return 'Add a replica, if pods can share its work, or relax minAvailable or maxUnavailable';
 }
 
@@ -158,11 +180,11 @@ function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: S
   const text = `PodDisruptionBudget ${name}`;
   if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;
-  // Pods of other workloads, or more of an autoscaler, may be enough for it.
-  if (!replicas || autoscaler !== undefined || !isOwn(budget) || counts.allowed > 0) return undefined;
+  // Pods of other workloads may be enough for it.
+  if (!replicas || !isOwn(budget) || counts.allowed > 0) return undefined;
   const minPods = countOf(minAvailable, replicas, 'up');
   if (minPods === undefined || minPods < replicas) return undefined;
-  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ever be evicted`;
+  return `${text} has minAvailable ${minAvailable} of ${plural(replicas, 'replica')}: no pod can ${autoscaler === undefined ? 'ever be evicted' : `be evicted while ${autoscaler} keeps no more`}`;
 }
 
 function hostPorts(spec: Situation): Problem[] {
@@ -183,6 +205,6 @@ const unlessItMust =
     spec.capacity.rollout?.isRecreate && spec.capacity.inPlace.some(({ why }) => why === 'volume') ? [] : rule(spec);
 
 export const serviceRules = [
-  ...[unlessItMust(drainRace), companions, unprobed, publishedNotReady, missingPort],
+  ...[unlessItMust(drainRace), companions, injectedDelay, unprobed, publishedNotReady, missingPort],
   ...[unlessItMust(lastEndpoint), outageByRollout, blockedRollout, budgets, hostPorts],
 ];

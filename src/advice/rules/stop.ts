@@ -1,9 +1,11 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
+import { commandsIn } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
+import { lineIn } from '../mounted-scripts.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob, rolesOf, servicesTo } from '../roles.ts';
 import { defaultGraceSeconds, isHeavyHook } from '../sizes.ts';
@@ -24,11 +26,12 @@ const impossibleHooks = ofContainer((container, spec) => {
 
 const longHooks = ofContainer((container, spec) => {
   const { graceSeconds: grace } = spec;
-  const { kind, minSeconds: seconds = 0, isPlainSleep } = container.hook ?? {};
+  const { kind, minSeconds = 0, isPlainSleep, isEndless } = container.hook ?? {};
+  const seconds = isEndless ? Infinity : minSeconds;
   // Windows has no sleep of POSIX.
   if (grace === 0 || !isHeavyHook(seconds, grace) || (spec.isWindows && kind === 'exec')) return undefined;
   const atLeast = isPlainSleep ? '' : 'at least ';
-  const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
+  const takes = `the preStop hook of ${container.name} ${isEndless ? 'never ends' : `takes ${atLeast}${seconds}s of the ${grace}s grace period`}`;
   if (kind === 'sleep' && seconds > (spec.specGraceSeconds ?? defaultGraceSeconds))
     return error('prestop-cut-off', `${takes}: the API server refuses such a pod`, atHook(container));
   if (seconds >= grace) {
@@ -79,11 +82,11 @@ const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' :
 
 /** What was read from the process itself outranks what its command suggests. */
 export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
-  const { inspection, command, hook } = container;
+  const { inspection, command } = container;
   if (spec.isWindows) return { kind: 'unknown' };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), spec.graceSeconds);
-  if (/^(shell|depends)$/.test(handling.kind) && hook?.stops && !hook.fails)
+  if (/^(shell|depends)$/.test(handling.kind) && stopsLast(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;
@@ -145,15 +148,57 @@ const mismatched = ofContainer((container, spec) => {
   return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
+/** What a signal cuts off although the usual one lets it end: a clause. What the program itself needs, as SIGINT of postgres, does not. */
+function cutOff({ command }: ContainerSpec, signal: string, usual: string): string | undefined {
+  const [sent, other] = [signal, usual].map((one) => stopBehaviour(command, one, Infinity));
+  if (sent?.handles !== 'yes' || sent.drains !== 'no' || sent.reachesApp !== 'yes') return undefined;
+  if (other?.handles !== 'yes' || other.drains === 'no' || other.rightSignal === `SIG${signal}`) return undefined;
+  return `cuts off what SIG${usual} ${other.drains === 'yes' ? 'lets' : 'may let'} it finish (${sent.because}; ${other.because})`;
+}
+
+/** A signal of the hook that does harm, or nothing: `take` it out, or perhaps nothing: `unsure`. Clauses. */
+export function hookSignal(container: ContainerSpec): Partial<Record<'cuts' | 'take' | 'unsure', string>> {
+  const usual = stopSignalOf(container);
+  const { sends, fails } = container.hook ?? {};
+  if (!sends || fails || sends.signal === usual) return {};
+  const { signal, handles, because, decidedBy = because } = sends;
+  const take = `take what sends SIG${signal}, and any wait for the end, out of the preStop hook of ${container.name}`;
+  const cuts = cutOff(container, signal, usual);
+  if (cuts) return { cuts: `SIG${signal} of the preStop hook ${cuts}`, take: `${take}: SIG${usual} comes after it` };
+  if (handles === 'unknown') return { unsure: `, if SIG${signal} ends it,` };
+  return handles === 'no' ? { take: `${take}, if the application does not need it (${decidedBy})` } : {};
+}
+
+const signalsOfHooks = ofContainer((container) => {
+  const { cuts, take: advice } = hookSignal(container);
+  const [code, at] = ['stop-signal-mismatch', atHook(container)] as const;
+  if (cuts) return warning(code, `${container.name}: ${cuts}`, { ...at, advice });
+  return advice === undefined ? undefined : note(code, advice, at);
+});
+
+/** Whether its hook stops what PID 1, a shell, runs without a loop or a job, and may end with. */
+function stopsLast({ command: own, hook }: ContainerSpec): boolean {
+  if (!hook?.stops || hook.fails) return false;
+  const text = hook.line ?? hook.command.join(' ');
+  const apps = stopBehaviour(own, 'TERM', 30).chain.filter(({ kind }) => !kind.startsWith('shell'));
+  const names = apps.map(
+    ({ name }) => new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i'),
+  );
+  const { commands, isPlain } = commandsIn(lineIn([...own.command, ...own.args], own) ?? '');
+  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name))?.join(' ') ?? '';
+  return isPlain && names.some((name) => name.test(text) && name.test(last));
+}
+
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
   if (declared === undefined || declared === 'SIGKILL') return undefined;
-  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}`;
+  const cuts = cutOff(container, declared.slice(3), stopSignalOf(container));
+  const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}${cuts ? `. Remove it: it ${cuts}` : ''}`;
   return note('stop-signal-mismatch', message, at(container, 'lifecycle', 'stopSignal'));
 });
 
 export const stopRules = [
   ...[noGrace, impossibleHooks, longHooks, slowApplications],
-  ...[signals, mismatched, droppedStopSignals],
+  ...[signals, mismatched, signalsOfHooks, droppedStopSignals],
 ];

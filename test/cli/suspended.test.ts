@@ -24,7 +24,8 @@ async function suspended(words: readonly string[], server: Loopback, ms: number)
 
 describe.concurrent('a suspended process', () => {
   it('reports a gap, and no instant is later than the truth', () =>
-    serving('exit-143', {}, async ({ server, flags }) => {
+    // Its pod takes seconds, so that even a late signal finds the run.
+    serving('prestop-sleep', {}, async ({ server, flags }) => {
       const { stdout, stopped, removed } = await suspended([server.pod, ...flags, '-o', 'json'], server, 4000);
       const report = JSON.parse(stdout) as ExitReport;
       const mark = report.marks.find(({ name }) => name === 'removed');

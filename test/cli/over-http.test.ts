@@ -86,7 +86,8 @@ interface Traced {
 }
 
 const trace = (name: string, tls?: Tls): Promise<Traced> =>
-  serving(name, tls ? { tls } : {}, async ({ server, flags: ofCluster }) => {
+  // Even a late run watches everything before another client deletes the pod.
+  serving(name, { attachDelayMs: 5000, ...(tls && { tls }) }, async ({ server, flags: ofCluster }) => {
     const running = podexit([server.pod, ...ofCluster, '-o', 'json', '--timeout=120s', ...(flags[name] ?? [])]);
     if (name === 'evicted') await evict(server);
     const { code, stdout, stderr } = await running;

@@ -67,7 +67,7 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
     publishNotReadyAddresses: spec['publishNotReadyAddresses'] === true,
     /** Who sends requests. `metrics-only`: a monitoring system, which tries again by itself. */
     clients: targetPorts[0] && targetPorts.every((one) => one.isForMetrics) ? ('metrics-only' as const) : clients,
-    isNodeLocal: spec['internalTrafficPolicy'] === 'Local' || spec['externalTrafficPolicy'] === 'Local',
+    isNodeLocal: spec['internalTrafficPolicy'] === 'Local',
   };
 }
 

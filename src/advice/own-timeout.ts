@@ -50,7 +50,7 @@ export function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], st
     const seconds = timeOf(from, value);
     const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
     // `sleep $NAME` is the length of the hook.
-    const isOfHook = hook.some((word) => new RegExp(`\\$\\{?${from.replace(/\W/g, '.')}\\b`).test(word));
+    const isOfHook = hook.some((word) => new RegExp(`\\$[({]?${from.replace(/\W/g, '.')}\\b`).test(word));
     return counts && !isOfHook && seconds !== undefined ? [{ seconds, from, isDelay: /delay/i.test(from) }] : [];
   });
   const longest = [true, false].map((isDelay) => found.filter((one) => one.isDelay === isDelay && one.seconds > 0));

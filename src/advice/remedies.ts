@@ -367,12 +367,14 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
   const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
   if (measured) return `${first}, if two pods may run at the same time`;
+  const beside = subject.kind === 'Deployment' ? ` with maxUnavailable 0 and maxSurge 1${free && `,${free}`}` : '';
   if (rollout?.isRecreate)
-    return `strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate with maxUnavailable 0 and maxSurge 1${free && `,${free}`}`;
+    return `strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate${beside}`;
+  if (subject.kind !== 'Deployment') return undefined;
   if (inPlace.some(({ why }) => why === 'volume'))
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
   // Of several, one may stop first.
-  if (subject.kind !== 'Deployment' || (held && (replicas ?? 2) > 1)) return undefined;
+  if (held && (replicas ?? 2) > 1) return undefined;
   const reasons = single.filter((why) => !isHeld(why));
   return reasons.length > 0 ? `${first}, unless ${reasonsIn(reasons)}` : held && first;
 }

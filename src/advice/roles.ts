@@ -34,7 +34,14 @@ export const serves = ({ ports }: ContainerSpec, target: ServiceSpec['targetPort
 export const servicesOfClients = (situation: Situation): ServiceSpec[] =>
   (isJob(situation) ? [] : situation.services)
     .filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only')
-    .map((one) => ({ ...one, targetPorts: one.targetPorts.filter(({ isForMetrics }) => !isForMetrics) }));
+    .map((one) => ({ ...one, targetPorts: one.targetPorts.filter(({ isForMetrics }) => !isForMetrics) }))
+    .filter((one) => !isNamedElsewhere(situation, one));
+
+/** A pod without the port's name, which others behind the Service have, is no endpoint: a test that a chart brings, say. */
+const isNamedElsewhere = ({ containers, injected }: Situation, { targetPorts, selected = [] }: ServiceSpec): boolean =>
+  injected === undefined &&
+  !targetPorts.some((target) => typeof target.port === 'number' || containers.some((one) => serves(one, target))) &&
+  targetPorts.some((target) => selected.some((one) => serves(one, target)));
 
 /** Of clients' Services those that target this container, or a port that no container declares. */
 export const servicesTo = (container: ContainerSpec, situation: Situation): ServiceSpec[] =>
@@ -83,12 +90,14 @@ export function othersServe(situation: Situation): Reasoned {
   const ready = services.flatMap(({ otherReady }) => otherReady ?? []);
   const fewest = measured?.otherReady ?? (ready.length > 0 ? Math.min(...ready) : undefined);
   const { replicas, running } = capacity;
-  const others = fewest ?? (running === undefined ? undefined : running - 1);
+  const others = fewest ?? (running ? running - 1 : undefined);
   const isAlone = others !== undefined && others <= 0;
   const stopsAll = stopsAllAtOnce(kind, capacity);
   if ((stopsAll || (isAlone && fewest === undefined)) && services.some(({ isShared }) => isShared))
     return unknown('its Service has other pods too, and how many is not known');
-  if (stopsAll) return no('a rollout stops all its pods at once');
+  // Where the next pods start at once, a hook makes the outage no longer.
+  const waits = kind !== 'Deployment' || capacity.inPlace.length > 0;
+  if (stopsAll) return (waits ? no : unknown)('a rollout stops all its pods at once');
   const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
   if (isAlone && inPlace) return no(inPlaceText(inPlace.why));
   const asked = containersThatServe(situation);
@@ -106,6 +115,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
+  if (running === 0) return unknown('how many replicas it will have is not known');
   const [perhaps] = capacity.inPlace;
   return perhaps
     ? unknown(inPlaceText(perhaps.why, 'may wait'))

@@ -12,7 +12,7 @@ function classicSidecars(spec: Situation): Problem[] {
   const job = isJob(spec) ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
   return helpers
-    .filter((one) => (isJob(spec) ? !isEnded(spec, `${one.name} ${one.image}`) : !onlyReports(one)))
+    .filter((one) => (isJob(spec) ? !isEnded(spec) : !onlyReports(one)))
     .map((helper) => {
       const details = { ...at(helper), advice: sidecarAdvice(spec, helper) };
       return warning('classic-sidecar', `${helper.name} ${form}`, details);
@@ -29,18 +29,17 @@ function sidecarAdvice({ injected }: Situation, { name, hook }: ContainerSpec): 
 
 /** Its webhook adds it to the pod, as a main container or as a native sidecar: its settings decide. */
 function injectedIntoJob(spec: Situation): Problem[] {
-  if (!isJob(spec) || !spec.injected || isEnded(spec, spec.injected.name)) return [];
+  if (!isJob(spec) || !spec.injected || isEnded(spec)) return [];
   const message = `${spec.injected.name} will be injected: unless it is a native sidecar, or something ends it, it runs on after the work, and the Job does not complete`;
   const advice = 'Have it injected as a native sidecar, let the work end it by its API, or decline it for this Job.';
   return [note('classic-sidecar', message, { advice, path: spec.podPath })];
 }
 
-/** The work of a Job ends this proxy itself, by the endpoint that the Cloud SQL proxy or Istio has for that. */
-function isEnded(spec: Situation, proxy: string): boolean {
-  const calls = rolesOf(spec).applications.map(({ command }) => [...command.command, ...command.args].join(' '));
-  const port = /cloud-?sql-proxy/.test(proxy) ? '9091' : proxy.startsWith('istio-proxy') ? '150[02]0' : 'none';
-  return new RegExp(`:${port}/quitquitquit`).test(calls.join(' '));
-}
+/** The work of a Job ends its proxy itself, by the endpoint that the Cloud SQL proxy and Istio have for that. */
+const isEnded = (spec: Situation): boolean =>
+  rolesOf(spec).applications.some(({ command: { command, args } }) =>
+    /quitquitquit/.test([...command, ...args].join()),
+  );
 
 function limitedGrace({ specGraceSeconds = 0, limits: [limit], podPath }: Situation): Problem[] {
   if (!limit || specGraceSeconds <= limit.seconds) return [];

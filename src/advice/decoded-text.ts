@@ -6,8 +6,6 @@ export function decodedText(bytes: Uint8Array): string {
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
-export const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
-
 /** Why a file is not read: completes "FILE …". */
 export const whyUnread = ({ code, message }: NodeJS.ErrnoException): string =>
   code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? message})`;

@@ -38,8 +38,7 @@ export const servicesOfClients = (situation: Situation): ServiceSpec[] =>
     .filter((one) => !isNamedElsewhere(situation, one));
 
 /** A pod without the port's name, which others behind the Service have, is no endpoint: a test that a chart brings, say. */
-const isNamedElsewhere = ({ containers, injected }: Situation, { targetPorts, selected = [] }: ServiceSpec): boolean =>
-  injected === undefined &&
+const isNamedElsewhere = ({ containers }: Situation, { targetPorts, selected = [] }: ServiceSpec): boolean =>
   !targetPorts.some((target) => typeof target.port === 'number' || containers.some((one) => serves(one, target))) &&
   targetPorts.some((target) => selected.some((one) => serves(one, target)));
 

@@ -38,7 +38,7 @@ export const valueOf = <F extends keyof typeof flagValues>(text: string, flag: F
 
 /** The values of a flag that may be repeated, and may contain several separated by commas. */
 export const severalOf = <T extends string>(texts: readonly string[] = [], values: readonly T[], flag: string): T[] =>
-  texts.flatMap((text) => text.split(',').filter(Boolean)).map((word) => oneOf(word, values, flag));
+  texts.flatMap((text) => text.split(',')).map((word) => oneOf(word, values, flag));
 
 /** `unit`: what the number counts, unless the flag's name says it. */
 export function wholeNumber(text: string | undefined, flag: string, unit = ''): number | undefined {

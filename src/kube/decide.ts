@@ -19,8 +19,12 @@ export type AttemptEnd =
   | { kind: 'no-streaming-list' }
   /** A line, or a list of one object, that is too large to hold in memory. */
   | { kind: 'oversized'; refusal?: Refusal; verb: Verb }
+  /** A change without a resourceVersion: nothing can resume from it. */
+  | { kind: 'unversioned' }
   /** A list that is older than what we have already seen. */
   | { kind: 'behind' }
+  /** For a while the server has lacked something that the stream delivered: it does not know the stream's position. */
+  | { kind: 'ahead' }
   /** A successful answer that is not from Kubernetes: a login page, or a proxy's own page. */
   | { kind: 'foreign' };
 
@@ -94,11 +98,15 @@ const rows: { [K in AttemptEnd['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor)
     cursor.resourceVersion === undefined || cursor.relists >= 3
       ? { next: 'stop', because: 'oversized' }
       : relist(cursor, 'disconnected'),
+  // RetryWatcher: continuing "might cause lastResourceVersion inconsistency".
+  unversioned: (_, cursor) => relist(cursor, 'disconnected'),
   behind: (_, cursor) => {
     // An etcd restored from a backup never catches up: accept its state, and report the gap.
     if (cursor.behind > 10) return { next: 'relist', wait: backoffRange(cursor.failures), lost: 'behind' };
     return { next: 'relist', wait: backoffRange(cursor.behind), notOlder: true };
   },
+  // The server was asked twice, ten seconds apart, which is longer than a lag. Accept its state, and report the gap.
+  ahead: () => ({ next: 'relist', wait: immediately, lost: 'behind' }),
   // Before the first list this is the wrong address, unless a proxy finds its server within a second; later it is a
   // proxy's answer during an outage.
   foreign: (_, cursor) =>

@@ -64,8 +64,10 @@ async function listPages(
     }
     const items = itemsOf(answer.body);
     objects.push(...(target.keep ? items.map(target.keep) : items));
+    const previous = next;
     next = continueOf(answer.body);
     if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at };
+    if (next === previous) break;
   }
   return failedList({ kind: 'cut' });
 }

@@ -7,7 +7,7 @@ import type { LineEvent, NextLine } from './lines.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import { answerIfAny } from './server-errors.ts';
 import { continueOf, isNewer, isProxyPage, newestVersion, readRefusal, versionOf } from './status.ts';
-import { resetFailures, type Health, type Position, type StreamContext } from './watch-position.ts';
+import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
 type Asking = Pick<StreamContext, 'cluster' | 'target' | 'signal' | 'deliver'> & {
   position: Partial<Pick<Position, 'newest' | 'received'>> & Pick<Position, 'keys'>;
@@ -19,6 +19,8 @@ interface Comparison {
    * `less`: the server lacks something that the stream has delivered. `unknown`: no usable answer.
    */
   has: 'same' | 'more' | 'less' | 'unknown';
+  /** With `more`: the latest version that the stream has not delivered, if it is known. */
+  latest?: string;
   /** The answer covers all objects of the stream, not only a first page. */
   complete: boolean;
   retryAfterMs?: number;
@@ -34,11 +36,11 @@ export async function askWhatIsNew({ cluster, target, position, signal, deliver 
   if (response === undefined) return { has: 'unknown', complete: false };
   const { status, body, headers, dated } = response;
   const complete = target.name !== undefined || continueOf(body) === '';
-  const has = compare(response, target, position, complete);
+  const compared = compare(response, target, position, complete);
   // How long an answer took counts even if it comes too late to compare. A refusal needs no storage.
-  dated.forEach((one) => deliver({ ...one, read: has === 'unknown' ? 'failed' : 'stored' }));
+  dated.forEach((one) => deliver({ ...one, read: compared.has === 'unknown' ? 'failed' : 'stored' }));
   const retryAfterMs = status === 200 ? undefined : readRefusal(status, body, headers).retryAfterMs;
-  return { has, retryAfterMs, complete };
+  return { ...compared, retryAfterMs, complete };
 }
 
 /** If the server answers this at once, and not the question, its storage stands still. The question reports errors. */
@@ -66,12 +68,12 @@ function compare(
   target: WatchTarget,
   { newest, received, keys }: Asking['position'],
   complete: boolean,
-): Comparison['has'] {
+): Pick<Comparison, 'has' | 'latest'> {
   const isNamed = target.name !== undefined;
   const version = versionOf(body);
   const isGone = isNamed && status === 404 && !isProxyPage({ status, body });
   // A 200 without a version is not from Kubernetes: it proves nothing.
-  if (!isGone && (status !== 200 || version === undefined)) return 'unknown';
+  if (!isGone && (status !== 200 || version === undefined)) return { has: 'unknown' };
   const found = isNamed
     ? [body]
     : asArray(asObject(body)['items'], Infinity).filter((object) => !isForeign(target, object));
@@ -79,19 +81,19 @@ function compare(
   const latest = newestVersion(objects);
   // If a named object was never delivered, only the version of its list can be compared.
   const known = isNamed ? (newest ?? received) : newest;
-  if (latest !== undefined && (known === undefined || isNewer(latest, known))) return 'more';
-  if (isNewer(isNamed ? newest : received, version)) return 'less';
+  if (latest !== undefined && (known === undefined || isNewer(latest, known))) return { has: 'more', latest };
+  if (isNewer(isNamed ? newest : received, version)) return { has: 'less' };
   const there = new Set(objects.map(keyOf));
-  return complete && [...keys].some((key) => !there.has(key)) ? 'more' : 'same';
+  return { has: complete && [...keys].some((key) => !there.has(key)) ? 'more' : 'same' };
 }
 
 /** ms for an answer. A later one is out of date: the server is asked again. */
 const [slowAnswerMs, maxAnswerMs] = [1000, 3000];
 /**
  * The result for a silent stream: a line after all; `alive`: it has delivered everything; `dead`: it has not delivered
- * something that the server has; or no answer.
+ * something that the server has; `ahead`: the server has long lacked what it has delivered; or no answer.
  */
-type SilenceResult = LineEvent | { kind: 'alive' | 'dead' } | { kind: 'unanswered'; retryAfterMs?: number };
+type SilenceResult = LineEvent | { kind: 'alive' | 'dead' | 'ahead' } | { kind: 'unanswered'; retryAfterMs?: number };
 
 /** Asks the server what a silent stream should have delivered, and continues reading meanwhile. */
 export async function checkSilence(context: StreamContext, next: NextLine): Promise<SilenceResult> {
@@ -110,18 +112,23 @@ export async function checkSilence(context: StreamContext, next: NextLine): Prom
   if (line !== undefined) return line;
   if (!answered.signal.aborted) return { kind: 'unanswered' };
   const answer = await answering;
-  // This server is behind the one of the stream.
-  if (answer.has === 'less') return { kind: 'alive' };
+  if (answer.has === 'less') {
+    position.serverBehindSince ??= asked;
+    // 10 s is longer than the lag of a server that is just behind.
+    return { kind: asked - position.serverBehindSince >= 10_000 ? 'ahead' : 'alive' };
+  }
   if (answer.has !== 'more') {
     position.failures = 0;
     if (answer.has === 'unknown') return { kind: 'unanswered', retryAfterMs: answer.retryAfterMs };
     resetFailures(position);
-    if (answer.complete) position.completeUntil = asked;
+    if (answer.complete) Object.assign(position, { completeUntil: asked, provenUntil: asked });
     return { kind: 'alive' };
   }
   // The stream's own line may still arrive.
   const late = await next(1000, signal);
-  return late ?? { kind: 'dead' };
+  if (late !== undefined) return late;
+  if (answer.latest !== undefined && !isNewer(answer.latest, position.resourceVersion)) rewind(position);
+  return { kind: 'dead' };
 }
 
 /**

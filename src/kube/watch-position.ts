@@ -1,7 +1,7 @@
 import type { Deliver } from '../model/observation.ts';
 import type { Cluster } from './cluster.ts';
 import type { Cursor, AttemptEnd } from './decide.ts';
-import { isNewer, newestVersion } from './status.ts';
+import { isNewer, newestVersion, type Refusal } from './status.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
 /** A state of a collection that another stream of the same resource has shown, and when (client ms). */
@@ -17,10 +17,14 @@ export const initialPosition = (at: number, resourceVersion?: string) => ({
   streamingFailures: 0,
   /** Client clock, ms: until then nothing can be missing. */
   completeUntil: at,
+  /** The same without trust in bookmarks. */
+  provenUntil: at,
   /** The latest version of a received list or change; bookmarks only say where to resume. */
   received: resourceVersion,
   /** The latest version of a received object: the server has no later one, unless the stream does not deliver it. */
   newest: resourceVersion,
+  /** Client clock, ms: since then every answer of the server has lacked something that was received. */
+  serverBehindSince: undefined as number | undefined,
   /** Client clock, ms: when the first and the last line of the current burst came. */
   burst: undefined as { since: number; until: number } | undefined,
   /** The last watch ended with a 401, and the credentials were renewed. */
@@ -50,19 +54,39 @@ export function reportList(
     newest: newestVersion(objects),
     synced: true,
     completeUntil: at,
+    provenUntil: at,
     keys: new Set(objects.map(keyOf)),
     failures: 0,
     behind: 0,
     dead: 0,
     streamingFailures: 0,
     lost: undefined,
+    serverBehindSince: undefined,
   });
   return undefined;
 }
 
 /** The stream has delivered something, or provably has nothing to deliver. */
 export function resetFailures(position: Position): void {
-  Object.assign(position, { failures: 0, relists: 0, dead: 0, renewed: false });
+  Object.assign(position, { failures: 0, relists: 0, dead: 0, renewed: false, serverBehindSince: undefined });
+}
+
+/**
+ * The position (of a bookmark or a list) is later than something that the stream never delivered, so it is wrong. Goes
+ * back to what the received objects prove.
+ */
+export function rewind(position: Position): void {
+  const { newest, provenUntil } = position;
+  Object.assign(position, { resourceVersion: newest, received: newest, completeUntil: provenUntil });
+}
+
+/**
+ * A server without our position may be behind, or the bookmark may be another server's. So the stream resumes from what
+ * was received, and skips what comes twice.
+ */
+export function doubtBookmark(position: Position, { causes }: Refusal): void {
+  if (position.received === undefined || !causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return;
+  Object.assign(position, { resourceVersion: position.received, completeUntil: position.provenUntil });
 }
 
 /** One stream, with what its attempts share. */

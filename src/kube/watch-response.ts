@@ -8,7 +8,7 @@ import { isForeign, keyOf } from './resource-path.ts';
 import { maxWatchLineBytes } from './server-errors.ts';
 import { checkSilence, createSilence } from './silence.ts';
 import { isNewer, readRefusal, versionOf } from './status.ts';
-import { reportList, resetFailures, type StreamContext } from './watch-position.ts';
+import { doubtBookmark, reportList, resetFailures, type StreamContext } from './watch-position.ts';
 
 /** Reads a watch response until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function followWatch(
@@ -21,13 +21,15 @@ export async function followWatch(
   const read = async (): Promise<AttemptEnd> =>
     (initial ? await readInitialState(context, next, response.sentAt) : undefined) ?? readChanges(context, next);
   const outcome = await read().finally(() => response.body.destroy());
-  const isExpired = outcome.kind === 'refused' && outcome.refusal.status === 401;
-  if (isExpired && !position.renewed && (await response.renew())) {
-    position.renewed = true;
-    return { kind: 'ended' };
+  if (outcome.kind === 'refused') {
+    doubtBookmark(position, outcome.refusal);
+    if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) {
+      position.renewed = true;
+      return { kind: 'ended' };
+    }
   }
   // Longer than any wait between two watches: resets the backoff even without a line, unless the stream was dead.
-  const lastedLong = cluster.env.now() - response.at >= 6000 && outcome.kind !== 'dead';
+  const lastedLong = cluster.env.now() - response.at >= 6000 && !['dead', 'ahead'].includes(outcome.kind);
   if (lastedLong && !initial) Object.assign(position, { failures: 0, relists: 0 });
   return outcome;
 }
@@ -103,7 +105,8 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Atte
         silence.unanswered(position.completeUntil, found.retryAfterMs);
         break;
       case 'dead':
-        return { kind: 'dead' };
+      case 'ahead':
+        return { kind: found.kind };
       case 'line': {
         reportSlowLine(context, found);
         const outcome = handleLine(context, readWatchLine(found), found.at);
@@ -138,13 +141,13 @@ function handleLine({ target, position, deliver }: StreamContext, line: WatchLin
   if (line.kind === 'failed') return line.outcome;
   if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
   const { resourceVersion } = line;
-  if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : { kind: 'cut' };
+  if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : { kind: 'unversioned' };
   // A server that is behind an earlier one repeats what is known; the position never goes back behind that.
   if (isNewer(position.received, resourceVersion)) return undefined;
   if (line.kind === 'change') {
     deliver({ kind: 'changed', at, stream: target.stream, change: line.change, object: line.object });
     position.keys[line.change === 'DELETED' ? 'delete' : 'add'](keyOf(line.object));
-    Object.assign(position, { received: resourceVersion, newest: resourceVersion });
+    Object.assign(position, { received: resourceVersion, newest: resourceVersion, provenUntil: at });
   }
   Object.assign(position, { resourceVersion, completeUntil: at });
   resetFailures(position);

@@ -203,6 +203,18 @@ describe('an exec plugin that does not end', () => {
     await childHasEnded(dir);
   });
 
+  it.each(['stdout', 'stderr'])('is killed if it floods %s, with its children', async (stream) => {
+    const env = testEnv();
+    const flood = withChild(`yes a-long-line-of-nothing ${stream === 'stderr' ? '>&2' : ''}`);
+    const { cluster, dir } = await plugin(await ok(), flood, {}, { env });
+    await expect(getObject(cluster, '/a')).rejects.toMatchObject({
+      code: 'auth.exec-failed',
+      message: 'the credential plugin "sh" wrote more than 1 MiB',
+    });
+    expect(env.said.join('').length).toBeLessThanOrEqual(1_100_000);
+    await childHasEnded(dir);
+  });
+
   it('is killed when the run is over, with its children', async () => {
     const { cluster, dir } = await plugin(await ok(), withChild('wait'));
     const asked = getObject(cluster, '/a').catch((error: unknown) => error);

@@ -6,7 +6,7 @@ import { parseJson } from '../../kube/http/body.ts';
 import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
-import { decodedText, whyUnread, withoutMark } from '../decoded-text.ts';
+import { decodedText, whyUnread } from '../decoded-text.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -44,7 +44,7 @@ async function filesOf(name: string): Promise<string[]> {
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
-  const document = parseJson(withoutMark(decodedText(await readFile(file).catch(refuse(file)))));
+  const document = parseJson(decodedText(await readFile(file).catch(refuse(file))).replace(/^\ufeff/, ''));
   if (document === undefined) throw unreadable(file, 'is not JSON');
   const exits = exitsIn(asObject(document));
   const { probes } = asObject(document);

@@ -23,6 +23,9 @@ export async function* recordsWith(
     for await (const record of recordsIn(textIn(file), onProblem)) {
       hasRead = true;
       if (texts.some((text) => record.includes(text))) yield record.toString('utf8');
+      // An event that breaks off before it names a pod may have been about any.
+      else if (record.includes('audit.k8s.io/') && !/[\]}"][\s,]*$/.test(record.toString('latin1', record.length - 9)))
+        onProblem('no-json');
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

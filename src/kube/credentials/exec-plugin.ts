@@ -2,6 +2,7 @@ import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, win32 } from 'node:path';
 import { kill } from 'node:process';
+import type { Readable } from 'node:stream';
 import { asObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
@@ -39,6 +40,9 @@ export function execSource(exec: ExecEntry, { cluster, env, closed }: ResolveOpt
 
 type ExpiringCredential = ReturnType<typeof readCredential>;
 
+/** A credential has a few kilobytes, and so have the prompts of a login. */
+const maxOutputBytes = 1_048_576;
+
 async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: AbortSignal): Promise<string> {
   const interactive = exec.interactiveMode !== 'Never' && env.stdinIsTty;
   if (exec.interactiveMode === 'Always' && !interactive) {
@@ -73,8 +77,8 @@ async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: Abor
       };
       const output: Buffer[] = [];
       const decoder = new TextDecoder();
-      child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
-      child.stderr?.on('data', (chunk: Buffer) => env.stderr.write(decoder.decode(chunk, { stream: true })));
+      readLimited(child.stdout, (chunk) => output.push(chunk), stop);
+      readLimited(child.stderr, (chunk) => env.stderr.write(decoder.decode(chunk, { stream: true })), stop);
       child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(exec, error)));
       child.on('close', (code, signal) => {
         if (code === 0) done(Buffer.concat(output).toString('utf8'));
@@ -86,6 +90,15 @@ async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: Abor
     cancel();
     closed.removeEventListener('abort', abandon);
   }
+}
+
+function readLimited(stream: Readable | null, take: (chunk: Buffer) => void, stop: (why: string) => void): void {
+  let bytes = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxOutputBytes) take(chunk);
+    else stop(`wrote more than ${maxOutputBytes / 2 ** 20} MiB`);
+  });
 }
 
 /** Also kills the plugin's children if the platform allows. Never waits for a process that still holds its pipes. */

@@ -46,10 +46,18 @@ export interface WatchTarget {
   keep?: ((this: void, object: unknown) => unknown) | undefined;
 }
 
-/** The object has another name than requested: the server, or a proxy before it, ignores the selector. */
-export function isForeign({ name }: WatchTarget, object: unknown): boolean {
-  const received = asString(metadataOf(object)['name']);
-  return received !== undefined && name !== undefined && received !== name;
+/** The object has another name or namespace than requested: the server, or a proxy before it, ignores the selector. */
+export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
+  const metadata = metadataOf(object);
+  const isOther = (received: string | undefined, asked: string | undefined): boolean =>
+    received !== undefined && asked !== undefined && received !== asked;
+  return isOther(asString(metadata['name']), name) || isOther(asString(metadata['namespace']), namespaceIn(path));
+}
+
+/** Called for each line of each watch, so it is cheaper than `readPath`. */
+function namespaceIn(path: string): string | undefined {
+  const [, namespace] = /^\/apis?(?:\/[^/]+){1,2}\/namespaces\/([^/]+)\//.exec(path) ?? [];
+  return namespace === undefined ? undefined : decodeURIComponent(namespace);
 }
 
 export function keyOf(object: unknown): string {

@@ -101,6 +101,10 @@ describe('loading a kubeconfig', () => {
     ['users: secret-canary', '"users" is text, not a list'],
     ['users: [{user: {token: secret-canary}}]', '"users[0]" has no name'],
     ['users: [{name: u, user: {exec: {args: [{a: secret-canary}]}}}]', '"users[0].user.exec.args[0]" is a mapping'],
+    [
+      'users: [{name: u, user: {client-key-data: secret-canary}}]',
+      '"users[0].user.client-key-data" is not valid base64',
+    ],
   ])('reports the file and the field of an error, but no value: %j', async (text, what) => {
     const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { hint: string };
     expect(error).toMatchObject({ code: 'kubeconfig.invalid' });

@@ -14,7 +14,7 @@ import {
 /**
  * Chooses context, cluster and user as kubectl does; flags win over the kubeconfig. Throws PodexitError
  * `kubeconfig.unknown-context` (or -cluster, -user), `kubeconfig.no-context`, `kubeconfig.no-server`,
- * `kubeconfig.contradictory`, `kubeconfig.no-client-key`, `usage.impersonation`.
+ * `kubeconfig.bad-namespace`, `kubeconfig.contradictory`, `kubeconfig.no-client-key`, `usage.impersonation`.
  */
 export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions) {
   const contextName = options.context ?? kubeconfig.currentContext;
@@ -28,11 +28,20 @@ export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: Con
   assertUsable({ ...cluster, server }, user);
   return {
     contextName,
-    // YAML can contain half a surrogate pair, which a path cannot.
-    namespace: (options.namespace || context.namespace || ownNamespace || 'default').toWellFormed(),
+    namespace: assertText(options.namespace || context.namespace || ownNamespace || 'default'),
     cluster: { ...cluster, server },
     user,
   };
+}
+
+/** YAML can contain half a surrogate pair, which cannot be in a URL path. */
+function assertText(namespace: string): string {
+  if (namespace.isWellFormed()) return namespace;
+  throw new PodexitError(
+    'kubeconfig.bad-namespace',
+    `the namespace ${JSON.stringify(namespace)} is not valid: it is not valid Unicode`,
+    'Correct the namespace of the context in the kubeconfig, or name another one with -n.',
+  );
 }
 
 /** client-go DefaultServerURL: an address without a scheme is https if any TLS setting is given, else http. */

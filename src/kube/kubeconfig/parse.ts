@@ -60,7 +60,7 @@ function readCluster(raw: Fields) {
     server: raw.text('server'),
     certificateAuthority: raw.path('certificate-authority'),
     /** Base64, as in the file. */
-    certificateAuthorityData: raw.text('certificate-authority-data'),
+    certificateAuthorityData: raw.data('certificate-authority-data'),
     insecureSkipTlsVerify: raw.flag('insecure-skip-tls-verify'),
     tlsServerName: raw.text('tls-server-name'),
     proxyUrl: raw.text('proxy-url'),
@@ -78,9 +78,9 @@ function readUser(raw: Fields) {
     username: raw.text('username'),
     password: raw.text('password'),
     clientCertificate: raw.path('client-certificate'),
-    clientCertificateData: raw.text('client-certificate-data'),
+    clientCertificateData: raw.data('client-certificate-data'),
     clientKey: raw.path('client-key'),
-    clientKeyData: raw.text('client-key-data'),
+    clientKeyData: raw.data('client-key-data'),
     exec: exec === undefined ? undefined : readExec(exec),
     authProvider: readProvider(raw.mapping('auth-provider')),
     impersonate: readImpersonation(raw),
@@ -150,6 +150,12 @@ function readFields(value: unknown, file: string, place = '') {
       const written = text(name);
       return written === undefined ? undefined : resolve(dirname(file), written);
     },
+    /** Valid base64; undefined if it is empty. */
+    data(name: string): string | undefined {
+      const found = text(name);
+      if (found !== undefined && !isBase64(found)) throw invalid(file, `"${at(name)}" is not valid base64`);
+      return found;
+    },
     /** Undefined if it is false. */
     flag(name: string): boolean | undefined {
       const found = raw[name] ?? false;
@@ -174,6 +180,12 @@ function asText(value: unknown, file: string, place: string): string {
   if (value == null) return '';
   if (typeof value === 'string') return value;
   throw invalid(file, notA(place, value, 'text'));
+}
+
+/** As Go's encoding/base64, which ignores line breaks. */
+function isBase64(text: string): boolean {
+  const letters = text.replace(/[\r\n]+/g, '');
+  return letters.length % 4 === 0 && /^[A-Za-z\d+/]*={0,2}$/.test(letters);
 }
 
 function notA(place: string, value: unknown, wanted: string): string {

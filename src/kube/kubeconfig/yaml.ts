@@ -1,9 +1,18 @@
-import { CORE_SCHEMA, boolYaml11Tag, loadAll, mergeTag, type YAMLException } from 'js-yaml';
+import {
+  CORE_SCHEMA,
+  NOT_RESOLVED,
+  boolYaml11Tag,
+  floatCoreTag,
+  intCoreTag,
+  loadAll,
+  mergeTag,
+  type YAMLException,
+} from 'js-yaml';
 import { invalid } from './parse.ts';
 
 /**
- * Reads the first document of a kubeconfig as kubectl does: of two equal keys the last one counts. Throws PodexitError
- * `kubeconfig.invalid`, which names the file and the line.
+ * Reads the first document of a kubeconfig as kubectl does: of two equal keys the last one counts. Throws PodexitError `kubeconfig.invalid`, which names the
+ * file and the line.
  */
 export function readYaml(text: string, file: string): unknown {
   try {
@@ -15,5 +24,20 @@ export function readYaml(text: string, file: string): unknown {
   }
 }
 
-/** As in YAML 1.1 `yes` and `on` are true, and there are merge keys (`<<`). */
-const schema = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag);
+/** Go's YAML reads more words as numbers than YAML's core schema. A number is refused where text is expected. */
+function resolveNumber(source: string): number | typeof NOT_RESOLVED {
+  if (/^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(source)) return Number.NaN;
+  const plain = source.replaceAll('_', '');
+  const isBased = /^[-+]?0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i.test(plain);
+  if (isBased) return plain.startsWith('-') ? -Number(plain.slice(1)) : Number(plain.replace('+', ''));
+  const value = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(plain) ? Number(plain) : Number.NaN;
+  return Number.isFinite(value) ? value : NOT_RESOLVED;
+}
+
+/** YAML 1.1, where `yes` and `on` are true, and with merge keys (`<<`). */
+const schema = CORE_SCHEMA.withTags(
+  mergeTag,
+  boolYaml11Tag,
+  { ...intCoreTag, resolve: resolveNumber },
+  { ...floatCoreTag, resolve: resolveNumber },
+);

@@ -32,8 +32,8 @@ export function endedLines(
 }
 
 export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
-  const isStuck = outcomes.stuck !== undefined || incomplete !== undefined;
-  return iconOf({ verdict: { exitCode, outcome: isStuck ? 'stuck' : 'not-started' } });
+  const isNothing = outcomes['not-started'] !== undefined && outcomes.stuck === undefined && incomplete === undefined;
+  return iconOf({ verdict: { exitCode, outcome: isNothing ? 'not-started' : 'stuck' } });
 }
 
 export function rolloutCardLines(numbers: RolloutNumbers, options: CardOptions): string[] {

@@ -53,15 +53,8 @@ function ofShells(name: string, shells: readonly Shell[], words: readonly Word[]
   const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
   const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
-  const isStrict = start.stopsOnError || /^(#.*\n|\s)*set -\w*e/.test(text ?? '');
-  // Those without which the script ends.
-  const needed = script?.commands.filter(
-    (_, at, all) => all.slice(at + 1).every((one) => one.forms.has('&&')) || (isStrict && !all[at + 1]?.forms.has('?')),
-  );
-  const isFit = ({ lacks }: Shell): boolean => !lacks || !needed?.some(({ words }) => words[0]?.text === lacks);
-  const fit = shells.length === 1 ? shells : shells.filter(isFit);
-  const called = fit.length > 1 ? { name } : {};
-  return agreed(fit.map((shell) => [label(shell), ofShell({ ...shell, ...called }, script, start, context)]));
+  const called = shells.length > 1 ? { name } : {};
+  return agreed(shells.map((shell) => [label(shell), ofShell({ ...shell, ...called }, script, start, context)]));
 }
 
 function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): Effect {

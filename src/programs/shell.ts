@@ -1,7 +1,7 @@
 /** What a signal does to a shell that waits for a command or its jobs, became the command (exec), or has ended its script. */
 import data from './data/traps.json' with { type: 'json' };
 import type { Context } from './links.ts';
-import { afterOptions, type Reaction, type Shell } from './rows.ts';
+import { afterOptions, rowOf, type Reaction, type Shell } from './rows.ts';
 import { endsByItself, inlined, isInstant, isServer, isStarter, readScript, textsOf } from './shell-script.ts';
 import type { Script, ShellCommand } from './shell-script.ts';
 import { secondsOf, type Word } from './shell-words.ts';
@@ -31,31 +31,40 @@ type Spot = Pick<Standing, 'kind' | 'words'>;
 type Place = Omit<Standing, 'script'> & { runsOn?: boolean };
 type Sentence = Partial<Record<'advice' | 'decidedBy' | 'sends', string>> & Record<'does' | 'text', string>;
 
+const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
+const [notUnderstood, doubtful] = [data.notUnderstood, data.doubtful].map((all) => new RegExp(all.join('|'), 'm'));
+/** How it stands, but for `known`, and its words, for the patterns of the data. */
+const lineOf = ({ forms, words, isJob }: ShellCommand, known?: ReadonlySet<string>): string =>
+  `${[...forms, isJob ? 'job' : ''].filter((one) => !known?.has(one)).join()}: ${textsOf(words).join(' ').slice(0, 300)}`;
+
 /** Several: what is not known here decides between them. Empty: not known. */
 export function standingsOf(script: Script, shell: Shell): Standing[] {
   const { commands } = script;
   const jobs: ShellCommand[] = [];
   let places: Place[] = [];
   let traps: Standing['traps'] = new Map();
-  let [isOpen, stopsOnError, asksForJob] = [false, false, false];
+  let [isOpen, stopsOnError, asksForJob, readsOthers] = [false, false, false, false];
   const last = commands.at(-1)?.forms;
   for (const [index, command] of commands.entries()) {
     const { words, forms, isJob, isFollowed } = command;
-    const [name = '', first = ''] = [words[0]?.text, words[1]?.text];
+    const [name, line] = [nameOf(command), lineOf(command)];
     asksForJob ||= name === 'kill' && forms.has('while condition');
     // `trap "kill $!"` before the job, which it does not know yet.
     const isTooEarly = jobs.length === 0 && (asksForJob || (name === 'trap' && words[1]?.isDynamic === true));
-    if (isTooEarly || (asksForJob && forms.has('!'))) return [];
+    if (isTooEarly || (asksForJob && forms.has('!')) || notUnderstood?.test(line)) return [];
+    readsOthers ||= /^(\.|source|eval)$/.test(name);
     const isBelow = forms.has('subshell') && !(last?.has('subshell') && handsOver(shell, last));
     const isInChild = isJob || forms.has('pipeline') || isBelow;
     if (name === 'trap' && !isInChild) traps = trapsAfter(words.slice(1), traps, shell.knowsSigPrefix !== false);
-    stopsOnError ||= name === 'set' && /^-\w*e/.test(first);
+    const [, onError] = (!isInChild && /: set (?:[-+]?\w+ )*([-+])(?:\w*e\w*|o errexit)(?: |$)/.exec(line)) || [];
+    stopsOnError = onError === '-' || (stopsOnError && !onError);
     if (name === 'exit' && !forms.has('?') && !isInChild) break;
     const isLoop = forms.has('while') && !forms.has('while condition');
     if (isJob && (isLoop || !isInstant(words))) jobs.push(command);
     const spot = isJob ? undefined : spotOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && spot !== undefined);
     if (!spot || forms.has('if condition') || isPassing(spot, forms, places)) continue;
+    if (readsOthers && spot.kind !== 'became' && !traps.size && !/\//.test(name) && !rowOf(textsOf(words))) return [];
     const ahead = places.filter((one) => one.kind !== 'became' && !isBeside(one, command));
     const isBefore = ({ index: at }: Place) => commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
@@ -66,7 +75,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const left = [...ahead.filter((one) => !ends(one)), ...jobs].filter((one) => sleepOf(one.words) === undefined);
     const isKept = isIdle && left.length > 0 && left.every((one) => isStarter(one.words));
     // Nobody traps a signal to wait for something short.
-    const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM')) || isServer(held);
+    const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM') && !sleepOf(held)) || isServer(held);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
     const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, isKept, traps, index, runsOn };
@@ -131,10 +140,8 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
   const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
-  const waitsForOne = script.commands.some(({ words }) => textsOf(words).join(' ').startsWith('wait -n'));
-  const many = kind === 'wait' && jobs.length === 1 && !waitsForOne && jobs.some(isInLoop) ? data.isMany : undefined;
-  const beside = many ?? (waitsForOne ? data.isBesideFirst : data.isBeside);
-  const rest = many || jobs.length > Number(kind === 'wait') ? beside : isFollowed ? data.isFollowed : undefined;
+  const isAlone = jobs.length <= Number(kind === 'wait' && !jobs.some(isInLoop));
+  const rest = !isAlone ? data.isBeside : isFollowed ? data.isFollowed : undefined;
   const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;
   const remedy = how && { kind: 'trap' as const, text: how.text.replaceAll('NAME', signal) };
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
@@ -189,10 +196,8 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   return { ...says(shell, signal, data.leaves), isSent: signals };
 }
 
-const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
-
 /** What a trap and what follows it do; undefined: not known. `endsItself`: without a trap, the signal ends the shell. */
-function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsItself: boolean) {
+function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix }: Shell, endsItself: boolean) {
   const { kind, job, traps, index, stopsOnError, script, forms } = standing;
   const rest = script.commands.slice(index + 1);
   const [own, last] = [action, traps.get('EXIT') ?? ''].map((text) => {
@@ -204,9 +209,12 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const loops = isEndless(standing);
   const stops = exits || loops || (kind === 'wait' && stopsOnError && !rest[0]?.forms.has('||'));
   const atExit = loops && !exits ? [] : last;
-  const all = [...own, ...(stops ? [] : rest.filter(({ isJob }) => !isJob)), ...atExit];
-  const lines = all.map(({ words }) => textsOf(words).join(' '));
+  const parts = [own, stops ? [] : rest.filter(({ isJob }) => !isJob), atExit];
+  if (parts.some((all) => doubtful?.test(all.map((one) => lineOf(one, forms)).join('\n')))) return undefined;
+  if (!parts[1]?.every(({ words }) => isInstant(words) || endsByItself(words))) return undefined;
+  const lines = parts.flat().map(({ words }) => textsOf(words).join(' '));
   const sent = lines.flatMap((line) => {
+    if (knowsSigPrefix === false && /^kill (-[sn] )?-?SIG/.test(line)) return 'unknown';
     const means = data.kills.find(({ when }) => new RegExp(when).test(line))?.means ?? 'nothing';
     return kills.find((one) => one.means === means)?.as ?? means;
   });
@@ -215,8 +223,7 @@ function runOf(action: string, standing: Standing, { kills = [] }: Shell, endsIt
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
   if (isItself || sent.includes('SIGKILL'))
     return { signals: isItself, waits: false, exits: isItself || exits || !loops };
-  const isAround = (form: string): boolean => data.compound.includes(form) && !forms.has(form);
-  const isSubshell = job && nameOf(job) !== 'exec' && (job.isFollowed || [...job.forms].some(isAround));
+  const isSubshell = job && (job.isFollowed || new RegExp(data.compound).test(lineOf(job, forms)));
   const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
   const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));

@@ -21,7 +21,7 @@ interface Run {
   /** The width of the terminal at stdout, which no line exceeds; absent: stdout is a pipe. */
   columns?: number;
   env?: Record<string, string>;
-  /** Ctrl-C is pressed as soon as a request with this method has arrived. */
+  /** Ctrl-C is pressed as soon as a request with this method, or for this resource, has arrived. */
   interruptedAt?: string;
   code?: number;
   /** Patterns; an empty one: nothing is printed. */
@@ -79,15 +79,18 @@ interface Cluster {
   flags: string[];
   pod: string;
   methods(): string[];
+  /** Methods and resources of all requests. */
+  asked(): (string | undefined)[];
   deletes(): number;
 }
 
-const noCluster: Cluster = { flags: [], pod: '', methods: () => [], deletes: () => 0 };
+const noCluster: Cluster = { flags: [], pod: '', methods: () => [], asked: () => [], deletes: () => 0 };
 
 const played = ({ flags, server }: Serving): Cluster => ({
   flags,
   pod: server.pod,
   methods: () => server.requests.map(({ method }) => method),
+  asked: () => server.requests.flatMap(({ method, resource }) => [method, resource]),
   deletes: () => server.deletesAccepted,
 });
 
@@ -97,7 +100,7 @@ async function check(one: Run, at: string, cluster: Cluster): Promise<void> {
     env,
     ...(answers && { answers: [...answers] }),
     ...(columns !== undefined && { columns }),
-    ...(method !== undefined && { onSignal: pressOnce(() => cluster.methods().includes(method)) }),
+    ...(method !== undefined && { onSignal: pressOnce(() => cluster.asked().includes(method)) }),
   });
   const { stdout, stderr } = ran;
   expect(stderr).not.toMatch(/^\s+at |unexpected error/m);
@@ -155,5 +158,6 @@ for (const file of readdirSync(folder)) {
 async function answering(answers: Answer[]): Promise<Cluster> {
   const { url, asked } = await serveAnswers(answers);
   const flags = ['-n', 'shop', '--server', url, '--no-config'];
-  return { ...noCluster, flags, methods: () => asked.map(({ method }) => method) };
+  const methods = () => asked.map(({ method }) => method);
+  return { ...noCluster, flags, methods, asked: methods };
 }

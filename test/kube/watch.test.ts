@@ -35,12 +35,13 @@ interface Case {
   asked?: Record<number, object>;
   askedLists?: object;
   lastList?: object;
+  lastWatch?: object;
   listsAccept?: string;
 }
 
 const fields = [
   ...(['stream', 'speed', 'api', 'seen', 'of', 'at', 'throws', 'waits', 'asks', 'asked'] as const),
-  ...(['askedLists', 'lastList', 'listsAccept'] as const),
+  ...(['askedLists', 'lastList', 'lastWatch', 'listsAccept'] as const),
 ];
 
 /** Pods that are written as `web 5`. */
@@ -76,6 +77,7 @@ function checkAsked(asked: Asked[], { asks = {}, asked: wanted = {}, ...more }: 
   for (const [index, query] of Object.entries(wanted)) expect(asked[Number(index)]?.query).toMatchObject(query);
   if (more.askedLists) for (const { query } of of('list')) expect(query).toMatchObject(more.askedLists);
   if (more.lastList) expect(of('list').at(-1)?.query).toMatchObject(more.lastList);
+  if (more.lastWatch) expect(of('watch').at(-1)?.query).toMatchObject(more.lastWatch);
   if (more.listsAccept !== undefined) expect(of('list').at(-1)?.headers.accept).toContain(more.listsAccept);
 }
 

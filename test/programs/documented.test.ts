@@ -9,21 +9,30 @@ interface Case extends Omit<ProgramContainer, 'command'> {
   /** In words, or with blanks between them. */
   command?: string | string[];
   signal?: string;
-  says: string;
+  /** s */
+  grace?: number;
+  /** Whether the signal reaches the application, whether it handles it, and whether it drains: a pattern. */
+  answers?: string;
+  /** Parts of the answer. */
+  part?: object;
+  says?: string;
   never?: string;
 }
 
-const fields = ['command', 'args', 'image', 'env', 'signal', 'says', 'never'] as const;
+const fields = ['command', 'args', 'image', 'env', 'signal', 'grace', 'answers', 'part', 'says', 'never'] as const;
 
 it.each(casesIn<Case>(new URL('documented.yaml', import.meta.url), fields))('%s', (_, one) => {
-  const { command, signal = 'TERM', says, never = '^$', ...rest } = one;
+  const { command, signal = 'TERM', grace = 300, answers = '', part = {}, says = '', never = '^$', ...rest } = one;
   const container = {
     ...rest,
     ...(command && {
       command: [command].flat().flatMap((words) => (typeof command === 'string' ? words.split(' ') : [words])),
     }),
   };
-  const { because, decidedBy, remedy, limitSeconds } = stopBehaviour(container, signal, 300);
+  const found = stopBehaviour(container, signal, grace);
+  const { because, decidedBy, remedy, limitSeconds } = found;
+  expect([found.reachesApp, found.handles, found.drains].join(' ')).toMatch(pattern(answers));
+  expect(found).toMatchObject(part);
   const said = [because, decidedBy, remedy?.text, `limit ${limitSeconds}`].join('; ');
   expect(said).toMatch(pattern(says));
   expect(said).not.toMatch(pattern(never));

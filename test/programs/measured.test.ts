@@ -144,21 +144,3 @@ describe.each(tables)('%s', (name, mostUnknown) => {
     expect(unknown.length / facts.length).toBeLessThan(mostUnknown);
   });
 });
-
-it.each([
-  ['setsid app', /if so the container ends at once, without any signal/],
-  ['setsid -f app', /ends at once/],
-  ['busybox setsid app', /ends at once/],
-  ['daemonize app', /ends at once/],
-  ['sudo -E -b app', /ends at once/],
-  ['start-stop-daemon --start --background --exec app', /ends at once/],
-])('knows that %s leaves the command in the background', (command, decides) => {
-  const said = stopBehaviour({ command: command.split(' '), image: 'debian:12' }, 'TERM', 30);
-  expect(said.decidedBy).toMatch(decides);
-});
-
-it('names what decides where a script in package.json does, which a command line does not show', () => {
-  const said = stopBehaviour({ command: ['npm', 'run', 'server'], image: 'debian:12' }, 'TERM', 30);
-  expect(said.probably).toBe(true);
-  expect(said.decidedBy).toMatch(/package\.json begins with exec: if so the application gets the signal/);
-});

@@ -5,80 +5,6 @@ import { knownEnd, stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 
 const of = (container: ProgramContainer, signal = 'TERM', grace = 30): StopBehaviour =>
   stopBehaviour(container, signal, grace);
-const answers = ({ reachesApp, handles, drains }: StopBehaviour) => [reachesApp, handles, drains].join(' ');
-
-it('says of a program that it does not know what decides, and quotes no argument', () => {
-  const found = of({ command: ['/opt/acme/acme-broker', '--port=80'] });
-  expect(answers(found)).toBe('yes unknown unknown');
-  expect(found.decidedBy).toContain('acme-broker');
-  expect(JSON.stringify(found)).not.toContain('--port');
-});
-
-it('knows /bin/sh by the base system of the image', () => {
-  const line = { command: ['sh', '-c', 'node app.js'] };
-  expect(answers(of({ ...line, image: 'node:20' }))).toBe('no no no');
-  expect(of({ ...line, image: 'python:3.12-slim' }).reachesApp).toBe('no');
-  expect(of({ ...line, image: 'oraclelinux:9-slim' }).reachesApp).toBe('yes');
-  expect(of({ ...line, image: 'node:20-alpine' })).toMatchObject({ reachesApp: 'yes', handles: 'unknown' });
-  expect(of({ ...line, image: 'registry.example/app:1' })).toMatchObject({
-    reachesApp: 'unknown',
-    decidedBy: expect.stringMatching(
-      /dash \(Debian, Ubuntu\): only SIGKILL ends it; .*ash \(Alpine, busybox\): the app/,
-    ) as string,
-  });
-});
-
-it('follows a chain: npm on Debian ends at once and takes the application with it', () => {
-  const found = of({ command: ['npm', 'start'], image: 'node:22' });
-  expect(found).toMatchObject({ reachesApp: 'no', handles: 'yes', drains: 'no', exitCodes: { cut: [1] } });
-  expect(of({ command: ['npm', 'start'], image: 'node:22-alpine' }).reachesApp).toBe('yes');
-  expect(of({ command: ['tini', '--', 'npm', 'start'], image: 'node:22' }).exitCodes.cut).toEqual([143]);
-});
-
-it('names both outcomes where the version decides, which no spec shows', () => {
-  const found = of({ command: ['yarn', 'start'], image: 'node:22' });
-  expect(found).toMatchObject({ reachesApp: 'unknown', handles: 'unknown', remedy: { kind: 'exec-form' } });
-  expect(found.decidedBy).toMatch(/1 ends at once .* 2 goes on until SIGKILL; 3 and later pass the signal on and wait/);
-});
-
-it('knows the program of an image only by its Dockerfile, not by the last part of its name', () => {
-  expect(of({ image: 'quay.io/prometheus/prometheus:v3', args: ['--config.file=/p.yaml'] }).reachesApp).toBe('yes');
-  for (const image of ['acme/prometheus:3', 'lscr.io/linuxserver/nginx', 'bitnami/redis:8', 'acme/webhook:1'])
-    expect(of({ image }).reachesApp).toBe('unknown');
-  expect(of({ image: 'haproxy:3', args: ['-f', '/haproxy.cfg'] }).handles).toBe('yes');
-  expect(of({ image: 'redis:8', args: ['--save', ''] })).toMatchObject({ reachesApp: 'yes', handles: 'yes' });
-});
-
-it.each(['bundle exec', 'poetry run', 'uv run', 'pipenv run', 'doppler run --', 'ddtrace-run', 'pnpm exec'])(
-  'finds the command behind %s',
-  (wrapper) => {
-    const { chain } = of({ command: [...wrapper.split(' '), 'gunicorn', 'app:app'], image: 'debian:12' });
-    expect(chain.slice(1).map(({ name }) => name)).toEqual(['gunicorn']);
-  },
-);
-
-it('knows no exit code of a program that is documented without one', () => {
-  expect(of({ command: ['loki'] }).exitCodes).toEqual({ good: [], cut: [] });
-  expect(of({ command: ['squid', '-N'] }).exitCodes.good).toEqual([0]);
-});
-
-it('says of a script in package.json only what is probable, as it may begin with exec', () => {
-  expect(of({ command: ['npm', 'start'], image: 'node:22' }).probably).toBe(true);
-});
-
-it('puts the limit of a program against the grace period', () => {
-  expect(of({ command: ['squid', '-N'] })).toMatchObject({ limitSeconds: 31.5, remedy: { kind: 'setting' } });
-  expect(of({ command: ['gunicorn', 'app:app'] }).limitSeconds).toBe(30);
-  expect(of({ command: ['gunicorn', '--graceful-timeout=55', 'app:app'] }).limitSeconds).toBe(55);
-});
-
-it('names the signal that drains', () => {
-  expect(of({ command: ['nginx', '-g', 'daemon off;'] })).toMatchObject({ drains: 'no', rightSignal: 'SIGQUIT' });
-  expect(of({ image: 'nginx:1.27' }, 'QUIT').drains).toBe('yes');
-  expect(of({ image: 'postgres:16' }, 'INT').handles).toBe('yes');
-  expect(of({ image: 'php:8.3-fpm-alpine' }, 'QUIT').because).toContain('php-fpm');
-  expect(of({ image: 'php:8.3-cli' }, 'TERM').because).toContain('the application in PHP');
-});
 
 it('tells a normal end from a failure by the program and its exit code, only where that is certain', () => {
   expect(knownEnd({ program: 'lighttpd' }, 'SIGTERM', 1)?.isNormal).toBe(true);
@@ -95,42 +21,6 @@ it('tells a normal end from a failure by the program and its exit code, only whe
   ] as const)
     expect(knownEnd({ program }, 'SIGTERM', code)).toBeUndefined();
   expect(knownEnd({}, 'SIGTERM', 1)).toBeUndefined();
-});
-
-it('says that a sleep in the foreground postpones a trap', () => {
-  const script = 'trap "exit 0" TERM; while true; do sleep 60; done';
-  expect(of({ command: ['sh', '-c', script], image: 'busybox:1' }, 'TERM', 20)).toMatchObject({
-    handles: 'no',
-    remedy: { text: expect.stringContaining('sleep 60 & wait $!') as string },
-  });
-  expect(of({ command: ['sh', '-c', script.replace('60', '1')], image: 'busybox:1' }, 'TERM', 20).handles).toBe('yes');
-  const scripts = new Map([['/scripts/run.sh', `#!/bin/sh\n${script}\n`]]);
-  expect(of({ command: ['sh', '/scripts/run.sh'], image: 'alpine:3', scripts }, 'TERM', 20).handles).toBe('no');
-});
-
-it('leaves a script of builtins alone, which ends by itself', () => {
-  expect(answers(of({ command: ['/bin/sh', '-c', 'date; echo Hello'], image: 'busybox:1.28' }))).toBe('yes yes yes');
-});
-
-it.each([
-  [['sh', '-ce']],
-  [['bash', '-cex']],
-  [['/bin/bash', '-ecx']],
-  [['sh', '-c', '-x']],
-  [['bash', '-o', 'pipefail', '-c']],
-  [['bash', '-euxo', 'pipefail', '-c']],
-  [['bash', '--login', '-c']],
-  [['bash', '-O', 'extglob', '-c']],
-  [['busybox', 'sh', '-c']],
-  [['/usr/bin/env', 'bash', '-c']],
-  [['/usr/bin/env', '-S', 'bash -c']],
-])('reads the options of %j', (command) => {
-  const line = command[1] === '-S' ? "'while true; do sleep 5; done'" : 'while true; do sleep 5; done';
-  const found =
-    command[1] === '-S'
-      ? of({ command: ['env', '-S', 'bash', '-c', 'while true; do sleep 5; done'] })
-      : of({ command: [...command, line], image: 'debian:12' });
-  expect(found.handles).toBe('no');
 });
 
 const links = [
@@ -241,12 +131,4 @@ it('never throws, whatever the command line', () => {
     }),
     { numRuns: 1_000 },
   );
-});
-
-it('says what a trap does only where it stands after the job that it names', () => {
-  const image = 'debian:12';
-  const late = 'app & PID=$!; trap "kill $PID; wait $PID" TERM INT; wait $PID';
-  const early = 'trap "kill $!; wait $!" TERM INT; app & wait $!';
-  expect(of({ command: ['sh', '-c', late], image }).reachesApp).toBe('yes');
-  expect(of({ command: ['sh', '-c', early], image }).reachesApp).toBe('unknown');
 });

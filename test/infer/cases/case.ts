@@ -1,7 +1,7 @@
 /** One case: a recording or a simulated story, the change made to it, and what the report must say. */
 import type { RawObservation } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
-import type { StoryText } from './text.ts';
+import type { StoryText } from '../../sim/story-text.ts';
 
 /** Patterns are the text of a regular expression. Edits and checks are named as in text.ts. */
 export interface Case {

@@ -18,7 +18,8 @@ import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Case, Check, ContainerExpectation, Edit, Expectation, Reported, Window } from './case.ts';
 import { pattern } from '../../helpers/case-file.ts';
 import { verdictWith } from './gates.ts';
-import { codeOf, storyOf } from './text.ts';
+import { storyOf } from '../../sim/story-text.ts';
+import { codeOf } from './text.ts';
 
 /** The file has topics, a topic has sentences, and a sentence is a case. */
 export function walk(file: string): void {

@@ -8,11 +8,11 @@ import { allNotes } from '../../../src/model/trace.ts';
 import { togetherWith } from '../../../src/model/reduce/notes.ts';
 import { observationsOf, rowsOf as recordedRows, traceOf, truthsOf } from '../../helpers/recordings.ts';
 import { simulate } from '../simulate.ts';
-import { barePods } from './stories/bare-pods.ts';
-import { disturbed } from './stories/disturbed.ts';
-import { keptPods } from './stories/kept-pods.ts';
+import { plainStory } from '../plain-story.ts';
+import { storyOf, type StoryText } from '../story-text.ts';
+import { casesIn } from '../../helpers/case-file.ts';
 
-const stories = { ...barePods, ...disturbed, ...keptPods };
+const stories = casesIn<StoryText>(new URL('stories.yaml', import.meta.url));
 
 /** What happens within this time may come in any order. */
 const raceMs = 100;
@@ -55,11 +55,11 @@ describe('a simulated story', () => {
     const scenarios = readdirSync(new URL('../../scenarios/', import.meta.url))
       .filter((file) => file.endsWith('.ndjson'))
       .map((file) => file.replace('.ndjson', ''));
-    expect(Object.keys(stories).sort()).toEqual(scenarios.sort());
+    expect(stories.map(([name]) => name).sort()).toEqual(scenarios.sort());
   });
 
-  it.each(Object.entries(stories))('is like the recording of %s', (name, story) => {
-    const { rows, truth } = simulate({ ...story, name });
+  it.each(stories)('is like the recording of %s', (name, story) => {
+    const { rows, truth } = simulate({ ...plainStory(storyOf(story)), name });
     expect(factsOf(rowsOf(rows))).toEqual(factsOf(recordedRows(name)));
     expect(stopsIn(truth)).toEqual(stopsIn(truthsOf(name)));
   });

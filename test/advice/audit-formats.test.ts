@@ -1,7 +1,8 @@
 /** `why` from one audit log in the forms in which clusters and log collectors export it: each says the same. */
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { casesIn } from '../helpers/case-file.ts';
 import { scenarioFile } from '../helpers/recordings.ts';
-import { auditExports } from './helpers/audit-exports.ts';
 import { auditLogOf, whyFrom, whyReportFrom, type AuditReport } from './helpers/audit-log.ts';
 
 const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
@@ -16,9 +17,67 @@ const answerOf = ({ outcome, summary, trigger, deletedBy, moments, cannotTell }:
 };
 const plain = whyFromText(events.join('\n')).then(answerOf);
 
-it.each(Object.keys(auditExports))('%s', async (name) =>
-  expect(answerOf(await whyFromText(auditExports[name]?.(events) ?? ''))).toEqual(await plain),
-);
+/** A form as text: see the file. */
+interface Form {
+  first?: string;
+  line?: string;
+  around?: string;
+  each?: string;
+  isPretty?: true;
+}
+
+function exported({ first, line, around = '', each = '', isPretty }: Form): string {
+  const fill = (template: string) => (event: string) =>
+    template.replace(/EVENT(?!S)|QUOTED|ENDED|FIELDS|CSV/, (word) => {
+      if (word === 'EVENT') return event;
+      if (word === 'FIELDS') return event.slice(1, -1);
+      if (word === 'CSV') return `"${event.replaceAll('"', '""')}"`;
+      return JSON.stringify(word === 'ENDED' ? `${event}\n` : event);
+    });
+  if (line !== undefined) return [...(first === undefined ? [] : [first]), ...events.map(fill(line))].join('\n');
+  const document = around.replace('EVENTS', () => events.map(fill(each)).join());
+  return isPretty ? pretty(JSON.parse(document)) : document;
+}
+
+const forms = casesIn<Form>(new URL('audit-formats.yaml', import.meta.url), [
+  ...(['first', 'line', 'around', 'each', 'isPretty'] as const),
+]);
+
+it.each(forms)('%s', async (_, form) => expect(answerOf(await whyFromText(exported(form)))).toEqual(await plain));
+
+const pretty = (value: unknown): string => JSON.stringify(value, undefined, 2);
+const twoParts = [`${events.slice(0, 9).join('\n')}\n`, events.slice(9).join('\n')];
+
+/** Zstandard without compression: a frame of raw blocks. */
+function zstd(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const blocks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += 65_536) {
+    const block = bytes.subarray(at, at + 65_536);
+    const header = Buffer.alloc(3);
+    header.writeUIntLE((block.length << 3) | (at + 65_536 >= bytes.length ? 1 : 0), 0, 3);
+    blocks.push(header, block);
+  }
+  return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]), ...blocks]);
+}
+
+it.each<[string, string | Buffer]>([
+  ['CRLF, with a byte order mark', `\ufeff${events.join('\r\n')}`],
+  ['v1beta1', events.map((event) => event.replace('audit.k8s.io/v1', 'audit.k8s.io/v1beta1')).join('\n')],
+  ['gzip in two members', Buffer.concat(twoParts.map((part) => gzipSync(part)))],
+  ['Zstandard in two frames', Buffer.concat(twoParts.map(zstd))],
+  ['UTF-16, as PowerShell writes it', Buffer.from(`\ufeff${events.join('\r\n')}`, 'utf16le')],
+  ['pretty-printed', events.map((event) => pretty(JSON.parse(event))).join('\n')],
+  [
+    'AKS, event hub, with quotes as .NET escapes them',
+    JSON.stringify({ records: events.map((log) => ({ properties: { log } })) }).replaceAll('\\"', '\\u0022'),
+  ],
+  [
+    'fluentd around a log of Docker',
+    events.map((log) => JSON.stringify({ message: JSON.stringify({ log, stream: 'stdout' }), tag: 'kube' })).join('\n'),
+  ],
+  ['two exports of the same', [...events, ...events].join('\n')],
+])('%s', async (_, log) => expect(answerOf(await whyFromText(log))).toEqual(await plain));
 
 it('Google Cloud, which does not log when a request was answered: who deleted the pod, and from when on', async () => {
   const entries = events.flatMap((text) => {

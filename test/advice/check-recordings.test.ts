@@ -34,16 +34,3 @@ describe.each(allNames)('%s', (name) => {
     ).toBe(false);
   });
 });
-
-it.each([
-  ['sigkill-after-grace', 'app', 'trap "" TERM'],
-  ['grace-shortened', 'app', 'trap "" TERM'],
-  ['containerd-restart-ignoring-app', 'app', 'trap "" TERM'],
-  ['multi-container', 'legacy', 'trap "" TERM'],
-  ['no-grace-spec-default', 'app', 'sleep 3600'],
-])('in %s container %s ignores SIGTERM because of its command', async (name, container, words) => {
-  const { one } = await checked(name);
-  const finding = one?.findings.find(({ code }) => code === 'no-signal-handling');
-  expect(finding).toMatchObject({ container, severity: 'error' });
-  expect(finding?.message).toContain(words);
-});

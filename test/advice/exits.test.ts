@@ -76,19 +76,4 @@ describe('fix of a recording', () => {
     expect(ofReport.stdout).toMatch(/^# preStop sleep 10s/);
     expect(await runMain(['fix', recordingFile(name)])).toEqual(ofReport);
   });
-
-  it('says what only a person can do, as for a live workload', async () => {
-    const { code, stdout, stderr } = await runMain(['fix', recordingFile('sigkill-after-grace')]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toMatch(
-      /^podexit: fix it by hand: deployment\/checkout: .* replace `trap "" TERM` .*\(no-signal-handling\)$/m,
-    );
-    expect(stderr).toMatch(/^podexit: nothing that a patch can fix$/m);
-  });
-
-  it('names a recording that does not exist, instead of looking for a pod of that name', async () => {
-    const { code, stderr } = await runMain(['fix', join(scratch, 'none.ndjson')]);
-    expect(code).toBe(1);
-    expect(stderr).toContain('none.ndjson does not exist');
-  });
 });

@@ -108,15 +108,6 @@ describe('a file of an unusual form means the same after its fix, except for the
   });
 });
 
-it('prints all documents of all files, also of those that need no fix', async () => {
-  const inner = mkdtempSync(join(scratch, 'folder-'));
-  const names = ['a', 'b', 'c'];
-  for (const name of names) writeFileSync(join(inner, `${name}.yaml`), `kind: ConfigMap\nmetadata: {name: ${name}}\n`);
-  const { stdout, stderr } = await fix(inner, '-o', 'yaml');
-  expect(parseManifests(stdout, '').manifests.map(({ object }) => object.metadata?.name)).toEqual(names);
-  expect(stderr).toBe('podexit: nothing that a patch can fix\n');
-});
-
 describe.each(files)('%s', (file) => {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');
@@ -227,83 +218,31 @@ describe('of a cluster', () => {
       expect(await problemsOf(scratchFile('dry-run.json', out))).toEqual([]);
     }),
   );
-
-  it('a pod: the patch is for its Deployment', () =>
-    serving('graceful-exit', {}, async ({ server, flags }) => {
-      const { stdout } = await runMain(['fix', server.pod, ...flags]);
-      expect(parse(stdout)).toMatchObject({ kind: 'Deployment', metadata: { name: 'checkout' } });
-    }));
-
-  it('a pod whose owner may not be read: the right is named, and no way that ends there again', () =>
-    serving('graceful-exit', { faults: [{ kind: 'status', code: 403, resource: 'deployments' }] }, async (cluster) => {
-      const { stderr } = await runMain(['fix', cluster.server.pod, ...cluster.flags]);
-      expect(stderr).toMatch(
-        /deployment "checkout" [^]*Grant get of deployments, or save its manifest and use -f FILE/,
-      );
-    }));
-
-  it('a pod without an owner: what helps is said, and nothing is patched', () =>
-    serving('exit-143', {}, async ({ server, flags }) => {
-      const { stdout, stderr } = await runMain(['fix', server.pod, ...flags]);
-      expect(stdout).toBe('');
-      expect(stderr).toMatch(/fix it by hand: pod\/api-0/);
-    }));
 });
 
-describe('of a report', () => {
-  const report = {
-    apiVersion: 'podexit/v1',
-    kind: 'ExitReport',
-    fix: [
-      {
-        reason: 'drained in 3s',
-        target: { kind: 'Deployment', name: 'web' },
-        patch: { spec: { replicas: 2 } },
-        command: 'kubectl patch …',
-      },
-    ],
-  };
-
-  it('prints its fix as a patch file', async () => {
-    const { code, stdout } = await runMain(['fix', scratchFile('exit.json', JSON.stringify(report))]);
+it.skipIf(!hasKubectl).each(['graceful-exit', 'rollout-25'])(
+  'of the report of %s: prints one patch that kubectl applies and that removes the finding',
+  async (name) => {
+    const { stdout: exit } = await runMain(['replay', recordingFile(name), '-o', 'json']);
+    const { code, stdout } = await runMain(['fix', scratchFile('exit.json', exit)]);
     expect(code).toBe(0);
-    expect(stdout).toBe('# drained in 3s\n# kubectl patch …\n\nspec:\n  replicas: 2\n');
-  });
-
-  it.skipIf(!hasKubectl).each(['graceful-exit', 'rollout-25'])(
-    '%s: prints one patch that kubectl applies and that removes the finding',
-    async (name) => {
-      const { stdout: exit } = await runMain(['replay', recordingFile(name), '-o', 'json']);
-      const { code, stdout } = await runMain(['fix', scratchFile('exit.json', exit)]);
-      expect(code).toBe(0);
-      expect(stdout.match(/^spec:/gm)).toHaveLength(1);
-      expect(stdout).toMatch(new RegExp(`^# kubectl patch deployment/checkout -n ${name} `, 'm'));
-      await serving(name, {}, async ({ server }) => {
-        const url = `${server.url}/apis/apps/v1/namespaces/${server.namespace}/deployments/checkout`;
-        const deployment = {
-          ...((await (await fetch(url)).json()) as object),
-          apiVersion: 'apps/v1',
-          kind: 'Deployment',
-        };
-        const service = `kind: Service\nspec: {selector: ${JSON.stringify({ app: 'checkout' })}, ports: [{port: 80}]}\n`;
-        const check = (text: string) => problemsOf(scratchFile('live.yaml', `${text}\n---\n${service}`));
-        const before = JSON.stringify(deployment);
-        const words = ['patch', '--local', '-f', scratchFile('object.json', before), '--type=strategic', '-o', 'json'];
-        const patch = ['--patch-file', scratchFile('patch.yaml', stdout)];
-        const after = execFileSync('kubectl', [...words, ...patch], { encoding: 'utf8' });
-        expect(await check(before)).toContain('deployment/checkout drain-race');
-        expect(await check(after)).not.toContain('deployment/checkout drain-race');
-      });
-    },
-  );
-
-  it.each([
-    ['{}', /is not a podexit\/v1 report/],
-    ['{"apiVersion":"podexit/v1","kind":"ExitReport"}', /contains no fix/],
-    ['not JSON', /is not JSON/],
-  ])('%s causes one clear error', async (text, message) => {
-    const { code, stderr } = await runMain(['fix', scratchFile('bad.json', text)]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(message);
-  });
-});
+    expect(stdout.match(/^spec:/gm)).toHaveLength(1);
+    expect(stdout).toMatch(new RegExp(`^# kubectl patch deployment/checkout -n ${name} `, 'm'));
+    await serving(name, {}, async ({ server }) => {
+      const url = `${server.url}/apis/apps/v1/namespaces/${server.namespace}/deployments/checkout`;
+      const deployment = {
+        ...((await (await fetch(url)).json()) as object),
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+      };
+      const service = `kind: Service\nspec: {selector: ${JSON.stringify({ app: 'checkout' })}, ports: [{port: 80}]}\n`;
+      const check = (text: string) => problemsOf(scratchFile('live.yaml', `${text}\n---\n${service}`));
+      const before = JSON.stringify(deployment);
+      const words = ['patch', '--local', '-f', scratchFile('object.json', before), '--type=strategic', '-o', 'json'];
+      const patch = ['--patch-file', scratchFile('patch.yaml', stdout)];
+      const after = execFileSync('kubectl', [...words, ...patch], { encoding: 'utf8' });
+      expect(await check(before)).toContain('deployment/checkout drain-race');
+      expect(await check(after)).not.toContain('deployment/checkout drain-race');
+    });
+  },
+);

@@ -1,8 +1,9 @@
-/** Files as people have them: encodings of Windows, kustomizations, names without -f, names that do not exist. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Files as people and attackers have them: encodings of Windows, deep nesting, large files, links in a folder. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import type { CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -16,13 +17,17 @@ const written = (name: string, content: string | Buffer): string => {
 
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers: [{name: app, image: app}] # é\n';
 
-const encodings: [string, Buffer][] = [
+async function checked(path: string) {
+  const { stdout } = await runMain(['check', '-f', path, '-o', 'json']);
+  const { checks, errors } = JSON.parse(stdout) as CheckReport;
+  return { judged: checks.map(({ name }) => name), errors: errors.map(({ message }) => message).sort() };
+}
+
+it.each<[string, Buffer]>([
   ['UTF-16, little-endian', Buffer.from(`\ufeff${pod}`, 'utf16le')],
   ['UTF-16, big-endian', Buffer.from(`\ufeff${pod}`, 'utf16le').swap16()],
   ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${pod}`)],
-];
-
-it.each(encodings)('reads a manifest in %s, named without -f', async (_title, bytes) => {
+])('reads a manifest in %s, named without -f', async (_title, bytes) => {
   const { code, stdout } = await runMain(['check', written('web.yaml', bytes)]);
   expect(code).toBe(0);
   expect(stdout).toContain('pod/web');
@@ -32,10 +37,10 @@ it.each(encodings)('reads a manifest in %s, named without -f', async (_title, by
 
 it.each(['utf16le', 'utf8'] as const)('reads a report in %s with a byte order mark', async (encoding) => {
   const fix = {
-    reason: 'why',
+    reason: 'y',
     target: { kind: 'Deployment', name: 'web' },
     patch: { spec: { replicas: 2 } },
-    command: '…',
+    command: '',
   };
   const report = JSON.stringify({ apiVersion: 'podexit/v1', kind: 'ExitReport', fix: [fix] });
   const { code, stdout } = await runMain(['fix', written('exit.json', Buffer.from(`\ufeff${report}`, encoding))]);
@@ -43,33 +48,27 @@ it.each(['utf16le', 'utf8'] as const)('reads a report in %s with a byte order ma
   expect(stdout).toContain('replicas: 2');
 });
 
-it('skips a kustomization without a kind, and says how to build it', async () => {
-  const own = join(folder, 'app');
-  mkdirSync(own);
-  written('app/web.yaml', pod);
-  written('app/kustomization.yaml', 'resources:\n- web.yaml\n');
-  const { code, stdout, stderr } = await runMain(['check', '-f', own]);
-  expect(code).toBe(0);
-  expect(stdout).toContain('pod/web');
-  expect(stderr).toContain(`name its folder with -k ${own}`);
+it.each([
+  ['20,000 brackets', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+  ['5,000 maps', `${'{a: '.repeat(5000)}1${'}'.repeat(5000)}`],
+])('a document with %s causes one error, and the rest is judged', async (_title, nested) => {
+  const { judged, errors } = await checked(written('deep.yaml', `kind: Pod\nx: ${nested}\n---\n${pod}`));
+  expect(judged).toEqual(['web']);
+  expect(errors).toEqual([expect.stringMatching(/nested too deeply/)]);
 });
 
-it('says that a file does not exist', async () => {
-  const { code, stdout } = await runMain(['check', join(folder, 'nowhere.yaml')]);
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/nowhere\.yaml:1: does not exist|nowhere\.yaml.*does not exist/);
+it('a file of 50 MB is read, and a file of more than 64 MB is refused', async () => {
+  const line = `kind: ConfigMap\nmetadata: {name: c}\ndata: {x: ${'y'.repeat(100_000)}}\n---\n`;
+  expect((await checked(written('large.yaml', `${line.repeat(500)}${pod}`))).judged).toEqual(['web']);
+  expect((await checked(written('large.yaml', `${line.repeat(700)}${pod}`))).errors).toEqual(['is larger than 64 MB']);
 });
 
-it('matches a kind with its group, and judges pod templates of custom resources', async () => {
-  const template = 'template:\n    spec:\n      containers: [{name: w, image: x, command: [sleep, infinity]}]\n';
-  const rollout = `apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: web}\nspec:\n  replicas: 2\n  ${template}`;
-  const job = `apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {generateName: train-}\nspec:\n  tasks:\n  - name: worker\n    ${template.replaceAll('\n', '\n  ')}`;
-  const file = written('custom.yaml', `${rollout}---\n${job}`);
-  const { stdout } = await runMain(['check', '-f', file]);
-  expect(stdout).toContain('rollout.argoproj.io/web');
-  expect(stdout).toContain('job.batch.volcano.sh/train-');
-  expect(stdout).toMatch(/the strategy of Rollout\.argoproj\.io is\s+not known/);
-  expect(stdout.match(/no-signal-handling/g)?.length).toBeGreaterThanOrEqual(2);
-  const fixed = await runMain(['fix', '-f', file, '-o', 'yaml']);
-  expect(fixed.stdout).toBe(`${rollout}---\n${job}`);
+it('a link to its own folder, a folder named like a file and thousands of files are no problem', async () => {
+  mkdirSync(join(folder, 'many/inner.yaml'), { recursive: true });
+  symlinkSync(join(folder, 'many'), join(folder, 'many/self.yaml'));
+  symlinkSync(join(folder, 'many/loop.yaml'), join(folder, 'many/loop.yaml'));
+  for (let at = 0; at < 3000; at++) written(`many/pod-${at}.yaml`, at % 100 === 0 ? pod : '');
+  const { judged, errors } = await checked(join(folder, 'many'));
+  expect(judged).toHaveLength(30);
+  expect(errors).toEqual(['cannot be read (EISDIR)', 'cannot be read (ELOOP)']);
 });

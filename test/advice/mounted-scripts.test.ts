@@ -5,6 +5,7 @@ import { problemsOf } from '../../src/advice/check-report.ts';
 import { parseManifests } from '../../src/advice/manifests.ts';
 import { isProblem } from '../../src/advice/problem.ts';
 import { situationsOf } from '../../src/advice/situation.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 
 const script = 'trap "exit 0" TERM\nwhile true; do sleep 60; done\n';
@@ -14,45 +15,26 @@ const scripts = configMapTextsOf({
   data: { 'run.sh': script, 'lib.sh': 'true' },
   binaryData: { blob: 'AAAA' },
 });
-const volume = (more: object = {}) => ({ name: 'scripts', configMap: { name: 'scripts', ...more } });
-const mount = (more: object = {}) => ({ name: 'scripts', mountPath: '/scripts', ...more });
+const volume = { name: 'scripts', configMap: { name: 'scripts' } };
+const mount = { name: 'scripts', mountPath: '/scripts' };
 
 function pathsOf(volumes: object[], volumeMounts: object[], configMaps = [scripts], namespace?: string): string[] {
   return [...mountedScripts({ volumes }, { volumeMounts }, { configMaps, namespace }).keys()].sort();
 }
 
-it.each<[string, object, object[], string[]]>([
-  ['every key below the mount', volume(), [mount()], ['/scripts/lib.sh', '/scripts/run.sh']],
-  ['a mount path with a slash at its end', volume(), [mount({ mountPath: '/a/' })], ['/a/lib.sh', '/a/run.sh']],
-  ['no items under their own paths', volume({ items: [{ key: 'run.sh', path: 'bin/go' }] }), [mount()], []],
-  ['no other file than the subPath', volume(), [mount({ mountPath: '/go', subPath: 'bin' })], []],
-  ['one file as subPath', volume(), [mount({ mountPath: '/go', subPath: 'run.sh' })], ['/go']],
-  ['no subPath that depends on variables', volume(), [mount({ subPathExpr: '$(NAME)' })], []],
-  [
-    'no file that a mount below hides',
-    volume(),
-    [mount(), { name: 'x', mountPath: '/scripts/run.sh' }],
-    ['/scripts/lib.sh'],
-  ],
-  [
-    'a file on a mount above',
-    volume(),
-    [{ name: 'x', mountPath: '/' }, mount()],
-    ['/scripts/lib.sh', '/scripts/run.sh'],
-  ],
-  [
-    'nothing of a projection',
-    { name: 'scripts', projected: { sources: [{ configMap: { name: 'scripts' } }] } },
-    [mount()],
-    [],
-  ],
-  ['nothing of a Secret', { name: 'scripts', secret: { secretName: 'scripts' } }, [mount()], []],
-])('has %s', (_title, one, mounts, paths) => {
-  expect(pathsOf([one], mounts)).toEqual(paths);
-});
+interface Case {
+  volumes: object[];
+  mounts: object[];
+  has: string[];
+}
+
+it.each(casesIn<Case>(new URL('mounted-scripts.yaml', import.meta.url), ['volumes', 'mounts', 'has']))(
+  'has %s',
+  (_, { volumes, mounts, has }) => expect(pathsOf(volumes, mounts)).toEqual(has),
+);
 
 it('takes a ConfigMap of the namespace, and none of two that differ', () => {
-  const paths = (configMaps: (typeof scripts)[]) => pathsOf([volume()], [mount()], configMaps, 'shop');
+  const paths = (configMaps: (typeof scripts)[]) => pathsOf([volume], [mount], configMaps, 'shop');
   expect(paths([{ ...scripts, namespace: 'other' }])).toEqual([]);
   expect(paths([{ ...scripts, namespace: 'shop' }])).toHaveLength(2);
   expect(paths([scripts, { ...scripts }])).toHaveLength(2);
@@ -63,7 +45,7 @@ it.each([[['/bin/sh', '/scripts/run.sh']], [['sh', '-c', '/scripts/run.sh']]])(
   '%j stops as if the script were in the command',
   (command) => {
     const image = 'busybox:1';
-    const mounted = mountedScripts({ volumes: [volume()] }, { volumeMounts: [mount()] }, { configMaps: [scripts] });
+    const mounted = mountedScripts({ volumes: [volume] }, { volumeMounts: [mount] }, { configMaps: [scripts] });
     const known = stopBehaviour({ command, image, scripts: mounted }, 'SIGTERM', 20);
     const written = stopBehaviour({ command: ['sh', '-c', script], image }, 'SIGTERM', 20);
     expect(known.handles).toBe('no');
@@ -85,8 +67,8 @@ it('check judges a script in a ConfigMap of the same input', async () => {
     metadata: { name: 'fixer' },
     spec: {
       terminationGracePeriodSeconds: 20,
-      volumes: [volume()],
-      containers: [{ name: 'app', image: 'busybox:1', command: ['sh', '/scripts/run.sh'], volumeMounts: [mount()] }],
+      volumes: [volume],
+      containers: [{ name: 'app', image: 'busybox:1', command: ['sh', '/scripts/run.sh'], volumeMounts: [mount] }],
     },
   };
   const configMap = { kind: 'ConfigMap', metadata: { name: 'scripts' }, data: { 'run.sh': script } };

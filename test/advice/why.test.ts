@@ -14,6 +14,7 @@ import { allNames, recordingFile, scenarioFile, truthsOf } from '../helpers/reco
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { auditLogOf, whyFrom, whyReportFrom, type AuditReport } from './helpers/audit-log.ts';
+import { casesIn, pattern } from '../helpers/case-file.ts';
 import { everyNth } from '../helpers/sweep.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 
@@ -112,14 +113,31 @@ it('the instant "stopping" from Events contains the true stop signal', () =>
     expect(Date.parse(truth?.stop_signal_sent ?? '')).toBeLessThanOrEqual(Date.parse(stopping?.latest ?? ''));
   }));
 
-it('a successor shows that a StatefulSet pod was gone before the end of its grace period', () =>
-  serving('statefulset', {}, async (one) => {
-    await playOut(one, 'statefulset');
-    const { stdout } = await runMain(['why', one.server.pod, ...one.flags]);
-    expect(stdout).toMatch(/owner +StatefulSet db\n/);
-    expect(stdout).toMatch(/grace +\d+s \(template of StatefulSet db\), until [\d:]+ ±1s: it was gone/);
-    expect(stdout).toMatch(/next time +kubectl podexit statefulset\/db --all-terminating --record FILE/);
-  }));
+interface Case {
+  of: string;
+  /** POD stands for the pod of the recording. */
+  run: string;
+  code?: number;
+  stdout?: string;
+  stderr?: string;
+  json?: object;
+}
+
+const fields = ['of', 'run', 'code', 'stdout', 'stderr', 'json'] as const;
+
+it.each(casesIn<Case>(new URL('why.yaml', import.meta.url), fields))(
+  '%s',
+  (_, { of, run, code = 0, stdout = '', stderr = '', json }) =>
+    serving(of, {}, async (one) => {
+      await playOut(one, of);
+      const words = run.split(' ').filter((word) => word !== '');
+      const ran = await runMain(['why', ...words.map((word) => word.replace('POD', one.server.pod)), ...one.flags]);
+      expect(ran.code).toBe(code);
+      expect(ran.stdout).toMatch(pattern(stdout));
+      expect(ran.stderr).toMatch(pattern(stderr));
+      if (json) expect(JSON.parse(ran.stdout)).toMatchObject(json);
+    }),
+);
 
 it('a successor that is created before the kubelet stops the pod shows a forced deletion', () =>
   serving('statefulset', {}, async (one) => {
@@ -134,33 +152,6 @@ it('a successor that is created before the kubelet stops the pod shows a forced 
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'forced' });
   }));
 
-it('a drain is not taken for known: the cordon of the node is a moment among others', () =>
-  serving('drain-with-pdb', {}, async (one) => {
-    await playOut(one, 'drain-with-pdb');
-    const { stdout } = await runMain(['why', one.server.pod, '-o', 'json', ...one.flags]);
-    expect(JSON.parse(stdout)).toMatchObject({
-      trigger: 'unknown',
-      by: 'a client that no Event names, or a controller whose Event was dropped',
-      moments: expect.arrayContaining([expect.objectContaining({ name: 'cordoned' })]) as unknown,
-    });
-  }));
-
-it.each([
-  ['rollout-25', 'deployment/checkout', 0],
-  ['statefulset-rollout', 'statefulset/db', 0],
-  ['daemonset-rollout', 'deployment/log', 1],
-])('%s: %s is resolved only to a terminated pod of its own', (name, workload, exit) =>
-  serving(name, {}, async (one) => {
-    await playOut(one, name);
-    const { code, stdout } = await runMain(['why', workload, '-o', 'json', ...one.flags]);
-    expect(code).toBe(exit);
-    if (exit > 0) return;
-    const [kind, owner] = workload.split('/');
-    const { owners = [] } = JSON.parse(stdout) as WhyReport;
-    expect(owners.map((each) => `${each.kind.toLowerCase()}/${each.name}`)).toContain(`${kind}/${owner}`);
-  }),
-);
-
 it('a pod name is accepted only if its form fits the controller', () => {
   expect(mayOwn('ReplicaSet', 'checkout-6677656c54', 'checkout-6677656c54-258qr')).toBe(true);
   expect(mayOwn('Deployment', 'checkout', 'checkout-6677656c54-258qr')).toBe(true);
@@ -170,22 +161,6 @@ it('a pod name is accepted only if its form fits the controller', () => {
   expect(mayOwn('StatefulSet', 'db', 'db-a-1')).toBe(false);
   expect(mayOwn('Job', 'j'.repeat(60), `${'j'.repeat(58)}258qr`)).toBe(true);
 });
-
-it('without a name it lists the pods that stopped recently', () =>
-  serving('rollout-25', {}, async (one) => {
-    await playOut(one, 'rollout-25');
-    const { code, stdout } = await runMain(['why', ...one.flags]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^POD +STOPPED +WHAT\n/);
-    expect(stdout).toMatch(/25 pods of namespace rollout-25 stopped recently/);
-  }));
-
-it('a pod that never existed causes one clear error', () =>
-  serving('graceful-exit', {}, async ({ flags }) => {
-    const { code, stderr } = await runMain(['why', 'nosuch', ...flags]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/no Event shows an exit of pod "nosuch" in namespace "graceful-exit"/);
-  }));
 
 it('--from finds the recording of the pod in a folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));

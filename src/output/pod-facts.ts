@@ -93,16 +93,17 @@ const heldBy: Partial<Record<LedgerOwner, { by: string; whom?: string; saidBy?: 
 
 /** What bars and cause leave of the total: `: ≈10s waiting for the API server`. Less than 2 s need no owner. */
 export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): string {
+  const lengthOf = (entries: LedgerEntry[]): number => entries.reduce((ms, { seconds }) => ms + seconds * 1000, 0);
   const texts = Object.entries(heldBy).flatMap(([owner, { by, whom = '', saidBy = [] }]) => {
     const own = ledger.filter((entry) => entry.owner === owner);
     if (own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
     const isRough = own.some(({ approximate }) => approximate);
-    const ms = own.reduce((sum, { seconds }) => sum + seconds, 0) * 1000;
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
-    const longWaits = own.filter(({ seconds }) => seconds * 1000 > 0.1 * ms);
-    const begins = longWaits.filter(({ what }) => what.startsWith('began ')).length;
-    const when = begins === 0 ? ' after the exit' : begins === longWaits.length ? ' before the stop' : '';
+    const starts = lengthOf(own.filter(({ what }) => what.startsWith('began ')));
+    const rest = lengthOf(own) - starts;
+    const when = starts > 9 * rest ? ' before the stop' : rest > 9 * starts ? ' after the exit' : '';
+    const ms = when === '' ? starts + rest : Math.max(starts, rest);
     return [`${isRough ? '≈' : ''}${secondsText(ms, isRough ? 0 : 1)} ${by}${of}${owner === 'kubelet' ? when : ''}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;

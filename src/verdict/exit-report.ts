@@ -1,13 +1,6 @@
 /** The JSON document of a report (`-o json`): a serialisation that the program itself never reads back. Pure. */
 import { assumptions } from '../model/assumptions.ts';
-import type {
-  Mark as MarkModel,
-  ContainerTimeline,
-  Interval,
-  Length,
-  Timeline,
-  TimelineGap,
-} from '../infer/timeline.ts';
+import type { ContainerTimeline, Interval, Length, Mark, Timeline, TimelineGap } from '../infer/timeline.ts';
 import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
 import type { ExitReport, GapReport, Instant, MarkReport, Range } from '../model/report.ts';
@@ -101,8 +94,7 @@ const instant = ({ earliest, latest, basis, evidence }: Interval): Instant => ({
   evidence: [...evidence],
 });
 
-export const markReport = (mark: MarkModel): MarkReport =>
-  serialised(pick(mark, 'id', 'name', 'subject', 'at', 'note'));
+export const markReport = (mark: Mark): MarkReport => serialised(pick(mark, 'id', 'name', 'subject', 'at', 'note'));
 
 export const gapReport = ({ resource, from, to, cause }: TimelineGap): GapReport =>
   serialised({

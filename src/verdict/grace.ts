@@ -1,8 +1,6 @@
 /** Whether a deletion asked for less than the spec's grace period, and what to say of it. Pure. */
 import type { RuleInput } from './rule-input.ts';
 
-export type LoweredGrace = NonNullable<ReturnType<typeof loweredGrace>>;
-
 /** The grace period that a deletion asked for, and the spec's, in seconds. */
 export function loweredGrace({ deletion, timeline }: RuleInput) {
   const { effectiveSeconds, counted, specSeconds: spec } = timeline.grace;
@@ -18,5 +16,5 @@ export function loweredGraceText(input: RuleInput): string | undefined {
   return grace && `the deletion ${askedText(grace)}`;
 }
 
-export const askedText = ({ asked, spec }: LoweredGrace): string =>
+export const askedText = ({ asked, spec }: Record<'asked' | 'spec', number>): string =>
   `asked for ${asked}s instead of the spec's ${spec}s`;

@@ -90,23 +90,18 @@ const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) 
 
 function gracefulText({ timeline, verdict, cause }: HeadlineInput): string {
   const exits = exitsText(timeline) + sidecarDelayText(timeline) + sidecarText(verdict);
-  const place = cause && placeCause[cause.code];
-  return cause?.clause && place ? place(cause.clause, exits) : exits;
+  return cause?.clause ? placed(cause.code, cause.clause, exits) : exits;
 }
 
 /** Delays before the containers were stopped are printed first, what held the pod afterwards last. */
-const placeCause: Partial<Record<FindingCode, (cause: string, exits: string) => string>> = {
-  'node-silent': (cause, exits) => `${cause}, then ${exits}`,
-  'slow-start': (cause, exits) => `${cause}, then ${exits}`,
-  'kubelet-restarted': (cause, exits) => `${cause}; ${exits}`,
-  'runtime-unavailable': (cause, exits) => `${cause}; ${exits}`,
-  'api-server-silent': (cause, exits) => `${exits}; ${cause}`,
-  'job-counts-exit': (cause, exits) => `${exits}; ${cause}`,
-  'prestop-cut-off': (cause, exits) => `${exits}; ${cause}`,
-  'finalizer-held': (cause, exits) => `${exits}, then ${cause}`,
-  'slow-cleanup': (cause, exits) => `${exits}, then ${cause}`,
-  'oom-in-container': (cause, exits) => `${exits}; ${cause}`,
-};
+function placed(code: FindingCode, cause: string, exits: string): string {
+  if (/^(node-silent|slow-start)$/.test(code)) return `${cause}, then ${exits}`;
+  if (/^(kubelet-restarted|runtime-unavailable)$/.test(code)) return `${cause}; ${exits}`;
+  if (/^(finalizer-held|slow-cleanup)$/.test(code)) return `${exits}, then ${cause}`;
+  return /^(api-server-silent|job-counts-exit|prestop-cut-off|oom-in-container)$/.test(code)
+    ? `${exits}; ${cause}`
+    : exits;
+}
 
 function exitsText(timeline: Timeline): string {
   const mains = mainContainers(timeline);

@@ -51,11 +51,13 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
   return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
 }
 
-/** Whether what others wrote arrived meanwhile, or we read at once: then the API server did not stand still. */
-function isApiWell({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean {
-  const reads = trace.answers.filter(({ lo, hi, read }) => /stored|failed/.test(read ?? '') && hi > from && lo < until);
-  const arrived = [...trace.nodeSigns.renewals, ...trace.events, ...reads.map(({ hi: at }) => ({ at }))];
+/** Whether what others wrote arrived meanwhile, or we read at once, and it was never silent: then the API server did not stand still. */
+function isApiWell(input: RuleInput, { from, until }: { from: number; until: number }): boolean {
+  const { answers, events, nodeSigns } = input.trace;
+  const reads = answers.filter(({ lo, hi, read }) => /stored|failed/.test(read ?? '') && hi > from && lo < until);
+  const arrived = [...nodeSigns.renewals, ...events, ...reads.map(({ hi: at }) => ({ at }))];
   return (
+    waitWithin(input, { lo: from, hi: until }) === undefined &&
     arrived.some(({ at }) => at > from + 500 && at < until - 500) &&
     reads.every(({ lo, hi, read }) => read === 'stored' && hi - lo < second)
   );
@@ -175,18 +177,19 @@ export const earlierStop = (input: RuleInput) => ({
 });
 
 /** A Killing of the run that the deletion found is certainly older than the deletion, so that run ended by that stop. */
-function wasStopping({ trace, deletion, network }: RuleInput, name: string): boolean {
+function wasStopping(input: RuleInput, name: string): boolean {
+  const { trace, deletion, network } = input;
   const { startedAt } = statusOf(deletion.pod, name)?.state.running ?? {};
   const isSameRun = trace.containers.get(name)?.terminated?.value.startedAt === startedAt;
-  const since = (isSameRun && parseFloor(startedAt)?.hi) || Infinity;
+  const since = startedAt ? isSameRun && parseFloor(startedAt)?.hi : startedBefore(input, name)?.time.lo;
   return eventsAbout(trace, 'Killing', name).some(
-    (event) => event.time.lo >= since && !belongs(deletion, event, network.toClient('node', event.time)),
+    (event) => event.time.lo >= (since || Infinity) && !belongs(deletion, event, network.toClient('node', event.time)),
   );
 }
 
 /** From there to the exit of the container. */
 function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): Stretch[] {
-  const { name: subject, kind, preStop, stopSignal, outcome, exit, reaction, killings } = container;
+  const { name: subject, kind, preStop, stopping, stopSignal, outcome, exit, reaction, killings } = container;
   const signal = signalName(container);
   const isRuntime = codes.has('runtime-unavailable');
   const hook = `its preStop hook (${preStop?.kind ?? ''})`;
@@ -195,27 +198,33 @@ function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): 
   const { at: retried } = (isRuntime && killings[1]) || {};
   const sent = stopSignal && { ...stopSignal, ...(retried && { earliest: retried, latest: retried, shown: retried }) };
   const call = isRuntime ? 'could not stop the container at first' : `got ${signal}`;
+  // If the signal may have come at once or late, nothing shows which.
+  const isLate = sent !== undefined && sent.shown > (stopping?.shown ?? Infinity) + longWaitMs;
+  const mayBePrompt = !isRuntime && !preStop && isLate && sent.earliest <= (stopping?.latest ?? -Infinity);
+  const waited = mayBePrompt ? undefined : sent;
   const isStubborn = reaction === 'none' || outcome === 'killed';
-  const app = isStubborn ? `did not exit on ${signal}` : `shut down after ${signal}`;
+  const after = mayBePrompt ? `had not got ${signal} yet, or ` : '';
+  const app = `${after}${isStubborn ? 'did not exit on' : 'shut down after'} ${after ? 'it' : signal}`;
   return [
     { at: preStop && (preStop.end ?? stopSignal), owner: 'pre-stop', subject, what: hook, isProved: true },
     kind === 'sidecar'
       ? { at: stopSignal ?? exit?.at, owner: 'sidecar-order', subject, what: turn, isProved: true }
-      : { at: sent, owner: 'runtime', subject, what: call, isProved: isRuntime },
+      : { at: waited, owner: 'runtime', subject, what: call, isProved: isRuntime },
     { at: exit?.at, owner: 'application', subject, what: app, isProved: stopSignal !== undefined },
   ];
 }
 
 /** It was started, and until its postStart hook is over its status does not say so (SIGNALS.md §2 S2). */
-export function containerInPostStart({ trace, deletion: { pod, facts } }: RuleInput): string | undefined {
-  const waiting = (pod.status.containerStatuses ?? []).filter(({ state }) => state.waiting !== undefined);
-  return waiting.find(
-    ({ name }) =>
-      containerSpec(pod, name)?.lifecycle?.postStart !== undefined &&
-      trace.events.some(
-        ({ reason, about, seq }) => reason === 'Started' && about.container === name && seq < facts.seenSeq + 1,
-      ),
-  )?.name;
+export function containerInPostStart(input: RuleInput): string | undefined {
+  const statuses = input.deletion.pod.status.containerStatuses ?? [];
+  return statuses.find(({ name }) => startedBefore(input, name) && !wasStopping(input, name))?.name;
+}
+
+/** The last start before the deletion of a container that has a postStart hook and waits as far as its status says. */
+function startedBefore({ trace, deletion: { pod, facts } }: RuleInput, name: string) {
+  const isWaiting = statusOf(pod, name)?.state.waiting !== undefined;
+  const mayStart = isWaiting && containerSpec(pod, name)?.lifecycle?.postStart !== undefined;
+  return mayStart ? eventsAbout(trace, 'Started', name).findLast(({ seq }) => seq <= facts.seenSeq) : undefined;
 }
 
 type Part = Stretch & { readonly from: number; readonly until: number };

@@ -46,8 +46,9 @@ function numbersOf(
   const isExact = unseen.length === 0 && timelines.every(({ total, gaps }) => total && gaps.length === 0);
   const watched = isExact ? timelines : [];
   const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
-  const bad = reports.filter(({ verdict }) => verdict.exitCode !== 0);
+  const bad = worstFirst(reports.filter(({ verdict }) => verdict.exitCode !== 0));
   const losing = reports.filter(({ answer }) => answer.traffic.grade === 'lost');
+  const advice = mostFrequent([...bad, ...losing].flatMap(({ answer }) => answer.advice.slice(0, 1)));
   const outcomes: Partial<Record<Outcome, number>> = {};
   for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
   return {
@@ -76,9 +77,12 @@ function numbersOf(
     ),
     graceMs: Math.max(0, ...timelines.map(graceMs)),
     traffic: trafficOf(reports),
-    worst: worstPods(bad),
-    why: mostFrequent(bad.flatMap(({ answer }) => answer.why ?? [])),
-    advice: mostFrequent([...bad, ...losing].flatMap(({ answer }) => answer.advice.slice(0, 1))),
+    worst: bad
+      .slice(0, 3)
+      .map(({ timeline, answer: { word, headline } }) => ({ pod: nameOf(timeline), summary: `${word}: ${headline}` })),
+    // Not of pods that are advised something else.
+    why: mostFrequent(bad.flatMap(({ answer }) => ((answer.advice[0] ?? advice) === advice ? (answer.why ?? []) : []))),
+    advice,
     unseen,
     incomplete,
     probes,
@@ -172,13 +176,12 @@ const trafficOf = (reports: readonly Report[]) =>
     return own.length === 0 ? [] : [{ grade, text }];
   });
 
-/** At most three pods whose exit code is not 0, worst first. */
-function worstPods(reports: readonly Report[]) {
+/** By exit code, then the longest first. */
+function worstFirst(reports: readonly Report[]): Report[] {
   const weight = ({ verdict }: Report): number => precedence.indexOf(verdict.exitCode);
-  return reports
-    .toSorted((a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0))
-    .slice(0, 3)
-    .map(({ timeline, answer: { word, headline } }) => ({ pod: nameOf(timeline), summary: `${word}: ${headline}` }));
+  return reports.toSorted(
+    (a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0),
+  );
 }
 
 function commonFix(reports: readonly Report[]): FixReport | undefined {

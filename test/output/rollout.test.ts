@@ -91,6 +91,13 @@ describe('the card of many pods', () => {
     expect(textOf(reports.slice(0, 2))).toContain('; meanwhile 1 other was terminating there');
     expect(textOf(reports.slice(0, 1))).not.toContain('meanwhile');
     expect(textOf(reports.map((report, index) => at(report, index * 60_000)))).not.toContain('meanwhile');
+    const [start] = [{ ...waits, what: 'began to stop the pod', seconds: 8 }];
+    expect(textOf([{ ...graceful, ledger: [start, { ...waits, seconds: 0.5 }] }])).toContain(
+      ': 8.0s waiting for the kubelet on node1 before the stop',
+    );
+    expect(textOf([{ ...graceful, ledger: [start, waits] }])).toContain(
+      ': 12.0s waiting for the kubelet on node1 stop',
+    );
   });
 
   it('claims no number between bounds that are far apart', () => {
@@ -117,6 +124,10 @@ describe('the card of many pods', () => {
     const text = textOf([...pods(2), ...pods(2, killed)]);
     expect(text).toMatch(/why no log line and no readiness change of app after SIGTERM; its command ignores SIGTERM/);
     expect(text).toMatch(/fix in the command of app, replace `trap "" TERM` by a trap/);
+    const total = { min: 0, max: 1, shown: 1, basis: 'observed' as const };
+    const answer = { ...killed.answer, why: undefined, advice: ['look at its log'] };
+    const sooner = { ...killed, answer, timeline: { ...killed.timeline, total } };
+    expect(textOf([sooner, killed])).toMatch(/why no log line .* fix in the command of app/);
   });
 
   it('has at most 25 lines for many pods, the closing sentence as one, and 80 columns', () => {

@@ -33,8 +33,7 @@ export function wideTable(reports: readonly Report[]): string {
 
 /** The share of the container that used most of the grace period. */
 function usedText({ timeline }: Report): string | undefined {
-  const used = timeline.containers.flatMap(({ graceUsed }) => (graceUsed ? [graceUsed] : []));
-  const [most] = used.sort((a, b) => b.shown - a.shown);
+  const [most] = timeline.containers.flatMap(({ graceUsed }) => graceUsed ?? []).sort((a, b) => b.shown - a.shown);
   return most && shareText(shareOfGrace(timeline, most), graceMs(timeline));
 }
 

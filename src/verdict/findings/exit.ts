@@ -16,13 +16,13 @@ import {
 
 export const exitRules: ContainerRules = {
   'killed-at-grace': (input, container) => {
-    const { name, kind, outcome, probable, reaction } = container;
+    const { name, kind, outcome, probable, reaction, drain } = container;
     if (outcome !== 'killed' || (kind !== 'container' && kind !== 'init')) return undefined;
-    const after = afterSignal(container);
+    const length = drain ? ` ${lengthText(drain).replace('≤', 'up to ')} after ${signalName(container)}` : '';
     return {
       severity: 'error',
-      message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${after}, when its ${graceText(input.timeline)} ended (exit 137)`,
-      clause: [`${name} was still running${after}`, loweredGraceText(input) ?? []].flat().join('; '),
+      message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}, when its ${graceText(input.timeline)} ended (exit 137)`,
+      clause: [`${name} was still running${length}`, loweredGraceText(input) ?? []].flat().join('; '),
       why: reaction === 'none' ? undefined : shellText(input.timeline, container),
     };
   },
@@ -36,6 +36,8 @@ export const exitRules: ContainerRules = {
     return {
       message: `${clause}, when the ${graceText(timeline)} ended`,
       clause,
+      // A person started it, so no manifest has it.
+      advice: kind === 'ephemeral' ? `End the program of ${name} before the pod is deleted.` : undefined,
     };
   },
 

@@ -101,10 +101,10 @@ export const removalRules: Rules = {
   /**
    * A Job counts a pod by its phase once it has ended. One that somebody else deletes is counted as failed about a second
    * later, whatever it still does (job_controller.go, isPodFailed), unless the Job has a podFailurePolicy or
-   * podReplacementPolicy Failed. One that the Job deletes itself is not counted.
+   * podReplacementPolicy Failed. One that the Job deletes itself is not counted, and a Job that is deleted counts none.
    */
   'job-counts-exit': ({ trace, timeline, deletion: { facts } }) => {
-    const job = controllerOf(timeline.pod);
+    const job = isCascade(timeline) ? undefined : controllerOf(timeline.pod);
     const mains = mainContainers(timeline);
     const signalled = mains.find(({ stopSignal }) => stopSignal);
     if (job?.kind !== 'Job' || !signalled || mains.some(({ exit }) => exit?.code === undefined)) return undefined;

@@ -111,7 +111,7 @@ export const trafficRules: Rules = {
     if (!longest) return undefined;
     const endpoints = notRemoved.map(({ endpoint }) => endpoint);
     const isOpen = !longest.endpoint.unroutedAt;
-    const length = isOpen ? '' : `for ${secondsText(longest.stayed)} `;
+    const length = isOpen ? '' : `for at least ${secondsText(longest.stayed)} `;
     const clause = `${servicesNamed(serviceNames(endpoints))} kept the pod ready ${length}after its container had ended`;
     return {
       message: isOpen ? `${clause}, and still did when the trace ended` : clause,

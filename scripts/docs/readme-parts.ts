@@ -7,7 +7,7 @@ import { reduce } from '../../src/model/reduce.ts';
 import { penFor } from '../../src/output/palette.ts';
 import { renderText } from '../../src/output/text/lines.ts';
 import { renderRolloutSvg } from '../../src/output/html/svg.ts';
-import { reportsInRecording, openReplay } from '../../src/run/recorded-run.ts';
+import { openReplay, readRecording } from '../../src/run/recorded-run.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { reportOf } from '../../src/advice/report.ts';
 import { withPart } from './marked-part.ts';
@@ -30,7 +30,7 @@ export async function renderPicture(): Promise<string> {
 /** docs/timeline.svg: a recorded rollout as `--report x.svg` draws it. */
 export async function renderTimeline(): Promise<string> {
   const recording = fileURLToPath(new URL('../../test/recordings/second/statefulset-rollout.ndjson', import.meta.url));
-  const reports = await reportsInRecording(recording);
+  const { reports } = await readRecording(recording);
   return renderRolloutSvg(rolloutNumbers('statefulset/db', reports), reports);
 }
 

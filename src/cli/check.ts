@@ -121,7 +121,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
     .option('--diff', 'a unified diff of the manifests instead');
   addClusterFlags(fix).action(async (words: string[], flags: Flags) => {
     const { fix: run } = await import('../advice/fix/fix.ts');
-    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
+    const { readRecording } = await import('../run/recorded-run.ts');
     const options: FixOptions = {
       source: fixSource(words, flags),
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),

@@ -29,7 +29,7 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
   command.option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
   addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
     const { compareFiles } = await import('../advice/history/compare-command.ts');
-    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
+    const { readRecording } = await import('../run/recorded-run.ts');
     const failOnWorse = severalOf(flags.failOn, ['worse'], '--fail-on').length > 0;
     const output = await documentOptions(flags, 'compare');
     setExitCode(await compareFiles({ before, after, failOnWorse, readRecording, ...output }, ports));
@@ -45,7 +45,7 @@ export const addRecommend: AddCommand = (program, ports, setExitCode) => {
   addDocumentFlags(command, 'recommend').action(async (names: string[], flags: Flags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
-    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
+    const { readRecording } = await import('../run/recorded-run.ts');
     const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
     const options = { names, failOn, readRecording, ...(await documentOptions(flags, 'recommend')) };
     setExitCode(await recommend(options, ports));

@@ -30,7 +30,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
     .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failOutcomes.join(', ')}`, collect);
   addClusterFlags(addDocumentFlags(why, 'why')).action(async (words: string[], flags: Flags) => {
     const { why: run } = await import('../advice/why/why.ts');
-    const { reportsInRecording: readRecording, reportOfLog } = await import('../run/recorded-run.ts');
+    const { readRecording, reportOfLog } = await import('../run/recorded-run.ts');
     const options = {
       target: words.length === 0 ? undefined : parseTarget(words),
       from: flags.from ?? [],

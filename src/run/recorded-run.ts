@@ -68,23 +68,23 @@ async function replaySeveral(source: RunOptions, target: string, shown: ReplayOp
   return results.end({ codes: [exitCodes['not-started']], incomplete });
 }
 
-/** One report for each pod that terminates, in the order in which they ended. Throws what `openReplay` throws. */
-export async function reportsInRecording(file: string): Promise<Report[]> {
+/** One report for each pod that terminates, in the order in which they ended, and what the probes of several pods measured. Throws what `openReplay` throws. */
+export async function readRecording(file: string) {
   return reportsFrom(await openReplay(file, () => {}));
 }
 
 /** The report of a log about one pod; undefined if the log does not hold the pod. */
 export async function reportOfLog(source: Iterable<RawObservation>): Promise<Report | undefined> {
-  const [report] = await reportsFrom({ source, logText: false, traces: tracesOfLog() });
-  return report;
+  return (await reportsFrom({ source, logText: false, traces: tracesOfLog() })).reports[0];
 }
 
-async function reportsFrom({ source, logText, traces }: RunOptions): Promise<Report[]> {
+async function reportsFrom({ source, logText, traces }: RunOptions) {
   const reports: Report[] = [];
   const taken = createTraceReports(traces, reportOf, (report) => void reports.push(report));
   await run({ source, logText, traces, audience: { ended: taken.ended } });
   taken.takeRest();
-  return reports;
+  const { probeReportsOf } = await import('./group/output.ts');
+  return { reports, probes: reports.length > 1 ? probeReportsOf(traces.probes(), reports) : undefined };
 }
 
 /**
@@ -142,8 +142,8 @@ export async function listRecordings(folder: string, ports: Ports): Promise<numb
   let code = 0;
   const rows: string[][] = [];
   for (const name of names) {
-    const answer = await reportsInRecording(join(folder, name))
-      .then(([first, ...more]) => {
+    const answer = await readRecording(join(folder, name))
+      .then(({ reports: [first, ...more] }) => {
         if (!first) return '? no pod in it terminates';
         if (more.length === 0) return exitSentence(first);
         return rolloutSentence(rolloutNumbers(`${more.length + 1} pods`, [first, ...more]));

@@ -177,6 +177,20 @@ describe('compare', () => {
     );
   });
 
+  it('counts what a recorded rollout lost once, not for each of its pods', async () => {
+    const [head = '', began = '', ...rest] = readFileSync(recordingFile('rollout-25'), 'utf8').trimEnd().split('\n');
+    const [first, last] = [began, rest.at(-1) ?? ''].map((line) => (JSON.parse(line) as { at: number }).at);
+    const probe = { kind: 'probe-started', probe: 0, target: 'http://shop', via: 'url', ratePerSecond: 5 };
+    const started = { ...probe, at: first, timeoutMs: 1000, keepalive: false };
+    const failures = [{ kind: 'refused', connection: 'new', first: last, last, count: 3 }];
+    const counts = { kind: 'probe-counts', probe: 0, at: last, since: first, new: { sent: 40, failed: 3 } };
+    const probed = [JSON.stringify(started), ...rest, JSON.stringify({ ...counts, failures, latency: [] })];
+    const file = join(scratch, 'probed.ndjson');
+    writeFileSync(file, [head, began, ...probed].join('\n'));
+    const { stdout } = await runMain(['compare', file, file, '-o', 'json']);
+    expect(JSON.parse(stdout)).toMatchObject({ before: { exits: 25, requests: { sent: 40, failed: 3 } } });
+  });
+
   it('a missing file causes one clear error', async () => {
     const { code, stderr } = await runMain(['compare', '/nowhere.json', rollout([{ drain: 2 }])]);
     expect(code).toBe(1);

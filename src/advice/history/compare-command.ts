@@ -20,13 +20,10 @@ export async function compareFiles(
   };
   const found = compare(await samplesOf(options.before), await samplesOf(options.after));
   const exitCode = options.failOnWorse && ['worse', 'mixed'].includes(found.change) ? 5 : 0;
-  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } };
+  const changes = [...found.worse, ...found.better].join('; ');
+  const summary = found.change === 'same' ? 'no proven difference' : `${found.change}: ${changes}`;
+  const content = { kind: 'CompareReport', summary, ...found, verdict: { exitCode } };
   return publish(content, { command: 'compare' }, { text: compareText }, options, ports);
-}
-
-function summaryOf({ change, better, worse }: Comparison): string {
-  if (change === 'same') return 'no proven difference';
-  return `${change}: ${[...worse, ...better].join('; ')}`;
 }
 
 function compareText(report: Comparison & { summary: string }, pen: Pen, columns: number): string[] {

@@ -9,7 +9,7 @@ import { outcomes } from '../../model/report.ts';
 import { decodedText, whyUnread } from '../decoded-text.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
-import type { Report } from '../../verdict/report.ts';
+import type { readRecording } from '../../run/recorded-run.ts';
 import { deploymentNameIn } from '../why/gone-pod.ts';
 
 /** A measured length, kept as an interval. Where a single number is needed, `middle` gives it. */
@@ -21,17 +21,24 @@ export interface Seconds {
 /** The facts of one exit that are compared with other exits. All lengths are in seconds. */
 export type ExitSample = ReturnType<typeof sampleOf>;
 
-/** Replays a recording (run/recorded-run.ts). Given by the command, because this folder does not run anything. */
-export type ReadRecording = (file: string) => Promise<readonly Report[]>;
+/** Replays a recording. Given by the command, because this folder does not run anything. */
+export type ReadRecording = typeof readRecording;
 
 /** Every report in the files and folders, one for each pod. Throws `report.unreadable`. */
-export async function readReports(names: readonly string[], readRecording: ReadRecording): Promise<JsonObject[]> {
+export async function readReports(names: readonly string[], read: ReadRecording): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
   for (const file of (await Promise.all(names.map(filesOf))).flat())
-    if (file.endsWith('.ndjson')) found.push(...(await readRecording(file)).map((one) => asObject(exitReportOf(one))));
-    else found.push(...(await exitsInDocument(file)));
+    if (file.endsWith('.ndjson')) {
+      const { reports, probes } = await read(file);
+      const exits = reports.map((one) => asObject(exitReportOf(one)));
+      found.push(...withShared(probes, exits));
+    } else found.push(...(await exitsInDocument(file)));
   return found;
 }
+
+/** Pods share the probes of their run: what it lost counts once. */
+const withShared = (probes: unknown, exits: JsonObject[]): JsonObject[] =>
+  probes ? exits.map((exit, at) => ({ ...exit, traffic: at === 0 ? { probes } : {} })) : exits;
 
 /** For a folder its reports and recordings, by extension; other files are skipped. */
 async function filesOf(name: string): Promise<string[]> {
@@ -47,9 +54,7 @@ async function exitsInDocument(file: string): Promise<JsonObject[]> {
   const document = parseJson(decodedText(await readFile(file).catch(refuse(file))).replace(/^\ufeff/, ''));
   if (document === undefined) throw unreadable(file, 'is not JSON');
   const exits = exitsIn(asObject(document));
-  const { probes } = asObject(document);
-  // Pods share the probes of their run: what it lost counts once.
-  if (exits) return probes ? exits.map((exit, at) => ({ ...exit, traffic: at === 0 ? { probes } : {} })) : exits;
+  if (exits) return withShared(asObject(document)['probes'], exits);
   throw unreadable(file, 'is not a podexit/v1 report');
 }
 
@@ -144,9 +149,7 @@ function between(document: JsonObject, from: string, to: string): Seconds | unde
       .map((at) => ({ earliest: Date.parse(asText(at['earliest'])), latest: Date.parse(asText(at['latest'])) }))
       .filter(({ earliest, latest }) => Number.isFinite(earliest) && Number.isFinite(latest));
   const [start] = instants(from).sort((a, b) => a.earliest - b.earliest);
-  const end = instants(to)
-    .sort((a, b) => a.latest - b.latest)
-    .at(-1);
+  const [end] = instants(to).sort((a, b) => b.latest - a.latest);
   if (!start || !end) return undefined;
   return { min: Math.max(0, end.earliest - start.latest) / 1000, max: Math.max(0, end.latest - start.earliest) / 1000 };
 }

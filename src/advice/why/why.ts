@@ -87,9 +87,8 @@ async function fromRecordings(name: string, { from, readRecording }: WhyOptions,
       const path = join(folder, file);
       if (!(await mentions(path, name))) continue;
       // A file that cannot be replayed is skipped.
-      const reports = await readRecording(path).catch((): readonly Report[] => []);
-      const exits = reports.filter(({ timeline }) => timeline.pod.metadata.name === name);
-      found.push(...exits.map((exit) => ({ path, exit })));
+      const { reports } = await readRecording(path).catch(() => ({ reports: [] as Report[] }));
+      found.push(...reports.flatMap((exit) => (exit.timeline.pod.metadata.name === name ? [{ path, exit }] : [])));
     }
   }
   const newest = found.sort((a, b) => a.exit.timeline.zero - b.exit.timeline.zero).at(-1);

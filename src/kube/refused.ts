@@ -97,13 +97,12 @@ export function refusedDelete(
   const asked = evict ? 'eviction' : 'deletion';
   if (status === 401) return unauthorized(cluster);
   // A proxy's 404, or that of a server without the Eviction API, says nothing about the pod.
-  if (status === 404 && !isPage && !/the requested resource/.test(message)) {
+  if (status === 404 && !isPage && !/the requested resource/.test(message))
     return new PodexitError(
       'pod.gone',
       `${pod} was gone before its ${asked} was requested`,
       'Nothing is left to delete.',
     );
-  }
   if (isUidConflict(refusal)) return replacedPod(namespace, name);
   if (isRefusedByBudget(refusal) || isBudgetBehind(refusal)) return heldByBudget(cluster, pod, refusal);
   const denied = denialOf(refusal);
@@ -116,10 +115,11 @@ export function refusedDelete(
       'Ask the owner of that policy. The pod is unchanged.',
     );
   }
+  const isForTwo = message.includes('more than one PodDisruptionBudget');
   return new PodexitError(
     evict ? 'evict.failed' : 'delete.failed',
     `the ${asked} of ${pod} failed (${status}): ${message}`,
-    `According to the server the pod is unchanged. ${persistsHint}`,
+    `According to the server the pod is unchanged. ${isForTwo ? 'Let only one budget select it.' : persistsHint}`,
   );
 }
 

@@ -10,8 +10,7 @@ const trialMs = 1000;
 
 /** Begins at once. */
 export function createTrial(target: ProbeTarget, start: number) {
-  let [open, answered] = [0, 0];
-  let isOver = false;
+  let [open, answered, isOver] = [0, 0, false];
   let ownTrouble: Result | undefined;
   let resolve = (): void => undefined;
   let reject = (_error: Error): void => undefined;
@@ -47,19 +46,20 @@ export function createTrial(target: ProbeTarget, start: number) {
 
 function notAnswering(target: ProbeTarget, result: Result | undefined): PodexitError {
   const said = result?.said ?? 'no request was answered';
-  const isProxied = target.kind === 'service' || target.kind === 'pod';
   const message = `the probe of ${target.shown} failed before anything was deleted: ${said}`;
   // The API server refuses the use of its proxy; its Status says so.
-  const isForbidden = isProxied && result?.kind === 'failed' && result.status === 403 && said.includes(' is forbidden');
-  const code = isForbidden ? 'probe.forbidden' : 'probe.not-answering';
-  return new PodexitError(code, message, hintOf(target, result));
+  const isRefused = result?.kind === 'failed' && result.status === 403 && said.includes(' is forbidden');
+  const isForbidden = isRefused && (target.kind === 'service' || target.kind === 'pod');
+  return new PodexitError(isForbidden ? 'probe.forbidden' : 'probe.not-answering', message, hintOf(target, result));
 }
 
-function hintOf({ kind }: ProbeTarget, result: Result | undefined): string {
+function hintOf(target: ProbeTarget, result: Result | undefined): string {
   if (result?.kind === 'not-measured') return ownHints[result.reason] ?? again;
   if (result?.kind !== 'failed') return again;
-  if (kind === 'grpc' && (result.failure === 'http' || result.failure === 'not-serving'))
+  if (target.kind === 'grpc' && (result.failure === 'http' || result.failure === 'not-serving'))
     return 'The target must answer SERVING to grpc.health.v1.Health/Check, for the SERVICE if you name one.';
+  if (target.kind === 'service' && target.port === undefined && result.said?.includes('no endpoints available'))
+    return 'Without a port it is the port that has no name: if this one has a name, use service/NAME:PORT.';
   if (result.failure === 'http' && result.status !== undefined)
     return 'Name a path that answers, or say what is expected: --probe-expect 200-499';
   if (result.failure === 'tls')

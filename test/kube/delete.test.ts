@@ -86,7 +86,7 @@ describe('deletePod', () => {
   it('treats a 201 with a failure Status as a failure', async () => {
     const failure = status(500, 'InternalError', 'This pod has more than one PodDisruptionBudget');
     const { error, sent } = await run([[201, failure]], [], { evict: true });
-    expect(error).toMatchObject({ code: 'evict.failed' });
+    expect(error).toMatchObject({ code: 'evict.failed', hint: expect.stringContaining('only one budget') as string });
     expect(sent).toHaveLength(1);
   });
 

@@ -43,6 +43,15 @@ it.each([
   expect(Object.keys(kindsOf(result))).toEqual([kind]);
 });
 
+it.each([
+  ['service/checkout', 'service/NAME:PORT'],
+  ['service/checkout:http', 'Name a path'],
+])('says before the deletion of %s without an endpoint what may be wrong', async (target, hint) => {
+  const ask = answering(503, failure('no endpoints available for service "checkout"'));
+  const { trouble } = await probing(target, { ask }, (sent) => sent(3));
+  expect((trouble as { hint?: string }).hint).toContain(hint);
+});
+
 it.each<[string, ProxyRequest]>([
   ['throttles', answering(429, failure('too many', 429))],
   ['does not answer', () => Promise.reject(new Error('ECONNREFUSED'))],

@@ -1,11 +1,11 @@
 /** What must hold for any number of pods, containers and lines. */
 import { describe, expect, it } from 'vitest';
-import type { Observation } from '../../src/model/observation.ts';
+import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { createChatterLimit } from '../../src/infer/conclude.ts';
-import type { Raw } from '../helpers/cases.ts';
-import { judged } from '../helpers/cases.ts';
-import { rawObservationsOf } from '../helpers/recordings.ts';
+import { adding, alone, changesOf, judged, storyObservations, type Raw } from '../helpers/cases.ts';
+import { observationsOf, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
+import { drains } from '../sim/plain-story.ts';
 
 describe('a workload of 5000 pods', () => {
   it.each(['graceful-exit', 'statefulset', 'rolling-update'])(
@@ -56,3 +56,16 @@ async function amongMany(recording: string, count: number) {
     return { ...one, objects: [...one.objects, ...others] };
   });
 }
+
+it('a long run keeps only the last Lease renewals', () => {
+  const rawObservations = storyObservations(alone({ app: drains(3000, 0) }));
+  const [first] = changesOf(rawObservations, 'lease');
+  if (!first) throw new Error('the story has no Lease');
+  const many = Array.from({ length: 500 }, (_, index): RawObservation => {
+    const renewTime = new Date(first.at + index * 10_000).toISOString();
+    const at = first.at + index * 10_000 + 3;
+    return { ...first, at, object: { ...first.object, spec: { ...first.object.spec, renewTime } } };
+  });
+  const trace = traceOf(observationsOf(adding(rawObservations, ...many)));
+  expect(trace.nodeSigns.renewals.length).toBeLessThanOrEqual(16);
+});

@@ -97,8 +97,8 @@ export interface Expectation {
   noCard?: string;
   /** The last change of a pod. */
   lastPod?: object;
-  /** Everything in the report is true to the story. For an edited story: every instant is. */
-  truth?: true;
+  /** Everything in the report is true to the story, or an outcome is unknown. For an edited story: every instant is. */
+  truth?: true | 'or unknown';
   /** Parts of the report that are the same without the edits. */
   unchanged?: readonly ('everything' | 'endpoints' | 'codes' | 'stopSignals' | 'hookEnds')[];
   /** With these edits added, all outcomes stay the same. */

@@ -4,6 +4,7 @@ import * as views from '../../helpers/views.ts';
 import * as attached from './attached.ts';
 import * as causes from './causes.ts';
 import * as clients from './clients.ts';
+import * as doubts from './doubts.ts';
 import * as edits from './edits.ts';
 import * as ends from './ends.ts';
 import * as gates from './gates.ts';
@@ -23,6 +24,7 @@ const topics = [
   attached,
   causes,
   clients,
+  doubts,
   edits,
   ends,
   gates,

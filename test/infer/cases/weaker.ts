@@ -59,7 +59,11 @@ export const logBreaksAt =
     );
   };
 
-export const logEndsLate = (ms: number): Edit => arriving((one) => (one.kind === 'log-ended' ? one.at + ms : one.at));
+/** The end of the log, or of that of one container, arrives so many ms late. */
+export const logEndsLate = (ms: number, container?: string): Edit =>
+  arriving((one) =>
+    one.kind === 'log-ended' && (container ?? one.container) === one.container ? one.at + ms : one.at,
+  );
 
 export const contradictedExit: Check = (_, rawObservations) => {
   const { contradictions } = timelineOf(traceOf(observationsOf(rawObservations))) ?? {};

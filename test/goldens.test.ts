@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderJson } from '../src/output/machine/json.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
-import { recordingNames, secondSeriesNames, rawObservationsOf } from './helpers/recordings.ts';
-import { manyPodsOutput, play, podsOf } from './output/helpers/every-output.ts';
+import { recordingNames, secondSeriesNames } from './helpers/recordings.ts';
+import { manyPodsOutput, podsOf } from './output/helpers/every-output.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
 const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';
@@ -34,8 +34,9 @@ it('has no golden without a recording', () => {
 });
 
 async function printed(name: string): Promise<{ text: string; json: string }> {
-  const { lines, report } = play(await rawObservationsOf(name), true);
-  return { text: lines, json: renderJson(exitReportOf(report)) };
+  const [pod] = await podsOf(name);
+  if (!pod) throw new Error(`${name} has no pod`);
+  return { text: pod.lines, json: renderJson(exitReportOf(pod.report)) };
 }
 
 function compare(file: string, actual: string): void {

@@ -8,9 +8,9 @@ export const imageName = (image: string): string => (partsOf(image)[0] ?? '').sp
 
 /** What its Dockerfile says, by its name on Docker Hub or in a mirror of that: another registry's `nginx` may be anything. */
 export function rowOfImage(image: string) {
-  const [path = '', tag = ''] = partsOf(image);
   const hub = /^((index\.)?docker\.io\/|mirror\.gcr\.io\/|public\.ecr\.aws\/docker\/(?=library\/))?(library\/)?/;
-  return data.images.find((row) => row.image === path.replace(hub, '') && new RegExp(row.tag ?? '').test(tag));
+  const [name, tag = ''] = partsOf(image.replace(hub, ''));
+  return data.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(tag));
 }
 
 /** The shells that /bin/sh may be: by the tag, else by the name, else by the Dockerfile of a well-known image and a usual tag. */

@@ -23,13 +23,9 @@ it.each(readdirSync(folder).map((file) => [file, titleOf(file)]))('%s: %s', asyn
   const path = join(folder, file);
   const head = readFileSync(path, 'utf8').replace(/^[^#][^]*/m, '');
   const { stdout: card } = await runMain(['check', '-f', path]);
-  const { stdout: json } = await runMain(['check', '-f', path, '-o', 'json']);
   const { stdout: diff, stderr } = await runMain(['fix', '-f', path, '--diff']);
   const said = `${card}\n${stderr}`.replace(/\s+/g, ' ');
-  const codes = (JSON.parse(json) as CheckReport).checks.flatMap(({ findings }) =>
-    findings.filter(isProblem).map(({ code }) => code),
-  );
-  for (const wanted of headOf(head, 'problems')) expect([...new Set(codes)].sort().join(' ') || 'none').toBe(wanted);
+  for (const wanted of headOf(head, 'problems')) expect((await problemsIn(path)).join(' ') || 'none').toBe(wanted);
   expect(headOf(head, 'says').length).toBeGreaterThan(0);
   for (const pattern of headOf(head, 'says')) expect(said).toMatch(new RegExp(pattern, 'i'));
   for (const pattern of headOf(head, 'never')) expect(`${said}\n${diff}`).not.toMatch(new RegExp(pattern, 'm'));
@@ -37,3 +33,9 @@ it.each(readdirSync(folder).map((file) => [file, titleOf(file)]))('%s: %s', asyn
     if (pattern === 'none') expect(diff).toBe('');
     else expect(diff).toMatch(new RegExp(pattern));
 });
+
+async function problemsIn(path: string): Promise<string[]> {
+  const { stdout } = await runMain(['check', '-f', path, '-o', 'json']);
+  const { checks } = JSON.parse(stdout) as CheckReport;
+  return [...new Set(checks.flatMap(({ findings }) => findings.filter(isProblem).map(({ code }) => code)))].sort();
+}

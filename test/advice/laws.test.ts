@@ -1,9 +1,11 @@
-/** The laws of advice over generated inputs; laws.sweep.ts tries many more. */
+/** The laws of advice over generated inputs; laws.sweep.ts tries many more, and reduces an input that breaks one. */
 import fc from 'fast-check';
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { laws } from './helpers/laws.ts';
 import { inputs } from './helpers/situations.ts';
 
+const generated = fc.sample(inputs, { numRuns: 100, seed: 53 });
+
 it.each(Object.entries(laws))('%s', (_, law) => {
-  fc.assert(fc.property(inputs, law), { numRuns: 100, seed: 53 });
+  for (const objects of generated) expect(() => law(objects), JSON.stringify(objects)).not.toThrow();
 });

@@ -6,9 +6,9 @@ import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { Mark } from '../../src/infer/timeline.ts';
-import { timelineOf } from '../../src/infer/conclude.ts';
 import { emptyTrace, type Trace } from '../../src/model/trace.ts';
-import { exitReportFrom } from './recordings.ts';
+import { reportOf } from '../../src/advice/report.ts';
+import { exitReportOf } from '../../src/verdict/exit-report.ts';
 
 /** The true instant of a mark, client ms; undefined if unknown. */
 export type Truths = (id: string) => number | undefined;
@@ -40,11 +40,12 @@ export function checkPrefixes(observations: readonly Observation[], truths: Trut
   for (const observation of observations) {
     trace = reduce(trace, observation);
     const say = (what: string): void => void broken.push(`observation ${observation.seq}: ${what}`);
-    const { marks = [], phases = [] } = timelineOf(trace) ?? {};
+    const rendered = reportOf(trace);
+    if (!rendered) continue;
+    const { marks, phases } = rendered.timeline;
     for (const { name, end } of phases) if (end.latest > trace.now + 1) say(`${name} ends in the future`);
     compared += checkMarks(trace, marks, standing, truths, say);
-    const report = exitReportFrom(trace);
-    if (!report) continue;
+    const report = exitReportOf(rendered);
     for (const id of unsettledIn(report, trace, marks)) say(`the report has ${id}, which is provisional`);
     if (!trace.gone) checkClaims(report, claims, say);
   }

@@ -1,5 +1,5 @@
 /** Compares the report of a simulated exit with the true events of its story. */
-import { simulate } from '../sim/simulate.ts';
+import { simulate, type Simulation } from '../sim/simulate.ts';
 import type { InstantName, TrueInstant } from '../sim/expected.ts';
 import type { Story } from '../sim/story.ts';
 import { convertPod, rowsOf } from '../../scripts/convert/convert.ts';
@@ -22,19 +22,28 @@ const rawObservationsIn = (rows: ReturnType<typeof simulate>['rows']): RawObserv
   ...convertPod(rowsOf(rows)),
 ];
 
+const simulations = new WeakMap<Story, Simulation>();
+
+/** What happens in this story, simulated once: a simulation takes as long as its report. */
+export function simulated(story: Story): Simulation {
+  const simulation = simulations.get(story) ?? simulate(story);
+  simulations.set(story, simulation);
+  return simulation;
+}
+
 /** The raw observations of a run during the story. */
-export const rawObservationsOfStory = (story: Story): RawObservation[] => rawObservationsIn(simulate(story).rows);
+export const rawObservationsOfStory = (story: Story): RawObservation[] => rawObservationsIn(simulated(story).rows);
 
 /** Whether the pod is deleted: a controller that is down to the end deletes nothing. */
 export const isDeleted = (story: Story): boolean =>
-  simulate(story).expected.instants.some((truth) => truth.name === 'accepted');
+  simulated(story).expected.instants.some((truth) => truth.name === 'accepted');
 
 /** `view`: filters the raw observations by the permissions of the run. */
 export function judgeStory(
   story: Story,
   view: (all: readonly RawObservation[]) => readonly RawObservation[] = (all) => all,
 ): Judged {
-  const { rows, expected } = simulate(story);
+  const { rows, expected } = simulated(story);
   const report = mustReport(traceOf(observationsOf(view(rawObservationsIn(rows)))));
   const instants = expected.instants.map(({ name, subject }) => {
     const claimed = claimOf(report, name, subject);
@@ -59,12 +68,21 @@ export function judgeStory(
     ...report.phases
       .filter(({ seconds }) => seconds.min < 0 || seconds.max < seconds.min)
       .map(({ name }) => `phase ${name} lasted less than nothing`),
+    ...wrongLedger(report),
   ];
   return { report, wrong, instants, unsent: neverSent(report, expected.instants) };
 }
 
+function wrongLedger({ ledger = [], totalSeconds }: ExitReport): string[] {
+  const sum = ledger.reduce((all, { seconds }) => all + seconds, 0);
+  return [
+    ...(totalSeconds === undefined || Math.abs(sum - totalSeconds) < 0.005 ? [] : [`the ledger adds up to ${sum} s`]),
+    ...(ledger.every(({ seconds }) => seconds > 0) ? [] : ['somebody owns no second of the ledger']),
+  ];
+}
+
 /** One line for each instant of the story outside its interval in the report. */
-export const missedIn = (report: ExitReport, story: Story, truths = simulate(story).expected.instants): string[] =>
+export const missedIn = (report: ExitReport, story: Story, truths = simulated(story).expected.instants): string[] =>
   truths.flatMap((truth) => {
     const claimed = claimOf(report, truth.name, truth.subject);
     if (!claimed || holds(claimed, nanoTime(truth.client)) || breaksAssumption(story, report, truth)) return [];

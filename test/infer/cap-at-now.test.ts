@@ -7,7 +7,6 @@ import { describe, expect, it } from 'vitest';
 import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
-import { simulate } from '../sim/simulate.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -16,7 +15,7 @@ import type { PrefixCheck, Truths } from '../helpers/prefixes.ts';
 import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
-import { rawObservationsOfStory } from '../helpers/simulated.ts';
+import { rawObservationsOfStory, simulated } from '../helpers/simulated.ts';
 import { isSweep, rounds } from '../helpers/sweep.ts';
 import { nanoTime } from '../helpers/truth.ts';
 
@@ -90,7 +89,7 @@ it.each([
 });
 
 function checkStory(story: Story): PrefixCheck {
-  const { expected } = simulate(story);
+  const { expected } = simulated(story);
   // A kubelet that freezes between the hook and its next call breaks a named assumption without leaving evidence.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');
   return check(rawObservationsOfStory(story), (id) => {

@@ -88,8 +88,8 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), spec.graceSeconds);
   if (/^(shell|depends)$/.test(handling.kind) && stopsLast(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
-  const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (!isUpToImage(container)) return handling;
+  const right = read ?? signalHandlingOf(command, rightSignalOf(container));
   if (handling.kind === 'handles' && right.kind === 'handles' && right.how !== handling.how)
     return { kind: 'handles', how: `its image decides: ${handling.how}; ${right.how}` };
   if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;

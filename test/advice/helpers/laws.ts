@@ -4,18 +4,31 @@ import { expect } from 'vitest';
 import { problemsOf } from '../../../src/advice/check-report.ts';
 import { editedValue, type Edit } from '../../../src/advice/fix/edit.ts';
 import { isProblem, type Problem } from '../../../src/advice/problem.ts';
-import { editsOf, remediesFor, type Consent } from '../../../src/advice/remedies.ts';
+import { editsOf, remediesFor, type Consent, type Remedy } from '../../../src/advice/remedies.ts';
 import { containersThatServe, hookSecondsOf, othersServe } from '../../../src/advice/roles.ts';
 import type { Situation } from '../../../src/advice/situation.ts';
 import { readSituation } from './situations.ts';
 
 const all: readonly Consent[] = ['replicas', 'strategy'];
 
-const decide = (objects: readonly KubernetesObject[]) => {
+interface Decided {
+  situation: Situation;
+  problems: Problem[];
+  remedies: readonly Remedy[];
+}
+
+const decided = new WeakMap<readonly KubernetesObject[], Decided>();
+
+/** Once for all laws. */
+function decide(objects: readonly KubernetesObject[]): Decided {
+  const known = decided.get(objects);
+  if (known) return known;
   const situation = readSituation(objects);
   const problems = problemsOf(situation);
-  return { situation, problems, remedies: remediesFor(situation, problems) };
-};
+  const all = { situation, problems, remedies: remediesFor(situation, problems) };
+  decided.set(objects, all);
+  return all;
+}
 
 /** One thing grows worse through these codes, so that a cap may turn one into another. */
 const nameOf = ({ code, container = '' }: Problem): string =>

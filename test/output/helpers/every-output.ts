@@ -26,9 +26,15 @@ export interface PodOutput {
   readonly lines: string;
 }
 
-/** The pods of a recording. Only the first is played observation by observation: it shows every kind of line. */
-export const podsOf = async (name: string): Promise<PodOutput[]> =>
-  (await tracedPodsOf(name)).map(({ rawObservations }, index) => play(rawObservations, index === 0));
+/** The pods of a recording, played once. Only the first observation by observation: it shows every kind of line. */
+export function podsOf(name: string): Promise<PodOutput[]> {
+  const pods =
+    played.get(name) ?? tracedPodsOf(name).then((all) => all.map((one, at) => play(one.rawObservations, at === 0)));
+  played.set(name, pods);
+  return pods;
+}
+
+const played = new Map<string, Promise<PodOutput[]>>();
 
 /** `eachStep`: lines mode shows each step, not only the end. */
 export function play(rawObservations: readonly RawObservation[], eachStep: boolean): PodOutput {

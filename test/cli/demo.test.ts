@@ -26,17 +26,6 @@ describe.concurrent('demo', () => {
     expect(ran.code).toBe(5);
   });
 
-  it.each([40, 60, 120])(
-    'lists its scenarios within %i columns at a terminal, and one per line in a pipe',
-    async (columns) => {
-      const lines = (text: string): string[] => text.trimEnd().split('\n');
-      const [shown, piped] = [await runMain(['demo', '--list'], { columns }), await runMain(['demo', '--list'])];
-      expect(Math.max(...lines(shown.stdout).map((line) => line.length))).toBeLessThanOrEqual(columns);
-      expect(shown.stdout.replace(/\s+/g, '')).toBe(piped.stdout.replace(/\s+/g, ''));
-      for (const line of lines(piped.stdout)) expect(line).toMatch(/^[a-z0-9-]+ {2,}\S/);
-    },
-  );
-
   it('prints after an interrupt that its cluster has ended', async () => {
     let printed = '';
     const ran = await runMain(['demo', 'sigkill-after-grace', '-o', 'lines'], {

@@ -4,17 +4,6 @@ import { edited, loadRecording } from './helpers/load.ts';
 import { playing } from './helpers/playing.ts';
 
 describe('deleting a pod', () => {
-  it('sets deletionTimestamp, and answers with the Pod like the recorded server', async () => {
-    const { pod, clock, server } = await playing('graceful-exit');
-    const answer = send(pod, { method: 'DELETE' });
-    await clock.advance(10);
-    const { status, body } = await answer;
-    expect(status).toBe(200);
-    expect(body.metadata).toMatchObject({ name: server.pod, generation: 2, deletionGracePeriodSeconds: 10 });
-    expect((await send(pod)).body.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
-    expect(server.deletesAccepted).toBe(1);
-  });
-
   it('refuses a precondition with another uid', async () => {
     const { pod, server } = await playing('exit-143');
     const { uid } = (await send(pod)).body.metadata;
@@ -26,17 +15,6 @@ describe('deleting a pod', () => {
     expect([inBody.status, inBody.body.message]).toEqual([409, words]);
     expect(server.deletesAccepted).toBe(0);
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
-  });
-
-  it('answers a dry run with the resulting Pod, and changes nothing', async () => {
-    const { pod, clock, server } = await playing('exit-143');
-    const dry = await send(pod, { method: 'DELETE', body: { dryRun: ['All'], gracePeriodSeconds: 7 } });
-    expect(dry.status).toBe(200);
-    expect(dry.body.metadata.deletionGracePeriodSeconds).toBe(7);
-    expect(Date.parse(dry.body.metadata.deletionTimestamp ?? '')).toBe(Math.floor((clock.now() + 7000) / 1000) * 1000);
-    await clock.advance(5_000);
-    expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
-    expect(server.deletesAccepted).toBe(0);
   });
 
   it('changes nothing on a second DELETE, and shortens the grace period on a DELETE with a shorter one', async () => {
@@ -90,24 +68,6 @@ describe('deleting a pod', () => {
     expect((await send(`${pods}/${server.pod}`)).body.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it.each(['rolling-update', 'taint-evicted'])(
-    'starts the deletion of %s by itself, 1.2 s after the first watch of pods',
-    async (name) => {
-      const { pods, pod, clock, server } = await playing(name);
-      await clock.advance(60_000);
-      expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
-      await open(`${pods}?watch=1`);
-      await clock.advance(1_100);
-      expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
-      await clock.advance(1_000);
-      expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
-      await clock.advance(15_000);
-      await server.played;
-      expect((await send(pod)).status).toBe(404);
-      expect(server.deletesAccepted).toBe(0);
-    },
-  );
-
   it('starts a rollout with a request of the client, and sends the recorded answer', async () => {
     const { server, clock, pod } = await playing('rolling-update');
     const url = `${server.url}/apis/apps/v1/namespaces/rolling-update/deployments/checkout`;
@@ -144,25 +104,6 @@ describe('evicting a pod', () => {
     const dry = eviction({ deleteOptions: { dryRun: ['All'] } });
     expect((await send(url, { method: 'POST', body: dry })).status).toBe(201);
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
-  });
-
-  it('is refused with 429 by a PodDisruptionBudget', async () => {
-    const { pod, server } = await playing('evicted');
-    const { labels } = (await send(pod)).body.metadata;
-    server.write('poddisruptionbudgets', 'ADDED', {
-      kind: 'PodDisruptionBudget',
-      apiVersion: 'policy/v1',
-      metadata: { name: 'checkout', namespace: server.namespace },
-      spec: { minAvailable: 2, selector: { matchLabels: { app: labels!.app } } },
-      status: { disruptionsAllowed: 0, desiredHealthy: 2, currentHealthy: 2 },
-    });
-    const { status, body } = await send(`${pod}/eviction`, { method: 'POST', body: eviction() });
-    expect(status).toBe(429);
-    expect(body).toMatchObject({
-      reason: 'TooManyRequests',
-      details: { causes: [{ message: 'The disruption budget checkout needs 2 healthy pods and has 2 currently' }] },
-    });
-    expect(server.deletesAccepted).toBe(0);
   });
 });
 

@@ -115,17 +115,6 @@ describe('an expired history', () => {
   );
 });
 
-describe('a failed request', () => {
-  it('can get a redirect', async () => {
-    const { pods } = await playing('exit-143', {
-      faults: [{ kind: 'redirect', to: 'http://192.0.2.1', verb: 'list' }],
-    });
-    const { status, headers } = await send(`${pods}?limit=5`);
-    expect(status).toBe(307);
-    expect(headers.location).toBe('http://192.0.2.1/api/v1/namespaces/exit-143/pods?limit=5');
-  });
-});
-
 describe('the server', () => {
   it('can go down, and come back at the same address with its resourceVersions', async () => {
     const run = await watching({ kind: 'down', afterMs: 1_000, forMs: 60_000 });
@@ -206,13 +195,5 @@ describe('a DELETE', () => {
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
     await clock.advance(200);
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
-  });
-
-  it('can be denied by a webhook', async () => {
-    const { pod, server } = await playing('exit-143', { faults: [{ kind: 'delete-denied', message: 'not today' }] });
-    const { status, body } = await send(pod, { method: 'DELETE' });
-    expect(status).toBe(403);
-    expect(body.message).toBe('admission webhook "guard.example.com" denied the request: not today');
-    expect(server.deletesAccepted).toBe(0);
   });
 });

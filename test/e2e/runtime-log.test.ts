@@ -10,21 +10,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ContainerOutcome, ExitReport, Outcome } from '../../src/model/report.ts';
 import type { Truth } from '../../src/demo/scenario.ts';
 import { podexit } from '../helpers/built.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { environment, isWanted, kubectl, kubectlMeanwhile, newNamespace, pause } from '../helpers/cluster.ts';
 import { truthsOf } from '../helpers/containerd-log.ts';
 import { heldAgainst, nanoTime, type Held } from '../helpers/truth.ts';
-import { conditions, inContainer, manifest, objectOf, podOf, table, type Programs } from './scenarios.ts';
+import { conditions, manifest, objectOf, podOf, table, type Programs } from './scenarios.ts';
 
-/** Without programs: the manifest of this name. */
+/** See runtime-log.yaml. Without programs: the manifest of this name. */
 interface Situation extends Partial<Programs> {
   until?: string;
-  /** What podexit traces, if it is not the pod. */
   target?: string[];
   words?: string[];
-  /** What somebody else does once podexit watches: arguments of kubectl. */
   others?: string[];
-  /** Where the log cannot say it. */
   outcome?: Outcome;
+  /** Runs in PODEXIT_E2E_QUIT_IMAGE. */
+  needsQuitImage?: true;
 }
 
 const file = process.env['PODEXIT_E2E_CONTAINERD_LOG'] ?? '';
@@ -33,74 +33,9 @@ const namespace = newNamespace();
 /** Of all situations. */
 const held: Held[] = [];
 
-const idle = 'while :; do sleep 0.1; done';
-const onSignal = (reaction: string, signal = 'TERM'): string => `trap '${reaction}' ${signal}; ${idle}`;
-const drains = (seconds: number): string => onSignal(`sleep ${seconds}; exit 0`);
-const ignores = onSignal('');
-const exec = (script: string): object => ({ exec: { command: ['sh', '-c', script] } });
-const page = String.raw`#!/bin/sh\nsleep 2\nprintf "\r\n\r\nok"`;
-const serves = `cd /tmp; mkdir cgi-bin; echo -e '${page}' >cgi-bin/stop; chmod +x cgi-bin/stop; httpd -p 8080; ${drains(1)}`;
-const attached = (target: string, ...words: string[]): Partial<Situation> => ({
-  words: ['--attach'],
-  others: ['delete', target, '--wait=false', ...words],
-});
-
-const status = 'jsonpath={.status.containerStatuses[0]';
-
-const situations: Record<string, Situation> = {
-  'exits-at-once': { run: onSignal('exit 0') },
-  'exits-3': { run: onSignal('sleep 1; exit 3') },
-  'exits-137-itself': { run: onSignal('sleep 1; exit 137') },
-  'dies-of-its-signal': { run: 'exec sleep 3600', spec: { shareProcessNamespace: true } },
-  'no-handler': { run: 'exec sleep 3600', grace: 4 },
-  'ignores-with-one-second': { run: ignores, grace: 1 },
-  'drains-nearly-too-long': { run: drains(3.4), grace: 4 },
-  'drains-too-long': { run: drains(9), grace: 4 },
-  'says-that-it-stops': { run: onSignal('echo got SIGTERM; sleep 2; echo done; exit 0') },
-  'many-log-lines': { run: 'trap "sleep 1; exit 0" TERM; while :; do echo "GET / 200"; sleep 0.002; done' },
-  'many-last-lines': { run: onSignal('seq 20000; exit 0') },
-  'hook-sleep-action': { run: drains(1), hook: { sleep: { seconds: 2 } } },
-  'hook-too-long-and-ignores': { run: ignores, hook: exec('sleep 60'), grace: 4 },
-  'hook-leaves-little': { run: ignores, hook: exec('sleep 3'), grace: 6 },
-  'hook-stops-it': { run: drains(1), hook: exec('kill 1; sleep 3') },
-  'hook-http': { run: serves, hook: { httpGet: { path: '/cgi-bin/stop', port: 8080 } } },
-  'one-of-two-has-a-hook': { run: [drains(1), drains(2)], hook: exec('sleep 4') },
-  'one-of-two-crashed-before': {
-    run: ['sleep 2; exit 5', drains(1)],
-    spec: { restartPolicy: 'Never' },
-    until: `${status}.state.terminated.exitCode}=5`,
-  },
-  'restarts-and-crashes': { run: 'sleep 3; exit 1', until: `${status}.restartCount}=1` },
-  'crash-loop': { run: 'exit 1', until: `${status}.state.waiting.reason}=CrashLoopBackOff` },
-  'two-sidecars-one-ignores': { run: drains(1), sidecars: [ignores, drains(1)], grace: 5, outcome: 'graceful' },
-  'takes-the-time-of-its-sidecar': { run: ignores, sidecars: [drains(3)], grace: 4 },
-  'still-initialising': {
-    run: drains(1),
-    spec: { initContainers: [{ name: 'init', ...inContainer(drains(2)) }] },
-    until: 'jsonpath={.status.initContainerStatuses[0].started}=true',
-  },
-  'shorter-grace-period': { run: drains(3), grace: 30, words: ['--grace-period=2'] },
-  'longer-grace-period': { run: drains(3), grace: 2, words: ['--grace-period=9'] },
-  now: { run: ignores, grace: 30, words: ['--now'] },
-  evicted: { run: drains(1), words: ['--evict'] },
-  'deleted-by-others': { run: drains(2), ...attached('pod/deleted-by-others') },
-  'forced-by-others': { run: drains(3), ...attached('pod/forced-by-others', '--force'), outcome: 'forced' },
-  shortened: { run: ignores, grace: 8, ...attached('pod/shortened', '--grace-period=3'), words: [] },
-  job: { run: drains(1), kind: 'Job' },
-  'job-deleted': { run: ignores, grace: 3, kind: 'Job', ...attached('job/job-deleted') },
-  rolled: { run: drains(1), kind: 'Deployment', target: ['rollout', 'deployment/rolled', '--restart'] },
-  ordered: { run: drains(2), kind: 'StatefulSet', target: ['rollout', 'statefulset/ordered', '--restart'] },
-  scaled: {
-    run: drains(1),
-    kind: 'Deployment',
-    target: ['rollout', 'deployment/scaled', '--timeout=20s'],
-    others: ['scale', 'deployment/scaled', '--replicas=0'],
-  },
-  ...(quitImage && {
-    'quit-image': { run: onSignal('sleep 1; exit 0', 'QUIT'), image: quitImage },
-    'quit-image-waits-for-term': { run: drains(1), image: quitImage, grace: 4 },
-  }),
-};
+const situations: Record<string, Situation> = {};
+for (const [name, one] of casesIn<Situation>(new URL('runtime-log.yaml', import.meta.url)))
+  if (!one.needsQuitImage || quitImage) situations[name] = { ...one, ...(one.needsQuitImage && { image: quitImage }) };
 for (const [name, { outcome, words, when = 'ready' }] of Object.entries(table))
   situations[name] = { words, until: conditions[when], outcome };
 

@@ -1,4 +1,5 @@
 /** The scenarios of `manifests/`: what podexit reports of each. */
+import { casesIn } from '../helpers/case-file.ts';
 import type { FindingCode, Outcome } from '../../src/model/report.ts';
 import { image, kubectlMeanwhile, pause, pull, readManifest } from '../helpers/cluster.ts';
 
@@ -15,33 +16,7 @@ export interface Expected {
 }
 
 /** To add a scenario, add a manifest and a row. */
-export const table: Record<string, Expected> = {
-  graceful: { outcome: 'graceful', exitCode: 0, containers: { app: 'completed' } },
-  'ignores-sigterm': {
-    outcome: 'killed',
-    exitCode: 2,
-    containers: { app: 'killed' },
-    findings: ['killed-at-grace', 'no-signal-handling'],
-  },
-  'exit-143': { outcome: 'graceful', exitCode: 0, containers: { app: 'signalled' } },
-  'exit-1': { outcome: 'failed', exitCode: 2, containers: { app: 'failed' }, findings: ['exit-nonzero'] },
-  'prestop-sleep': { outcome: 'graceful', exitCode: 0, containers: { app: 'completed' } },
-  'prestop-exceeds-grace': { outcome: 'overran', exitCode: 2, findings: ['prestop-cut-off'] },
-  'prestop-fails': { outcome: 'graceful', exitCode: 0, findings: ['prestop-failed'] },
-  finalizer: { outcome: 'stuck', exitCode: 3, findings: ['finalizer-held'], words: ['--timeout', '12s'] },
-  force: {
-    outcome: 'forced',
-    exitCode: 2,
-    containers: { app: 'abandoned' },
-    findings: ['force-deleted'],
-    words: ['--force'],
-  },
-  pending: { outcome: 'removed', exitCode: 0, when: 'pending' },
-  completed: { outcome: 'removed', exitCode: 0, containers: { app: 'not-running' }, when: 'succeeded' },
-  'multi-container': { outcome: 'killed', exitCode: 2, containers: { app: 'completed', legacy: 'killed' } },
-  'native-sidecar': { outcome: 'graceful', exitCode: 0, containers: { app: 'completed', proxy: 'completed' } },
-  deployment: { outcome: 'graceful', exitCode: 0, containers: { app: 'completed' } },
-};
+export const table = Object.fromEntries(casesIn<Expected>(new URL('scenarios.yaml', import.meta.url)));
 
 export const manifest = (name: string): string => readManifest(new URL(`./manifests/${name}.yaml`, import.meta.url));
 
@@ -54,13 +29,15 @@ export interface Programs {
   /** preStop of the first container. */
   hook?: object;
   sidecars?: string[];
+  /** The program of an init container. */
+  init?: string;
   image?: string;
   /** More fields of the pod's spec. */
   spec?: object;
   kind?: 'Deployment' | 'StatefulSet' | 'Job';
 }
 
-export const inContainer = (script: string): object => ({
+const inContainer = (script: string): object => ({
   image,
   imagePullPolicy: pull,
   command: ['sh', '-c', script],
@@ -79,7 +56,10 @@ export function objectOf(name: string, { kind, grace = 10, ...programs }: Progra
   const spec = {
     terminationGracePeriodSeconds: grace,
     containers: containers([programs.run].flat(), 'app'),
-    initContainers: containers(programs.sidecars ?? [], 'sidecar'),
+    initContainers: [
+      ...containers(programs.sidecars ?? [], 'sidecar'),
+      ...(programs.init === undefined ? [] : [{ name: 'init', ...inContainer(programs.init) }]),
+    ],
     ...programs.spec,
   };
   if (kind === undefined) return { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels }, spec };

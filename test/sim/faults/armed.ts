@@ -51,11 +51,10 @@ function defaultTimes({ kind, forMs }: Fault): number {
 }
 
 /** Whether the fault applies to requests like this one, whenever it strikes. */
-export function isAbout({ kind, resource, verb, name }: Fault, request: KubeRequest): boolean {
+export function isAbout({ kind, resource, verb }: Fault, request: KubeRequest): boolean {
   if (kind.startsWith('delete-') && !isDeletion(request)) return false;
   if (kind === 'expire' && request.verb !== 'watch') return false;
   if (resource !== undefined && resource !== request.kind?.plural) return false;
-  if (name !== undefined && name !== request.name) return false;
   return verb === undefined || verb === verbInFaults(request);
 }
 

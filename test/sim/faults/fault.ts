@@ -9,7 +9,6 @@ export interface Where {
   resource?: string;
   /** `log` and `evict`: requests for these subresources of a pod. */
   verb?: Verb | 'log' | 'evict';
-  name?: string;
   /** Counts from the arrival of the DELETE. Absent: the fault starts with the server. */
   afterMs?: number;
   /** How long it lasts; absent: forever. Without `afterMs`, a fault of requests counts it from the first of them. */
@@ -44,8 +43,6 @@ export type FaultKind =
   | { kind: 'behind'; forMs: number; by?: number }
   /** A line is never sent, although the state has changed. */
   | { kind: 'lose' }
-  /** 307 to another address. */
-  | { kind: 'redirect'; to: string }
   /** A DELETE is executed, but the connection is destroyed before the answer. */
   | { kind: 'delete-accepted-then-cut' }
   /** The connection is destroyed before the DELETE is executed. */
@@ -53,7 +50,7 @@ export type FaultKind =
   /** A DELETE is answered with 200 and the unchanged Pod; the real one happens after `thenMs`, if given. */
   | { kind: 'delete-ignored'; thenMs?: number }
   /** An admission webhook denies the DELETE. */
-  | { kind: 'delete-denied'; webhook?: string; message?: string }
+  | { kind: 'delete-denied' }
   /** The server closes a keep-alive connection just when a further request arrives on it. */
   | { kind: 'keepalive-race' }
   /** Sends bytes on a stream that no API server would send. */

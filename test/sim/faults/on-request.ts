@@ -18,11 +18,6 @@ export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
     throw statusRefusal(fault, request);
   },
   hang: () => {},
-  redirect: ({ to }, exchange) => {
-    const { path, query } = exchange.request;
-    const search = query.size === 0 ? '' : `?${query}`;
-    exchange.json(307, failure(307, 'TemporaryRedirect', 'moved'), { Location: `${to}${path}${search}` });
-  },
   'delete-accepted-then-cut': async (_, exchange, serve) => {
     exchange.json = () => {};
     await serve();
@@ -37,8 +32,9 @@ export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
     await cluster.sleep(thenMs);
     await executeDelete(cluster, pod, readDeleteOptions(exchange.request));
   },
-  'delete-denied': ({ webhook = 'guard.example.com', message = 'this pod is protected' }) => {
-    throw new HttpError(failure(403, 'Forbidden', `admission webhook "${webhook}" denied the request: ${message}`));
+  'delete-denied': () => {
+    const message = 'admission webhook "guard.example.com" denied the request: this pod is protected';
+    throw new HttpError(failure(403, 'Forbidden', message));
   },
   'keepalive-race': (_, exchange) => exchange.cut(),
 };

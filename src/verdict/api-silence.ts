@@ -15,14 +15,14 @@ function apiSilences(input: RuleInput): Span[] {
   const { gaps, resumes } = input.trace;
   const lost = gaps.filter(({ value: { cause } }) => cause === 'disconnected' || cause === 'expired');
   const resumed = resumes.map(({ value, at }) => ({ ...value, from: value.since, to: value.until ?? at }));
-  const broken = [...lost.map(({ value }) => ({ ...value, late: true })), ...resumed];
-  const silences = broken.flatMap(({ stream, late, from, to = from }) => {
+  const broken = [...lost.map(({ value }) => ({ to: -Infinity, ...value, late: true })), ...resumed];
+  const silences = broken.flatMap(({ stream, late, from, to }) => {
     if (!stream.startsWith('pod') || !late) return [];
-    const together = broken.filter((one) => one.from < to && (one.to ?? one.from) > from);
+    const together = broken.filter((one) => one.from < to && one.to > from);
     if (new Set(together.map((one) => one.stream)).size < 3) return [];
     const lo = Math.max(...together.map((one) => one.from));
-    const hi = Math.min(...together.map((one) => one.to ?? one.from));
-    return hi - lo > second ? [{ lo, hi }] : [];
+    const hi = Math.min(...together.map((one) => one.to));
+    return hi - lo >= 2 * second ? [{ lo, hi }] : [];
   });
   return [...silences, ...standstills(input)];
 }

@@ -24,7 +24,7 @@ export const nodeRules: Rules = {
     const watched = silenceCountsUntil(input);
     // A sign of life may still be on its way.
     const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now - millisecondsOf('delivery-lag');
-    const until = Math.min(watched, first ? noticedBy(input, accepted, first) : end, aliveAt(input));
+    const until = Math.min(watched, first ? noticedBy(input, accepted.latest, first) : end, aliveAt(input));
     // The API server has to answer before we see the kubelet.
     const silentMs = until - accepted.latest - (waitWithin(input, { lo: accepted.latest, hi: until })?.ms ?? 0);
     const notReady = markOf(timeline, 'node-not-ready')?.at;
@@ -138,7 +138,7 @@ export const nodeRules: Rules = {
     const delayMs = longest.hi - longest.lo;
     const clause = `the API server${longest.isOfStorage ? "'s storage (etcd)" : ''} did not answer for up to ${secondsText(delayMs)}`;
     return {
-      message: `${clause}: meanwhile nobody could report or change anything`,
+      message: `${clause}: it stood still, or could not be reached from here`,
       clause,
       advice: 'Look at the API server and etcd.',
       delayMs,
@@ -187,11 +187,11 @@ function silenceCountsUntil({ trace, deletion }: RuleInput): number {
   );
 }
 
-/** Client ms by which a sign of the kubelet had arrived; if none was open all the time, the earliest time that fits. */
-function noticedBy({ trace, deletion }: RuleInput, { latest }: Interval, first: Interval): number {
-  const span = { lo: latest, hi: first.latest };
-  const isWatched = (['pod', 'events'] as const).some((stream) => !mayMiss(trace, stream, span));
-  return isWatched && !deletion.facts.underWay ? first.latest : first.earliest;
+/** Client ms by which a sign of the kubelet had arrived; if no stream was open since `lo`, the earliest time that fits. */
+function noticedBy({ trace, deletion }: RuleInput, lo: number, { earliest, latest: hi }: Interval): number {
+  const isOpen = (stream: 'pod' | 'events'): boolean =>
+    !mayMiss(trace, stream, { lo, hi }) && deliverableSince(trace, stream, hi) === hi;
+  return (isOpen('pod') || isOpen('events')) && !deletion.facts.underWay ? hi : earliest;
 }
 
 /** Client ms of the first Lease renewal after the deletion: every 10 s (SIGNALS.md §2 S2). Early ones may be older. */

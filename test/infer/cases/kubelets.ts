@@ -1,6 +1,6 @@
 /** The edits and checks of kubelets.yaml. */
-import type { RawObservation } from '../../../src/model/observation.ts';
-import { changed, containerOf, editing, markOf, stampOf, type Raw } from '../../helpers/cases.ts';
+import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
+import { adding, changed, containerOf, editing, markOf, stampOf, type Raw } from '../../helpers/cases.ts';
 import { retimed, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Check, Edit } from './case.ts';
 import { aboutPod, also, arriving, deletionIn, each, eachStatus } from './edits.ts';
@@ -137,3 +137,19 @@ export const renewedInTime: Edit = (all) =>
     const time = `${String(spec['renewTime']).slice(0, 19)}Z`;
     return { ...lease, spec, metadata: { ...metadata, managedFields: [{ manager: 'kubelet', time }] } };
   });
+
+/** These streams bring nothing for a minute, from 10 ms after the deletion on. */
+export const minuteOfSilence =
+  (...streams: StreamName[]): Edit =>
+  (all) => {
+    const since = deletionIn(all).at + 10;
+    const to = since + 60_000;
+    const resumed = streams.map((stream): RawObservation => ({ at: to, kind: 'resumed', stream, since }));
+    return adding(
+      all.map((one) => (one.at > since ? { ...one, at: to + one.at - since } : one)),
+      ...resumed,
+    );
+  };
+
+export const givenUp = (stream: StreamName): Edit =>
+  also(({ at }) => ({ at: at + 20_000, kind: 'gap', stream, from: at + 20_000, cause: 'disconnected' }));

@@ -29,8 +29,8 @@ export type Capacity = ReturnType<typeof capacityOf>;
 /** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
 export function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down') {
   if (typeof amount === 'number') return amount;
-  const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
-  return share === undefined ? undefined : Math[round === 'up' ? 'ceil' : 'floor']((replicas * Number(share)) / 100);
+  const share = (replicas * Number(/^(\d{1,4})%$/.exec(amount ?? '')?.[1])) / 100;
+  return Number.isNaN(share) ? undefined : round === 'up' ? Math.ceil(share) : Math.floor(share);
 }
 
 /** A rollout may stop every pod before a new one is ready. A StatefulSet rounds maxUnavailable up (apps/v1). */

@@ -57,19 +57,19 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
   if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, wasKilled: false };
   const wasKilled = outcome === 'killed';
   const whole = exit && preStop ? (exit.at.latest - preStop.start.earliest) / 1000 : Infinity;
-  const drained = drain && Math.min(boundOf(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)));
+  // What was not killed stopped within its grace period, unless it is seen to have taken longer.
+  const most = wasKilled ? Infinity : Math.max(graceSeconds, (drain?.min ?? 0) / 1000);
+  const drained = drain && Math.min(boundOf(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)), most);
   return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
 }
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
-export function problemsOfExit(exit: Pick<JudgedExit, 'timeline' | 'verdict'>): Problem[] {
-  const { timeline } = exit;
-  const { outcome, findings } = exit.verdict;
+export function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 'verdict'>): Problem[] {
   const { trigger, workload } = timeline;
   // Nobody takes over from a pod whose namespace or owner is deleted, and no hook runs in a forced deletion.
   const isLeaving = workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
-  const isUnfixable = outcome === 'forced' || isLeaving;
-  return findings.flatMap((finding): Problem[] => {
+  const isUnfixable = verdict.outcome === 'forced' || isLeaving;
+  return verdict.findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };
     if (code === 'last-endpoint' || code === 'no-ready-endpoint') {

@@ -5,47 +5,54 @@ import { describe, expect, it } from 'vitest';
 import { refusedDelete, refusedPods } from '../../src/kube/refused.ts';
 import { deletePod } from '../../src/kube/delete.ts';
 import { readRefusal } from '../../src/kube/status.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { connected, json, nowhere, pod, serve, status, tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { deleted } from './helpers/observed.ts';
 import { execCredential, execUser } from './helpers/plugin.ts';
+import { questionOf, serveAnswers, type Answer } from './helpers/scripted-api.ts';
 import { kinds, stopping } from './helpers/take.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 5 };
 
-/** A status and its body, a page of a proxy, or a connection that breaks before the answer. */
-type Answer = readonly [code: number, body: object] | 'page' | 'lost';
+const terminating = pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' });
 
-const living: Answer = [200, pod('web', '5')];
-const terminating: Answer = [200, pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' })];
-const successor: Answer = [200, pod('web', '12', { uid: 'uid-successor' })];
-const notFound: Answer = [404, status(404, 'NotFound', 'pods "web" not found')];
-const erred: Answer = [500, status(500, 'InternalError', 'etcdserver: request timed out')];
-
-/** Deletes the pod of a server that gives these answers to DELETEs or evictions, and to GETs; the last one repeatedly. */
-async function run(deletes: readonly Answer[], gets: readonly Answer[] = [], more: object = {}) {
-  const left = { GET: [...gets], other: [...deletes] };
-  const api = await serve(({ method }, response, request) => {
-    const answers = left[method === 'GET' ? 'GET' : 'other'];
-    const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? 'lost';
-    if (answer === 'lost') request.socket.destroy();
-    else if (answer === 'page') response.writeHead(404, { 'content-type': 'text/html' }).end('<html>no such page');
-    else json(response, ...answer);
-  });
-  const env = testEnv({ speed: 1000 });
-  const seen = await deleted(await connected(api, { env }), { ...target, ...more }).catch((thrown: Error) => thrown);
-  const sent = api.asked.filter(({ method }) => method !== 'GET');
-  const looks = api.asked.length - sent.length;
-  return { seen: seen instanceof Error ? [] : seen, error: seen instanceof Error ? seen : undefined, sent, looks, env };
+interface Case {
+  target?: object;
+  api: Answer[];
+  seen?: string[];
+  of?: Record<number, object>;
+  throws?: object;
+  /** How many requests of a kind are sent. */
+  asks?: Partial<Record<Answer['to'], number>>;
+  waits?: number;
+  body?: object;
 }
+
+const fields = ['target', 'api', 'seen', 'of', 'throws', 'asks', 'waits', 'body'] as const;
+
+it.each(casesIn<Case>(new URL('delete.yaml', import.meta.url), fields))('%s', async (_, one) => {
+  const api = await serveAnswers(one.api);
+  const env = testEnv({ speed: 1000 });
+  const running = deleted(await connected(api, { env }), { ...target, ...one.target });
+  if (one.throws) await expect(running).rejects.toMatchObject(one.throws);
+  else expect(kinds(await running)).toEqual(one.seen);
+  for (const [index, part] of Object.entries(one.of ?? {})) expect((await running)[Number(index)]).toMatchObject(part);
+  for (const [kind, count] of Object.entries(one.asks ?? {}))
+    expect(api.asked.filter((asked) => questionOf(asked) === kind)).toHaveLength(count);
+  if (one.waits !== undefined) expect(env.waits).toContain(one.waits);
+  if (one.body) expect(JSON.parse(api.asked[0]?.body ?? '')).toEqual(one.body);
+});
 
 describe('deletePod', () => {
   it('sends one DELETE with a uid precondition and a Content-Length', async () => {
-    const { seen, sent } = await run([terminating]);
+    const api = await serve((_, response) => json(response, 200, terminating));
+    const seen = await deleted(await connected(api), target);
+    const sent = api.asked;
     expect(seen).toMatchObject([
       { kind: 'requested', verb: 'delete', graceSeconds: 5, uid: 'uid-web' },
-      { kind: 'answered', verb: 'delete', status: 200, object: terminating[1] },
+      { kind: 'answered', verb: 'delete', status: 200, object: terminating },
     ]);
     expect(sent).toHaveLength(1);
     expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
@@ -59,21 +66,18 @@ describe('deletePod', () => {
   });
 
   it('reports the request when it is sent, before any answer', async () => {
-    const api = await serve((_, response) => setTimeout(() => json(response, ...terminating), 100));
+    const api = await serve((_, response) => setTimeout(() => json(response, 200, terminating), 100));
     const before: number[] = [];
     for await (const { kind } of deletePod(await connected(api), target, { signal: stopping() }))
       if (kind === 'requested') before.push(api.asked.length);
     expect(before).toEqual([0]);
   });
 
-  it('sends no grace period if none is requested', async () => {
-    const { sent } = await run([terminating], [], { graceSeconds: null });
-    expect(JSON.parse(sent[0]?.body ?? '')).not.toHaveProperty('gracePeriodSeconds');
-  });
-
   it('evicts with the same precondition, and accepts a Status as the answer', async () => {
     const success = { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 };
-    const { seen, sent } = await run([[201, success]], [], { evict: true });
+    const api = await serve((_, response) => json(response, 201, success));
+    const seen = await deleted(await connected(api), { ...target, evict: true });
+    const sent = api.asked;
     expect(seen[1]).toEqual({ kind: 'answered', at: seen[1]?.at, verb: 'evict', status: 201 });
     expect(sent[0]).toMatchObject({ method: 'POST', path: '/api/v1/namespaces/shop/pods/web/eviction' });
     expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({
@@ -83,39 +87,10 @@ describe('deletePod', () => {
     });
   });
 
-  it('treats a 201 with a failure Status as a failure', async () => {
-    const failure = status(500, 'InternalError', 'This pod has more than one PodDisruptionBudget');
-    const { error, sent } = await run([[201, failure]], [], { evict: true });
-    expect(error).toMatchObject({ code: 'evict.failed', hint: expect.stringContaining('only one budget') as string });
-    expect(sent).toHaveLength(1);
-  });
-
-  it.each<[string, Answer[], Answer[], string[], requests: [sent: number, looks: number]]>([
-    ['the pod terminates', ['lost'], [terminating], ['requested', 'looked'], [1, 1]],
-    ['the pod is gone', ['lost'], [notFound], ['requested', 'looked'], [1, 1]],
-    ['another pod has its name', ['lost'], [successor], ['requested', 'looked'], [1, 1]],
-    ['the third GET is answered', [erred], ['lost', 'lost', terminating], ['requested', 'looked'], [1, 3]],
-    ['the pod lives', ['lost', terminating], [living], ['requested', 'requested', 'answered'], [2, 1]],
-    ['a proxy answered', ['page', terminating], ['page', living], ['requested', 'requested', 'answered'], [2, 2]],
-    ['the next try finds no pod', [erred, notFound], [living], ['requested', 'requested'], [2, 1]],
-    [
-      'the last try was executed after all',
-      [erred],
-      [...Array<Answer>(8).fill(living), terminating],
-      [...Array<string>(9).fill('requested'), 'looked'],
-      [9, 9],
-    ],
-  ])('after an inconclusive answer sends again only if a GET shows the same pod: %s', async (_, ...one) => {
-    const [deletes, gets, wanted, requests] = one;
-    const { seen, sent, looks } = await run(deletes, gets);
-    expect(kinds(seen)).toEqual(wanted);
-    expect([sent.length, looks]).toEqual(requests);
-  });
-
   it('lets the next GET decide if a credential plugin fails at the first', async () => {
     const api = await serveTls(({ method }, response, request) => {
       if (method === 'DELETE') request.socket.destroy();
-      else json(response, ...terminating);
+      else json(response, 200, terminating);
     });
     const runs = join(await tempDir(), 'runs');
     const credential = execCredential({ token: 't-1234', expirationTimestamp: '2020-01-01T00:00:00Z' });
@@ -123,14 +98,6 @@ describe('deletePod', () => {
     const cluster = await connected(api, { user, env: testEnv({ speed: 100 }) });
     expect(kinds(await deleted(cluster, target))).toEqual(['requested', 'looked']);
     expect((await readFile(runs, 'utf8')).trim().split('\n')).toHaveLength(3);
-  });
-
-  it('waits as long as a 429 says, and is sent again', async () => {
-    const busy = status(429, 'TooManyRequests', 'too many requests', { retryAfterSeconds: 3 });
-    const { seen, env } = await run([[429, busy], terminating]);
-    expect(kinds(seen)).toEqual(['requested', 'answered', 'requested', 'answered']);
-    expect(seen[1]).toMatchObject({ status: 429 });
-    expect(env.waits).toContain(3000);
   });
 
   it('retries for a while without a connection, then fails; nothing was requested', async () => {
@@ -141,19 +108,6 @@ describe('deletePod', () => {
     })();
     await expect(running).rejects.toMatchObject({ code: 'server.unreachable' });
     expect(seen).toEqual([]);
-  });
-
-  it('gives up on a server that always fails, with a GET after each try', async () => {
-    const { error, sent, looks } = await run([erred], [living]);
-    expect(error).toMatchObject({ code: 'delete.failed' });
-    expect(looks).toBe(sent.length);
-  });
-
-  it('does not read for ever if deleting pods is permitted but reading them is not', async () => {
-    const message =
-      'pods "web" is forbidden: User "dev" cannot get resource "pods" in API group "" in the namespace "shop"';
-    const { error } = await run(['lost'], [[403, status(403, 'Forbidden', message)]]);
-    expect(error).toMatchObject({ code: 'delete.forbidden' });
   });
 
   it('ends quietly on abort', async () => {

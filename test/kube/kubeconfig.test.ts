@@ -95,24 +95,6 @@ describe('loading a kubeconfig', () => {
     return await connect({ kubeconfig: file, version: '0', ...options }, testEnv());
   };
 
-  it.each([
-    ['tabs: [\n\tsecret-canary: {', 'not valid YAML (line'],
-    ['- secret-canary', 'not a mapping'],
-    ['users: secret-canary', '"users" is text, not a list'],
-    ['users: [{user: {token: secret-canary}}]', '"users[0]" has no name'],
-    ['users: [{name: u, user: {exec: {args: [{a: secret-canary}]}}}]', '"users[0].user.exec.args[0]" is a mapping'],
-    [
-      'users: [{name: u, user: {client-key-data: secret-canary}}]',
-      '"users[0].user.client-key-data" is not valid base64',
-    ],
-  ])('reports the file and the field of an error, but no value: %j', async (text, what) => {
-    const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { hint: string };
-    expect(error).toMatchObject({ code: 'kubeconfig.invalid' });
-    expect(error.message).toContain(what);
-    expect(error.message).toContain('/config');
-    expect(`${error.message} ${error.hint} ${String(error.cause)}`).not.toContain('secret-canary');
-  });
-
   it.each<[string, Partial<ConnectOptions>, string, string]>([
     ['an unknown context names the known ones', { context: 'x' }, 'kubeconfig.unknown-context', 'a, both'],
     ['an unknown cluster names the known ones', { cluster: 'x' }, 'kubeconfig.unknown-cluster', 'a, both'],
@@ -274,17 +256,8 @@ describe('a field of a wrong type could mean another user', () => {
     const parse = () => parsed(text, '/c');
     expect(parse).toThrow(expect.objectContaining({ code: 'kubeconfig.invalid' }) as Error);
     expect(parse).toThrow(what);
+    expect(parse).not.toThrow('secret-canary');
   });
-
-  it.each([
-    ['089', 'a number'],
-    ['0x1F', 'a number'],
-    ['1e3', 'a number'],
-    ['y', 'true or false'],
-    ['OFF', 'true or false'],
-  ])('an unquoted word in a text field is refused if it is no text in kubectl’s YAML: %s', (word, what) =>
-    expect(() => user(`{username: ${word}}`)).toThrow(`is ${what}, not text; put it in quotes`),
-  );
 
   it.each(['1:20', '2001-01-01', 'yES', '"0123"', '!!str 5'])(
     'a word is text where kubectl’s YAML reads it so: %s',

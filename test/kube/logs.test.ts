@@ -1,119 +1,42 @@
 import { describe, expect, it } from 'vitest';
 import { createLogLimit, isLater, readLogLine } from '../../src/kube/log-lines.ts';
 import { followLog } from './helpers/observed.ts';
-import { connected, json, pod, serve, status, type Handler } from './helpers/api.ts';
+import { casesIn, pattern } from '../helpers/case-file.ts';
+import { connected, serve } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
+import { serveAnswers, type Answer } from './helpers/scripted-api.ts';
 import { all, kinds, take } from './helpers/take.ts';
 
 const target = { namespace: 'shop', pod: 'web', container: 'app' };
 const stamp = (n: number) => `2026-11-20T23:04:29.${String(n).padStart(9, '0')}Z`;
 
-describe('followLog', () => {
-  it('delivers the lines with their timestamps, and the clean end of the log', async () => {
-    const api = await serve((_, response) => response.end(`${stamp(5)} bye\n`));
-    // No `Date` of its answer: that waits for the kubelet too, not for the API server alone.
-    const seen = await take(followLog(await connected(api), target), Infinity, []);
-    expect(seen).toMatchObject([
-      { kind: 'log-opened', container: 'app' },
-      { kind: 'line', time: stamp(5), text: 'bye' },
-      { kind: 'log-ended', clean: true },
-    ]);
-    expect(api.asked[0]?.query).toEqual({ container: 'app', follow: 'true', timestamps: 'true', tailLines: '0' });
-  });
+interface Case {
+  api: Answer[];
+  speed?: number;
+  uid?: string;
+  /** The kinds of all that is delivered. */
+  seen: string[];
+  /** Parts of it, by its number. */
+  of?: Record<number, object>;
+  waits?: number[];
+  /** Patterns of the parameters, by the number of the request; null: there is none. */
+  asked?: Record<number, Record<string, string | null>>;
+}
 
-  it('continues after a broken connection, without repeating a line', async () => {
-    let opened = 0;
-    const api = await serve((_, response) => {
-      if (opened++ > 0) return void response.end(`${stamp(1)} one\n${stamp(2)} two\n`);
-      response.write(`${stamp(1)} one\n`);
-      setTimeout(() => response.destroy(), 20);
-    });
-    const seen = await all(followLog(await connected(api), target));
-    expect(kinds(seen)).toEqual(['log-opened', 'line', 'log-ended', 'log-opened', 'line', 'log-ended']);
-    expect(seen[2]).toMatchObject({ clean: false });
-    expect(seen[4]).toMatchObject({ time: stamp(2) });
-    expect(seen[5]).toMatchObject({ clean: true });
-    expect(api.asked[1]?.query).toMatchObject({ sinceTime: stamp(1) });
-  });
+const fields = ['api', 'speed', 'uid', 'seen', 'of', 'waits', 'asked'] as const;
 
-  it('continues from the time of its first opening if it breaks before its first line', async () => {
-    let opened = 0;
-    const api = await serve((_, response) => {
-      if (opened++ > 0) return void response.end(`${stamp(1)} written meanwhile\n`);
-      response.flushHeaders();
-      setTimeout(() => response.destroy(), 20);
-    });
-    const seen = await all(followLog(await connected(api), target));
-    expect(kinds(seen)).toEqual(['log-opened', 'log-ended', 'log-opened', 'line', 'log-ended']);
-    expect(api.asked[1]?.query).toMatchObject({ sinceSeconds: expect.stringMatching(/^[1-9]\d?$/) as string });
-    expect(api.asked[1]?.query).not.toHaveProperty('tailLines');
-  });
-
-  it('gives up after growing pauses if every connection breaks', async () => {
-    const api = await serve((_, response) => {
-      response.flushHeaders();
-      setTimeout(() => response.destroy(), 10);
-    });
-    const env = testEnv({ speed: 50 });
-    const seen = await all(followLog(await connected(api, { env }), target));
-    expect(kinds(seen)).toEqual(Array<string[]>(9).fill(['log-opened', 'log-ended']).flat());
-    expect(env.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
-  });
-
-  it.each<[string, Handler]>([
-    ['an error of the kubelet', (_, response) => json(response, 500, status(500, 'InternalError', 'no route'))],
-    ['the page of a proxy', (_, response) => response.writeHead(404).end('<html>no backend</html>')],
-  ])('reports that the log is not available, and retries, after %s', async (_, answer) => {
-    const api = await serve((...asked) => (api.asked.length > 2 ? void asked[1].end() : answer(...asked)));
-    const seen = await all(followLog(await connected(api, { env: testEnv({ speed: 50 }) }), target));
-    expect(kinds(seen)).toEqual(['gap', 'log-opened', 'log-ended']);
-    expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', cause: 'not-synced' });
-    expect(seen[0]).not.toHaveProperty('to');
-  });
-
-  it('retries each second while the container waits to start', async () => {
-    let asked = 0;
-    const api = await serve((_, response) => {
-      if (asked++ > 2) return void response.end();
-      json(response, 400, status(400, 'BadRequest', 'container "app" in pod "web" is waiting to start: x'));
-    });
-    const env = testEnv({ speed: 50 });
-    const seen = await all(followLog(await connected(api, { env }), target));
-    expect(kinds(seen)).toEqual(['log-opened', 'log-ended']);
-    expect(env.waits.filter((ms) => ms === 1000)).toHaveLength(3);
-  });
-
-  it('reports once which permission reading logs needs', async () => {
-    const message =
-      'pods "web" is forbidden: User "dev" cannot get resource "pods/log" in API group "" in the namespace "shop"';
-    const api = await serve((_, response) => json(response, 403, status(403, 'Forbidden', message)));
-    const seen = await all(followLog(await connected(api), target));
-    expect(seen).toMatchObject([
-      { kind: 'refused', stream: 'logs', container: 'app', status: 403, verb: 'get', resource: 'pods/log', group: '' },
-    ]);
-  });
-
-  it.each<[string, string, object, string[]]>([
-    ['reports a refused log if the pod still exists', 'uid-web', pod('web', '8'), ['refused']],
-    ['reports nothing if another pod has taken the name', 'uid-old', pod('web', '8'), []],
-    ['reports nothing about a pod that is gone', 'uid-web', status(404, 'NotFound', 'pods "web" not found'), []],
-  ])('%s', async (_, uid, found, received) => {
-    const api = await serve(({ path }, response) => {
-      if (!path.endsWith('/log')) return json(response, 'code' in found ? 404 : 200, found);
-      json(response, 404, status(404, 'NotFound', 'the server could not find the requested resource'));
-    });
-    expect(kinds(await all(followLog(await connected(api), { ...target, uid })))).toEqual(received);
-  });
-
-  it('retries the log while it is unknown whether the pod exists', async () => {
-    let looks = 0;
-    const api = await serve(({ path }, response) => {
-      if (path.endsWith('/log') || ++looks > 2) return json(response, 404, status(404, 'NotFound', 'no'));
-      json(response, 503, status(503, 'ServiceUnavailable', 'busy'));
-    });
-    const env = testEnv({ speed: 50 });
-    expect(await all(followLog(await connected(api, { env }), target))).toEqual([]);
-    expect(env.waits).toEqual([250, 500]);
+describe('following a log delivers', () => {
+  it.each(casesIn<Case>(new URL('logs.yaml', import.meta.url), fields))('%s', async (_, one) => {
+    const api = await serveAnswers(one.api);
+    const env = testEnv({ speed: one.speed ?? 20 });
+    // No `Date` of its answers: they wait for the kubelet too, not for the API server alone.
+    const seen = await take(followLog(await connected(api, { env }), { ...target, uid: one.uid }), Infinity, []);
+    expect(kinds(seen)).toEqual(one.seen);
+    for (const [index, part] of Object.entries(one.of ?? {})) expect(seen[Number(index)]).toMatchObject(part);
+    if (one.waits) expect(env.waits).toEqual(one.waits);
+    for (const [index, query] of Object.entries(one.asked ?? {}))
+      for (const [name, words] of Object.entries(query))
+        expect(api.asked[Number(index)]?.query[name] ?? '', name).toMatch(words === null ? /^$/ : pattern(words));
   });
 
   it('delivers few lines of a container that logs constantly, always the last one, and counts the others', async () => {

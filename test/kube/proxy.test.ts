@@ -3,36 +3,21 @@ import net, { type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { proxyFor } from '../../src/kube/http/proxy.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { connected, json, listen } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
-describe('the proxy of the environment', () => {
-  const env = { HTTPS_PROXY: 'http://proxy:3128', HTTP_PROXY: 'http://plain:3128' };
-  it.each<[server: string, noProxy: string, proxy: string | undefined]>([
-    ['https://api.example.com:6443', '', 'http://proxy:3128'],
-    ['http://api.example.com', '', 'http://plain:3128'],
-    ['https://API.example.com', ' other , Example.COM ', undefined],
-    ['https://example.com', 'example.com', undefined],
-    ['https://notexample.com', 'example.com', 'http://proxy:3128'],
-    ['https://example.com', '.example.com', 'http://proxy:3128'],
-    ['https://api.example.com', '*.example.com', undefined],
-    ['https://api.example.com:6443', 'example.com:6443', undefined],
-    ['https://api.example.com:6443', 'example.com:443', 'http://proxy:3128'],
-    ['https://10.1.2.3:6443', '10.0.0.0/8', undefined],
-    ['https://11.1.2.3:6443', '10.0.0.0/8', 'http://proxy:3128'],
-    ['https://[fd00::1]:6443', 'fd00::/8', undefined],
-    ['https://[fd00::1]:6443', '[fd00:0::1]:6443', undefined],
-    ['https://api.example.com', '10.0.0.0/8,bad/99', 'http://proxy:3128'],
-    ['https://anything', '*', undefined],
-    ['https://localhost:6443', '', undefined],
-    ['https://127.8.8.8', '', undefined],
-    ['https://[::1]:6443', '', undefined],
-  ])('for %s with NO_PROXY %j is %s', (server, noProxy, proxy) => {
-    expect(proxyFor(new URL(server), { ...env, NO_PROXY: noProxy })).toBe(proxy);
-    const lower = { https_proxy: env.HTTPS_PROXY, http_proxy: env.HTTP_PROXY, no_proxy: noProxy };
-    expect(proxyFor(new URL(server), lower)).toBe(proxy);
-  });
+const proxies = casesIn<{ noProxy: string; proxy?: string }>(new URL('proxy.yaml', import.meta.url), [
+  'noProxy',
+  'proxy',
+]);
+
+it.each(proxies)('%s', (about, { noProxy, proxy }) => {
+  const server = new URL(about.split(' ')[0] ?? '');
+  const [https, http] = ['http://proxy:3128', 'http://plain:3128'];
+  expect(proxyFor(server, { HTTPS_PROXY: https, HTTP_PROXY: http, NO_PROXY: noProxy })).toBe(proxy);
+  expect(proxyFor(server, { https_proxy: https, http_proxy: http, no_proxy: noProxy })).toBe(proxy);
 });
 
 /** Tunnels CONNECT to any address, and records it. */

@@ -5,7 +5,7 @@ import { bookmark, json, line, pod, podList, serve, status } from './api.ts';
 const pods = '/api/v1/namespaces/shop/pods';
 
 /** What a request asks for. `state`: the watch that begins with the whole state. */
-type Question = 'state' | 'watch' | 'list' | 'get' | 'delete' | 'evict' | 'any';
+type Question = 'state' | 'watch' | 'list' | 'log' | 'get' | 'delete' | 'evict' | 'any';
 
 /** One answer. Of all that are for a request, the first that is not used up is given. Without an answer it waits. */
 export interface Answer {
@@ -25,14 +25,14 @@ export interface Answer {
   /** A Status: its code, its reason, and perhaps its message and its details. */
   refuses?: [code: number, reason: string, message?: string, details?: object];
   /** Something that no API server says. */
-  page?: { headers: Record<string, string>; text: string };
+  page?: { status?: number; headers: Record<string, string>; text: string };
   headers?: Record<string, string>;
 }
 
-/** `web 5` or `web 5 UID`. */
+/** `web 5`, `web 5 UID` or `web 5 UID terminating`. */
 export function podIn(text: string): object {
-  const [name = '', version = '', uid] = text.split(' ');
-  return pod(name, version, uid === undefined ? {} : { uid });
+  const [name = '', version = '', uid, deleted] = text.split(' ');
+  return pod(name, version, { ...(uid && { uid }), ...(deleted && { deletionTimestamp: '2026-11-20T23:44:21Z' }) });
 }
 
 function lineIn(text: string): string {
@@ -44,7 +44,7 @@ function lineIn(text: string): string {
 
 export function questionOf({ method, path, query }: Asked): Question {
   if (method !== 'GET') return method === 'POST' ? 'evict' : 'delete';
-  if (path !== pods) return 'get';
+  if (path !== pods) return path.endsWith('/log') ? 'log' : 'get';
   if (query['watch'] === undefined) return 'list';
   return query['sendInitialEvents'] === undefined ? 'watch' : 'state';
 }
@@ -70,8 +70,9 @@ function give(answer: Answer, response: Parameters<Handler>[1], request: Paramet
     return json(response, 200, podList(version, items.map(podIn), more));
   }
   if (gives !== undefined) return json(response, 200, podIn(gives));
-  if (page) return void response.writeHead(200, page.headers).end(page.text);
+  if (page) return void response.writeHead(page.status ?? 200, page.headers).end(page.text);
   if (says) response.write(says.map(lineIn).join(''));
+  response.flushHeaders();
   if (answer.then === 'ends') response.end();
   // What was said before arrives.
   if (answer.then === 'breaks') setTimeout(() => request.socket.destroy(), says ? 20 : 0);

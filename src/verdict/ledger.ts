@@ -51,14 +51,14 @@ export function ledgerOf(input: RuleInput | undefined, codes: ReadonlySet<Findin
   return entries.map((entry) => (entry.owner === 'admission' ? { ...entry, subject } : entry));
 }
 
-/** Whether what others wrote arrived meanwhile, or we read at once, and it was never silent: then the API server did not stand still. */
-function isApiWell(input: RuleInput, { from, until }: { from: number; until: number }): boolean {
-  const { answers, events, nodeSigns } = input.trace;
-  const reads = answers.filter(({ lo, hi, read }) => /stored|failed/.test(read ?? '') && hi > from && lo < until);
-  const arrived = [...nodeSigns.renewals, ...events, ...reads.map(({ hi: at }) => ({ at }))];
+/** Whether what others wrote arrived meanwhile, or we read at once, before any stream broke: then the API server did not stand still. */
+function isApiWell({ trace }: RuleInput, { from, until }: { from: number; until: number }): boolean {
+  const reads = trace.answers.filter(({ lo, hi, read }) => /stored|failed/.test(read ?? '') && hi > from && lo < until);
+  const arrived = [...trace.nodeSigns.renewals, ...trace.events, ...reads.map(({ hi: at }) => ({ at }))];
+  const breaks = [...trace.resumes.map(({ value }) => value.since), ...trace.gaps.map(({ value }) => value.from)];
+  const whole = Math.min(until, ...breaks.filter((at) => at > from));
   return (
-    waitWithin(input, { lo: from, hi: until }) === undefined &&
-    arrived.some(({ at }) => at > from + 500 && at < until - 500) &&
+    arrived.some(({ at }) => at > from + 500 && at < whole - 500) &&
     reads.every(({ lo, hi, read }) => read === 'stored' && hi - lo < second)
   );
 }

@@ -8,7 +8,9 @@ import { isProblem } from '../../src/advice/problem.ts';
 import { casesIn, pattern } from '../helpers/case-file.ts';
 import { changeObject, type ObjectChange } from '../helpers/object-changes.ts';
 import { recordingFile } from '../helpers/recordings.ts';
-import { serving, type Serving } from '../helpers/serving.ts';
+import { clockOfTest, patientClock } from '../helpers/patient-clock.ts';
+import type { Serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import type { FaultyOptions } from '../sim/faults/faulty-server.ts';
 import { type Answer, serveAnswers } from '../kube/helpers/scripted-api.ts';
 import { runMain, pressOnce } from './helpers/in-process.ts';
@@ -141,10 +143,10 @@ for (const file of readdirSync(folder)) {
         const all = async (cluster: Cluster) => {
           for (const one of [first, ...then]) await check(one, at, cluster);
         };
-        if (api) await all(await answering(api));
+        if (api) await clockOfTest.run(patientClock(10), async () => all(await answering(api)));
         else if (of === undefined) await all(noCluster);
         else
-          await serving(of, options, async (one) => {
+          await servingPatiently(of, options, async (one) => {
             for (const change of changes) await changeObject(one.server, change);
             await all(played(one));
           });

@@ -29,7 +29,7 @@ export function servingPatiently<T>(
   options: Partial<FaultyOptions>,
   work: (serving: PatientServing) => Promise<T>,
 ): Promise<T> {
-  const clock = patientClock(4);
+  const clock = patientClock(10);
   const pause = (ms: number): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, ms));
   return serving(name, { ...options, clock }, (one) => {
     const { requests } = one.server;

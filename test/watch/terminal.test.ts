@@ -1,11 +1,10 @@
 /** A watch at a terminal: a table that is kept up to date, and what stays when it ends. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { allLines, screenOf, type Happening } from '../output/helpers/screen.ts';
 import { playing, watchUntil } from './helpers/watching.ts';
 
 it('shows the counts, the ready endpoints and the last exits, and leaves them with a summary', () =>
-  playing('second/rollout-25', async ({ flags, server }) => {
+  playing('second/rollout-25', async ({ flags, server, pause }) => {
     const size = { columns: 120, rows: 24 };
     const happenings: Happening[] = [];
     const seen = async () => allLines(await screenOf(size, happenings)).join('\n');
@@ -16,7 +15,7 @@ it('shows the counts, the ready endpoints and the last exits, and leaves them wi
         happenings.push({ kind: 'write', text: text.replaceAll('\n', '\r\n').replaceAll('\r\r', '\r') }),
       until: server.played.then(async () => {
         while (!text.includes('25 exits · 0 terminating')) {
-          await sleep(500);
+          await pause(2000);
           text = await seen();
         }
       }),

@@ -1,22 +1,21 @@
 /** A watch that nobody looks after: lost streams, its own restart, missing permissions, wrong usage. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
-import { loadRecording } from '../demo/helpers/load.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { faultsBy } from '../helpers/schemas.ts';
-import { serving, type Serving } from '../helpers/serving.ts';
+import type { PatientServing } from '../helpers/serving-patiently.ts';
 import type { Fault } from '../sim/faults/fault.ts';
-import { linesOf, valuesOf, watchAndScrape, watchUntil } from './helpers/watching.ts';
+import { linesOf, playing, valuesOf, watchAndScrape, watchUntil } from './helpers/watching.ts';
 
-const rollout = <T>(faults: Fault[], work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving('second/rollout-25', { attachDelayMs: 1500, scenario: loadRecording('second/rollout-25'), faults }, work);
+const rollout = <T>(faults: Fault[], work: (serving: PatientServing) => Promise<T>): Promise<T> =>
+  playing('second/rollout-25', work, faults);
 
 const uidsOf = (stdout: string): string[] =>
   linesOf<{ report: ExitReport }>(stdout, 'report').map(({ report }) => report.pod.uid);
 
 /** A report that never comes must fail the test, not keep it waiting. */
-const allPlayed = ({ server }: Serving, moreMs = 8000): Promise<unknown> => server.played.then(() => sleep(moreMs));
+const allPlayed = ({ server, pause }: PatientServing, moreMs = 8000): Promise<unknown> =>
+  server.played.then(() => pause(moreMs));
 
 const countOf = (text: string): number => [...text.matchAll(/"type":"report"/g)].length;
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Interrupted } from '../../../src/model/observation.ts';
 import { runMain, type Pretending, type Printed } from '../../cli/helpers/in-process.ts';
 import { loadRecording } from '../../demo/helpers/load.ts';
-import { serving, type Serving } from '../../helpers/serving.ts';
+import { servingPatiently, type PatientServing } from '../../helpers/serving-patiently.ts';
+import type { Fault } from '../../sim/faults/fault.ts';
 import { startChangeable, type Changeable } from './changeable.ts';
 
 /** Stops the watch with a signal `until`, or as soon as `isEnough` holds for what stdout has. Returns what it printed. */
@@ -104,8 +105,11 @@ export const valuesOf = (metrics: string, name: string): Record<string, number> 
   );
 
 /** Plays a recording while `work` watches it. */
-export const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
-  serving(name, { attachDelayMs: 3000, scenario: loadRecording(name) }, work);
+export const playing = <T>(
+  name: string,
+  work: (serving: PatientServing) => Promise<T>,
+  faults: Fault[] = [],
+): Promise<T> => servingPatiently(name, { attachDelayMs: 3000, scenario: loadRecording(name), faults }, work);
 
 /** The lines of `-o ndjson` of one type. */
 export const linesOf = <T>(stdout: string, type: string): T[] =>

@@ -1,6 +1,6 @@
 /**
- * The loopback server plays every second recording (in the sweep each) to the built command, concurrently and in real
- * time. The outcome is the same as in the replay, and every interval contains its true instant.
+ * The loopback server plays every second recording (in the sweep each) to a run, concurrently: one of them to the built
+ * command, in real time. The outcome is the same as in the replay, and every interval contains its true instant.
  */
 import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
@@ -8,10 +8,12 @@ import type { Tls } from '../sim/faults/other-server.ts';
 import type { Loopback } from '../sim/faults/faulty-server.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
-import { everyNth, isSweep } from '../helpers/sweep.ts';
-import { serving } from '../helpers/serving.ts';
+import { everyNth } from '../helpers/sweep.ts';
+import { serving, type Serving } from '../helpers/serving.ts';
+import { servingPatiently, type PatientServing } from '../helpers/serving-patiently.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import type { Truth } from '../../src/demo/scenario.ts';
+import { runMain } from './helpers/in-process.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import type { Expected } from '../infer/expected.ts';
 import { expected } from '../infer/expected.ts';
@@ -26,11 +28,11 @@ const flags: Record<string, string[]> = {
   'force-delete': ['--force'],
 };
 
-/** Each of these takes half a minute or more, so only the sweep runs them. */
-const long = new Set(isSweep ? [] : ['grace-shortened', 'no-grace-spec-default', 'node-down']);
+it('the built command has the same result over HTTP/2 as its replay', async () =>
+  compare('native-sidecar', expected['native-sidecar'] as Expected, await traceBuilt('native-sidecar'), expect));
 
-describe.concurrent('over HTTP, through the built command', () => {
-  it.for(everyNth(2, Object.entries(expected)).filter(([name]) => !long.has(name)))(
+describe.concurrent('over HTTP', () => {
+  it.for(everyNth(2, Object.entries(expected)))(
     '%s has the same result as its replay',
     async ([name, wanted], { expect }) => compare(name, wanted, await trace(name), expect),
   );
@@ -49,7 +51,7 @@ const overHttp2 = [
   'rolling-update',
 ];
 
-describe.skipIf(!hasOpenssl)('over HTTP/2, through the built command (skipped without openssl)', () => {
+describe.skipIf(!hasOpenssl)('over HTTP/2 (skipped without openssl)', () => {
   it.concurrent.for(overHttp2)('%s has the same result as its replay, on one connection', async (name, { expect }) => {
     const traced = await trace(name, { ...selfSigned(), http2: true });
     compare(name, expected[name] as Expected, traced, expect);
@@ -85,27 +87,40 @@ interface Traced {
   ours: Loopback['requests'];
 }
 
+/** Even a late run watches everything before another client deletes the pod. */
+const optionsOf = (tls?: Tls) => ({ attachDelayMs: 5000, ...(tls && { tls }) });
+
+const wordsOf = (name: string, { server, flags: ofCluster }: Serving): string[] => [
+  ...[server.pod, ...ofCluster, '-o', 'json', '--timeout=120s', ...(flags[name] ?? [])],
+];
+
 const trace = (name: string, tls?: Tls): Promise<Traced> =>
-  // Even a late run watches everything before another client deletes the pod.
-  serving(name, { attachDelayMs: 5000, ...(tls && { tls }) }, async ({ server, flags: ofCluster }) => {
-    const running = podexit([server.pod, ...ofCluster, '-o', 'json', '--timeout=120s', ...(flags[name] ?? [])]);
-    if (name === 'evicted') await evict(server);
-    const { code, stdout, stderr } = await running;
-    if (!stdout.startsWith('{')) throw new Error(`${name}: ${stderr}`);
-    return {
-      report: JSON.parse(stdout) as ExitReport,
-      code,
-      truth: server.truth(),
-      deletes: server.deletesAccepted - Number(name === 'evicted'),
-      ours: server.requests.filter(({ userAgent }) => userAgent?.startsWith('kubectl-podexit/')),
-    };
+  servingPatiently(name, optionsOf(tls), async (serving) => {
+    const running = runMain(wordsOf(name, serving));
+    if (name === 'evicted') await evict(serving);
+    return tracedBy(name, serving, await running);
   });
 
+const traceBuilt = (name: string): Promise<Traced> =>
+  serving(name, optionsOf(hasOpenssl ? { ...selfSigned(), http2: true } : undefined), async (serving) =>
+    tracedBy(name, serving, await podexit(wordsOf(name, serving))),
+  );
+
+function tracedBy(name: string, { server }: Serving, { code, stdout, stderr }: Awaited<ReturnType<typeof podexit>>) {
+  if (!stdout.startsWith('{')) throw new Error(`${name}: ${stderr}`);
+  return {
+    report: JSON.parse(stdout) as ExitReport,
+    code,
+    truth: server.truth(),
+    deletes: server.deletesAccepted - Number(name === 'evicted'),
+    ours: server.requests.filter(({ userAgent }) => userAgent?.startsWith('kubectl-podexit/')),
+  };
+}
+
 /** Another client evicts the pod once the command watches it. */
-async function evict(server: Loopback): Promise<void> {
-  while (!server.requests.some((request) => request.subresource === 'log'))
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  await new Promise((resolve) => setTimeout(resolve, 500));
+async function evict({ server, pause }: PatientServing): Promise<void> {
+  while (!server.requests.some((request) => request.subresource === 'log')) await pause(50);
+  await pause(500);
   const { url, namespace, pod } = server;
   const answer = await fetch(`${url}/api/v1/namespaces/${namespace}/pods/${pod}/eviction`, {
     method: 'POST',

@@ -8,7 +8,7 @@ import { patientClock } from '../helpers/patient-clock.ts';
 import { runMain } from './helpers/in-process.ts';
 
 /** Of the stories and the runs. */
-const clock = patientClock(4);
+const clock = patientClock(10);
 
 const pods = '/api/v1/namespaces/shop/pods';
 const running = { spec: { containers: [{ name: 'app' }] }, status: { phase: 'Running' } };

@@ -104,8 +104,8 @@ const startingSeconds = 10;
 function wasStarting(timeline: Timeline, name: string): boolean {
   const [status, spec] = [statusOf(timeline.pod, name), containerSpec(timeline.pod, name)];
   const container = timeline.containers.find((one) => one.name === name);
-  const wasReady = status?.ready === true && spec?.readinessProbe !== undefined;
-  if (wasReady || spec?.shell || spec?.handlesTerm || !container?.stopSignal || !container.drain) return false;
+  if ((status?.ready && spec?.readinessProbe) || !container?.stopSignal || !container.drain) return false;
+  if (spec?.shell || spec?.handlesTerm || spec?.handlesOther) return false;
   if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
   return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
 }
@@ -120,8 +120,8 @@ export function exitAdvice(
   if (!container) return undefined;
   const { kind, reaction, preStop, graceUsed, drain } = container;
   const isKill = ['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code);
-  const reacted = code === 'sidecar-killed' && reaction !== 'none';
-  if (isKill && !reacted && isUnhandled(timeline, container)) return handlingAdvice(container, timeline);
+  const mayReact = code === 'sidecar-killed' && reaction !== 'none' && !ignoresItsSignal(timeline, container);
+  if (isKill && !mayReact && isUnhandled(timeline, container)) return handlingAdvice(container, timeline, lowered);
   const hookMs = preStop?.length?.min ?? 0;
   const planned =
     preStop?.sleepSeconds ?? containerSpec(timeline.pod, container.name)?.lifecycle?.preStop?.exec?.seconds;
@@ -165,12 +165,12 @@ const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | 
   knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
-function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
+function handlingAdvice(container: ContainerTimeline, timeline: Timeline, lowered: JudgedExit['lowered']): string {
   const { name } = container;
   if (ignoresItsSignal(timeline, container))
     return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isSignalOpen(timeline, container))
-    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
+    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? `. If it is SIGTERM, its handler needs more than ${lowered ? `the ${lowered.asked}s that the deletion asked for` : 'the grace period'}` : ''}.`;
   if (containerSpec(timeline.pod, name)?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`;
   const known = knownAdvice(timeline, container);

@@ -1,7 +1,7 @@
 /** Facts about a pod for every output: its name, its owner, its grace period, who deleted it and how long that took. */
 import type { Timeline } from '../infer/timeline.ts';
 import type { Pod } from '../model/kube.ts';
-import { controllerOf, deploymentNamed, isRunning, statusesOf } from '../model/pod.ts';
+import { controllerOf, deploymentNamed, statusesOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
@@ -55,8 +55,8 @@ function restartsText(
   probes: Report['probesFailed'],
 ): string {
   const since = deadline - effectiveSeconds * 1000 - 600_000;
-  const texts = statusesOf(pod).flatMap(({ name, restartCount, state, lastState: { terminated } = {} }) => {
-    if (!terminated || !isRunning(state) || !((parseTime(terminated.finishedAt) ?? 0) > since)) return [];
+  const texts = statusesOf(pod).flatMap(({ name, restartCount, lastState: { terminated } = {} }) => {
+    if (!terminated || restartCount === 0 || !((parseTime(terminated.finishedAt) ?? 0) > since)) return [];
     const reason = ['Completed', 'Error', undefined].includes(terminated.reason) ? '' : ` (${terminated.reason})`;
     const probe = probes.has(name) ? `, as its ${probes.get(name)} probe had failed` : '';
     return `${name} had restarted ${plural(restartCount, 'time')}, last after exit ${terminated.exitCode}${reason}${probe}`;
@@ -91,13 +91,14 @@ const heldBy: Partial<Record<LedgerOwner, { by: string; whom?: string; saidBy?: 
   unexplained: { by: 'unexplained' },
 };
 
-/** What bars and cause leave of the total: `: ≈10s waiting for the API server`. Less than 2 s need no owner. */
+/** What bars and cause leave of the total: `: ≈10s waiting for the API server`. Less than 2 s need no owner, and less than 4 s if they are uncertain. */
 export function heldText(ledger: readonly LedgerEntry[], cause?: FindingCode): string {
   const lengthOf = (entries: LedgerEntry[]): number => entries.reduce((ms, { seconds }) => ms + seconds * 1000, 0);
   const texts = Object.entries(heldBy).flatMap(([owner, { by, whom = '', saidBy = [] }]) => {
     const own = ledger.filter((entry) => entry.owner === owner);
-    if (own.every(({ seconds }) => seconds < 2) || (cause && saidBy.includes(cause))) return [];
     const isRough = own.some(({ approximate }) => approximate);
+    const isShort = own.every(({ seconds }) => seconds < 2) || (isRough && lengthOf(own) < 4000);
+    if (isShort || (cause && saidBy.includes(cause))) return [];
     const subjects = own.map(({ subject = '' }) => subject).sort((a, b) => b.length - a.length);
     const of = owner === 'unexplained' ? ` ${own.map(({ what }) => what).join(', ')}` : subjects[0] || whom;
     const starts = lengthOf(own.filter(({ what }) => what.startsWith('began ')));

@@ -153,7 +153,7 @@ function sidecarDelayText(timeline: Timeline): string {
   const min = last('sidecar', 'earliest') - last('container', 'latest');
   const max = last('sidecar', 'latest') - last('container', 'earliest');
   const shown = last('sidecar', 'shown') - last('container', 'shown');
-  return min > 0 && shown >= 1000 ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
+  return min > 0 && shown >= 1000 && shown < Infinity ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
 }
 
 /** A killed or failed sidecar does not change the outcome, but the headline mentions it. */

@@ -239,8 +239,7 @@ function scaleOf({ marks, phases, containers, zero }: Timeline): Scale {
 
 /** The position of a moment in percent, limited to the edges. */
 function percent({ from, to }: Scale, at: number): number {
-  const share = ((at - from) / (to - from)) * 100;
-  return Number(Math.min(100, Math.max(0, share)).toFixed(4));
+  return Number(Math.min(100, Math.max(0, ((at - from) / (to - from)) * 100)).toFixed(4));
 }
 
 const x = (scale: Scale, moment: number): string => `${percent(scale, moment)}%`;

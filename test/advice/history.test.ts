@@ -190,12 +190,6 @@ describe('compare', () => {
     const { stdout } = await runMain(['compare', file, file, '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({ before: { exits: 25, requests: { sent: 40, failed: 3 } } });
   });
-
-  it('a missing file causes one clear error', async () => {
-    const { code, stderr } = await runMain(['compare', '/nowhere.json', rollout([{ drain: 2 }])]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/\/nowhere\.json does not exist/);
-  });
 });
 
 it('quantiles use the nearest rank, and a histogram counts every value', () => {

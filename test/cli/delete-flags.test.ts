@@ -1,6 +1,4 @@
 /** The flags of kubectl delete mean the same as in kubectl. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, pod, serve } from '../kube/helpers/api.ts';
 import { servingPatiently } from '../helpers/serving-patiently.ts';
@@ -23,32 +21,6 @@ it('--dry-run=server sends a dry-run DELETE, and deletes nothing', () =>
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({ dryRun: ['All'], gracePeriodSeconds: 1 });
     expect(server.deletesAccepted).toBe(0);
   }));
-
-describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
-  '-o %s prints no document if there is nothing to report',
-  (format) => {
-    const run = (target: string, flag: string, answers?: string[]) =>
-      servingPatiently('graceful-exit', {}, async ({ flags, server, folder }) => {
-        const report = join(folder, 'exit.json');
-        writeFileSync(report, 'of an earlier run');
-        const words = [target || server.pod, flag, '-o', format, '--report', report, ...flags];
-        const printed = await runMain(words, answers ? { answers } : {});
-        return { ...printed, report: readFileSync(report, 'utf8'), deletes: server.deletesAccepted };
-      });
-    const nothing = { code: 0, stdout: '', report: 'of an earlier run', deletes: 0 };
-
-    it('a missing pod with --ignore-not-found prints nothing, as in kubectl', async () => {
-      expect(await run('nope', '--ignore-not-found')).toEqual({ ...nothing, stderr: '' });
-    });
-
-    it('-i answered with no, or without a terminal, prints the cancellation on stderr', async () => {
-      expect(await run('', '-i')).toEqual({ ...nothing, stderr: 'podexit: deletion is cancelled\n' });
-      const asked = await run('', '-i', ['no']);
-      expect(asked).toMatchObject(nothing);
-      expect(asked.stderr).toMatch(/grace period 10s \[y\/N\] podexit: deletion is cancelled\n$/);
-    });
-  },
-);
 
 describe.concurrent('--evict', () => {
   it('names the PodDisruptionBudget that refused, and its allowed disruptions', () =>

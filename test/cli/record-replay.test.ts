@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { podexit } from '../helpers/built.ts';
-import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -45,11 +44,4 @@ describe.concurrent('a recording of a live run', () => {
       expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(ran.stdout);
     });
   });
-});
-
-it('a recording with log text shows its log lines, except with --no-logs', async () => {
-  const file = recordingFile('exit-143');
-  expect((await runMain(['replay', file, '-o', 'lines'])).stdout).toMatch(/app +│ SIGTERM received, draining/);
-  expect((await runMain(['replay', file, '-o', 'lines', '--logs'])).stdout).toContain('SIGTERM received, draining');
-  expect((await runMain(['replay', file, '-o', 'lines', '--no-logs'])).stdout).not.toContain('SIGTERM received');
 });

@@ -61,11 +61,6 @@ describe.concurrent('the report of one pod', () => {
     }
   });
 
-  it('describes no run if the recording has none', async () => {
-    const ran = await runMain(['replay', 'test/recordings/exit-143.ndjson', '-o', 'json']);
-    expect(JSON.parse(ran.stdout)).not.toHaveProperty('run');
-  });
-
   it('escapes a hostile context and image', () => {
     const report = reportNamed('exit-143');
     const { pod } = report.timeline;

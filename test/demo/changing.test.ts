@@ -1,4 +1,5 @@
 /** The embedded API server patches like a real one: it merges lists by key, and supports dry runs. */
+import { casesIn } from '../helpers/case-file.ts';
 import { describe, expect, it } from 'vitest';
 import { strategicMerge } from '../../src/demo/verbs/merge.ts';
 import { send, type Answer } from './helpers/client.ts';
@@ -38,29 +39,6 @@ describe('a strategic merge patch of an owner', () => {
 
 describe('strategicMerge', () => {
   const target = { containers: [{ name: 'a', image: 'x', env: [{ name: 'E', value: '1' }], command: ['sh', '-c'] }] };
-  it.each([
-    ['removes an element', { containers: [{ name: 'a', $patch: 'delete' }] }, { containers: [] }],
-    ['adds an element', { containers: [{ name: 'b' }] }, { containers: [...target.containers, { name: 'b' }] }],
-    [
-      'merges within an element and replaces lists without a key',
-      { containers: [{ name: 'a', env: [{ name: 'F', value: '2' }], command: ['true'] }] },
-      {
-        containers: [
-          {
-            ...target.containers[0],
-            env: [
-              { name: 'E', value: '1' },
-              { name: 'F', value: '2' },
-            ],
-            command: ['true'],
-          },
-        ],
-      },
-    ],
-    ['replaces a whole list', { containers: [{ name: 'b' }, { $patch: 'replace' }] }, { containers: [{ name: 'b' }] }],
-    ['removes a field', { containers: null }, {}],
-    ['ignores $setElementOrder', { '$setElementOrder/containers': [{ name: 'a' }] }, target],
-  ])('%s', (_, patch, merged) => {
-    expect(strategicMerge(target, patch)).toEqual(merged);
-  });
+  const cases = casesIn<{ patch: object; makes: object }>(new URL('strategic-merge.yaml', import.meta.url));
+  it.each(cases)('%s', (_, { patch, makes }) => expect(strategicMerge(target, patch)).toEqual(makes));
 });

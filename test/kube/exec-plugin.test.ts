@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { bookmark, connected, json, line, pod, status, tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { watchObjects } from './helpers/observed.ts';
@@ -143,33 +144,24 @@ describe('an exec plugin', () => {
     expect(env.said.join('')).toContain('open https://login');
   });
 
-  it.each([
-    ['a plugin that fails', 'echo stdout-canary; exit 3', {}, 'ended with exit code 3', 'users[].user.exec'],
-    ['a plugin that is killed', 'kill -9 $$', {}, 'was ended by SIGKILL', 'users[].user.exec'],
-    ['a plugin that writes something else', 'echo stdout-canary', {}, 'other than an ExecCredential', 'users[]'],
-    [
-      'a plugin of another version',
-      prints({ token: 'stdout-canary' }).replace('/v1"', '/v2"'),
-      {},
-      'another version',
-      'users',
-    ],
-    ['a plugin that returns no token', prints({ token: '' }), {}, 'neither a token', 'users[].user.exec'],
-    [
-      'a plugin that is not installed',
-      '',
-      { command: 'no-such-plugin', installHint: 'brew install it' },
-      'not installed',
-      'brew',
-    ],
-  ])('%s is reported with its problem, but without its output', async (_, script, exec, message, hint) => {
-    const { cluster } = await plugin(await ok(), script, exec);
-    const error = (await getObject(cluster, '/a').catch((thrown: unknown) => thrown)) as Error & { hint: string };
-    expect(error).toMatchObject({ code: 'auth.exec-failed' });
-    expect(error.message).toContain(message);
-    expect(error.hint).toContain(hint);
-    expect(JSON.stringify([error.message, error.hint, String(error.cause)])).not.toContain('stdout-canary');
-  });
+  interface Failing {
+    script?: string;
+    exec?: object;
+    message: string;
+    hint?: string;
+  }
+
+  it.each(casesIn<Failing>(new URL('exec-plugin.yaml', import.meta.url), ['script', 'exec', 'message', 'hint']))(
+    '%s is reported with its problem, but without its output',
+    async (_, { script = '', exec, message, hint = 'users[].user.exec' }) => {
+      const { cluster } = await plugin(await ok(), script, exec);
+      const error = (await getObject(cluster, '/a').catch((thrown: unknown) => thrown)) as Error & { hint: string };
+      expect(error).toMatchObject({ code: 'auth.exec-failed' });
+      expect(error.message).toContain(message);
+      expect(error.hint).toContain(hint);
+      expect(JSON.stringify([error.message, error.hint, String(error.cause)])).not.toContain('stdout-canary');
+    },
+  );
 
   it('may prompt at a terminal, and fails without one if it must prompt', async () => {
     const script = prints({ token: 't-1234' });

@@ -207,25 +207,23 @@ function chosen(user: object, flags: Partial<ConnectOptions> = {}, more: object 
   return choose({ kubeconfig: parsed(text, '/c'), files: ['/c'] }, { version: '0', ...flags });
 }
 
-const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x' };
-const basic = { username: 'u', password: 'p' };
-const data = 'Zm9v';
-const contradictory = 'kubeconfig.contradictory';
+interface UserCase {
+  user: object;
+  flags?: Partial<ConnectOptions>;
+  cluster?: object;
+  refused?: string;
+  chosen?: object;
+}
 
-it.each<[string, code: string, user: object, Partial<ConnectOptions>?, cluster?: object]>([
-  ['a token beside basic authentication', contradictory, { token: 't', ...basic }],
-  ['a token file beside basic authentication', contradictory, { tokenFile: 't', ...basic }],
-  ['--password over a token', contradictory, { token: 't' }, { password: 'p' }],
-  ['--token over basic authentication', contradictory, basic, { token: 't' }],
-  ['a plugin beside an auth-provider', contradictory, { exec, 'auth-provider': { name: 'oidc' } }],
-  ['a certificate twice', contradictory, { 'client-certificate': 'c', 'client-certificate-data': data }],
-  ['a key twice', contradictory, { 'client-certificate': 'c', 'client-key': 'k', 'client-key-data': data }],
-  ['an authority twice', contradictory, {}, {}, { 'certificate-authority': 'c', 'certificate-authority-data': data }],
-  ['a certificate without its key', 'kubeconfig.no-client-key', { 'client-certificate-data': data }],
-  ['a certificate of a flag without its key', 'kubeconfig.no-client-key', { token: 't' }, { clientCertificate: 'c' }],
-])('%s is refused', (_, code, user, flags, cluster) =>
-  expect(() => chosen(user, flags, cluster)).toThrow(expect.objectContaining({ code, exitCode: 1 }) as Error),
-);
+const users = casesIn<UserCase>(new URL('kubeconfig-users.yaml', import.meta.url), [
+  ...(['user', 'flags', 'cluster', 'refused', 'chosen'] as const),
+]);
+
+it.each(users)('%s', (_, { user, flags, cluster, refused, chosen: wanted }) => {
+  const choosing = () => chosen(user, flags, cluster).user;
+  if (refused) expect(choosing).toThrow(expect.objectContaining({ code: refused, exitCode: 1 }) as Error);
+  else expect(JSON.parse(JSON.stringify(choosing()))).toEqual(wanted);
+});
 
 it('a current context that does not exist is refused, even if flags replace all of it', () => {
   const kubeconfig = parsed('current-context: gone\nclusters: [{name: c, cluster: {server: "https://c"}}]', '/c');
@@ -233,20 +231,6 @@ it('a current context that does not exist is refused, even if flags replace all 
     expect.objectContaining({ code: 'kubeconfig.unknown-context' }) as Error,
   );
 });
-
-it.each<[string, object, Partial<ConnectOptions>, object]>([
-  ['a token', { token: 'old' }, { token: 'new' }, { token: 'new' }],
-  ['a user name', basic, { username: 'new' }, { username: 'new', password: 'p' }],
-  ['a token instead of a plugin, which does not run', { exec }, { token: 't' }, { token: 't' }],
-  [
-    'a certificate and its key',
-    { 'client-certificate-data': data, 'client-key-data': data },
-    { clientCertificate: '/c', clientKey: '/k' },
-    { clientCertificate: '/c', clientCertificateData: undefined, clientKey: '/k', clientKeyData: undefined },
-  ],
-])('a flag replaces a setting of the kubeconfig: %s', (_, user, flags, left) =>
-  expect(chosen(user, flags).user).toMatchObject(left),
-);
 
 describe('a field of a wrong type could mean another user', () => {
   const user = (fields: string) => parsed(`users: [{name: u, user: ${fields}}]`, '/c').users.get('u');

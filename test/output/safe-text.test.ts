@@ -11,37 +11,30 @@ import {
   hasUnseen,
 } from '../../src/output/safe-text.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
-const table: readonly [string, (text: string) => string, string, string][] = [
-  ['a terminal', forTerminal, '\x1b[31mred', '\\x1b[31mred'],
-  ['a terminal', forTerminal, 'a\r\nb\tc\0', 'a\\r\\nb\\tc\\x00'],
-  ['a terminal', forTerminal, '\x9b31m\x7f\x85', '\\x9b31m\\x7f\\x85'],
-  ['a terminal', forTerminal, '\u202eabc\u2066\u061c', '\\u202eabc\\u2066\\u061c'],
-  ['a terminal', forTerminal, 'a\u2028b\u2029c\u200bd\ufeffe\u00adf', 'a\\u2028b\\u2029c\\u200bd\\ufeffe\\xadf'],
-  ['a terminal', forTerminal, '\ud800 \udc00 \u{1f642}', '\ufffd \ufffd \u{1f642}'],
-  ['a terminal', forTerminal, '\u{e0041}\ufffe', '\\u{e0041}\\ufffe'],
-  ['a terminal', forTerminal, 'plain naïve 漢字 e\u0301', 'plain naïve 漢字 e\u0301'],
-  ['markup', forMarkup, `<b a="x" c='y'>&]]></b>`, '&#60;b a=&#34;x&#34; c=&#39;y&#39;&#62;&#38;]]&#62;&#60;/b&#62;'],
-  ['markup', forMarkup, '\0\uffff', '\\x00\\uffff'],
-  ['Markdown', forMarkdown, 'a|b `c` *d* _e_ <f>', 'a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f\\>'],
-  ['Markdown', forMarkdown, '@team see #12', '@<!-- -->team see \\#<!-- -->12'],
-  ['Markdown', forMarkdown, 'https://x www.y', 'https\\:// www\\.y'.replace('// ', '//x ')],
-  ['Markdown', forMarkdown, '- item', '\\- item'],
-  ['Markdown', forMarkdown, '1. item', '1\\. item'],
-  ['a code span', forMarkdownCode, 'web-0', '`web-0`'],
-  ['a code span', forMarkdownCode, 'a`b``c', '```a`b``c```'],
-  ['a code span', forMarkdownCode, '`a|b', '`` `a\\|b ``'],
-  ['a workflow command', forCommand, '100%\r\n::error::x', '100%25\\r\\n::error::x'],
-  ['a command property', forCommandProperty, 'a:b,c%', 'a%3Ab%2Cc%25'],
-  ['JSON', forJson, '"a\u202eb\x7f\u2028"\n', '"a\\u202eb\\u007f\\u2028"\n'],
-  ['JSON', forJson, '"\u{e0041}"', '"\\udb40\\udc41"'],
-];
+const formats: Record<string, (text: string) => string> = {
+  terminal: forTerminal,
+  markup: forMarkup,
+  Markdown: forMarkdown,
+  'a code span': forMarkdownCode,
+  'a workflow command': forCommand,
+  'a command property': forCommandProperty,
+  JSON: forJson,
+};
+
+interface Case {
+  in: string;
+  text: string;
+  is: string;
+}
 
 describe('a string from a cluster', () => {
-  it.each(table)('is inert in %s (case %#)', (_format, safe, raw, expected) => {
-    expect(safe(raw)).toBe(expected);
-  });
+  it.each(casesIn<Case>(new URL('safe-text.yaml', import.meta.url), ['in', 'text', 'is']))(
+    'is inert: %s',
+    (_, { in: format, text, is }) => expect(formats[format]?.(text)).toBe(is),
+  );
 
   it('is truncated with an ellipsis, never within a surrogate pair', () => {
     expect(forTerminal('abcdef', 3)).toBe('abc…');

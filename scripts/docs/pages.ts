@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command, Option } from 'commander';
 import { format } from 'prettier';
 import config from '../../package.json' with { type: 'json' };
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram } from '../../src/cli/main.ts';
 
 const programOf = (): Promise<Command> =>
   buildProgram({ env: { KUBECTL_PATH: 'kubectl' }, version: config.version, stdout: {} } as never, () => {});

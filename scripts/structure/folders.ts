@@ -12,7 +12,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2761, mostFiles: 23, longestChain: 9 },
+  cli: { targetLines: 2250, mostLines: 2761, mostFiles: 23, longestChain: 8 },
   run: { targetLines: 5000, mostLines: 5069, mostFiles: 44, longestChain: 9 },
   kube: { targetLines: 4680, mostLines: 4557, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3260, mostFiles: 30, longestChain: 6 },
@@ -30,4 +30,4 @@ export const folders: Record<string, FolderLimits> = {
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */
-export const longestChainOfSource = 16;
+export const longestChainOfSource = 15;

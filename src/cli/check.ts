@@ -3,7 +3,7 @@ import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
 import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
-import { flagOf, parseDuration, usageError, oneOf, severalOf } from './usage.ts';
+import { flagOf, parseDuration, usageError, oneOf, severalOf, valuesByCommand } from './usage.ts';
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions } from './options.ts';
 import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
@@ -106,8 +106,7 @@ const fixExamples = `Examples:
 Nothing is ever applied. Each change has a comment that says why.
 `;
 
-/** The formats of advice/fix/fix.ts, which is loaded only to run. */
-export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
+const fixFormats = valuesByCommand['fix --output'];
 
 export const addFix: AddCommand = (program, ports, setExitCode) => {
   const fix = addManifestFlags(

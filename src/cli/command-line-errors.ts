@@ -1,6 +1,7 @@
 /** Errors about the words of a command line, with what was probably meant: a command, a flag, or one of kubectl's verbs. */
 import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
+import type { StdoutFormat } from '../run/report-error.ts';
 import { seeHelp, usageError } from './usage.ts';
 import { nodeTypes, typeOf } from './target.ts';
 import { shellQuoted } from './words.ts';
@@ -147,3 +148,32 @@ const operands = (words: readonly string[]): string => shellQuoted(operandsOf(wo
 /** For a suggested command. Flags may hold credentials, and are not repeated. */
 const shown = (words: readonly string[]): string =>
   `${operands(words)}${operandsOf(words).length < words.length ? ' …' : ''}`;
+
+/** Read from argv itself, since the error may be about the flags. */
+export function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
+  const asked = argv.flatMap((word, index) => {
+    const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
+    return match === null ? [] : [match[1] || (argv[index + 1] ?? '')];
+  });
+  if (asked.includes('ndjson')) return 'lines';
+  return asked.some((format) => /^json(?:path-as-json=.+)?$/s.test(format)) ? 'document' : undefined;
+}
+
+/** The error without the values of --token and --password. */
+export function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
+  if (!(error instanceof PodexitError)) return error;
+  const secrets = argv.flatMap((word, index) => valueOf(word, argv[index + 1]));
+  const clean = (text: string): string => secrets.reduce((safe, secret) => safe.replaceAll(secret, '<redacted>'), text);
+  const { code, message, hint, exitCode, cause } = error;
+  return new PodexitError(code, clean(message), clean(hint), { exitCode, cause });
+}
+
+/** The value of a secret flag, if it is one. A short value is no credential, and would garble the sentence. */
+function valueOf(word: string, next = ''): string[] {
+  // Matches misspelled forms too: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`.
+  const [flag] = /^--?(?:token|password)/i.exec(word) ?? [];
+  if (flag === undefined) return [];
+  const rest = word.slice(flag.length);
+  const value = rest === '' ? next : rest.replace(/^[=:]/, '');
+  return value.length < 4 ? [] : [value];
+}

@@ -1,9 +1,12 @@
-/** From argv to an exit code. */
+/** From argv to an exit code: commander parses, the words become typed options, and a command runs. */
+import { CommanderError, type Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import type { StdoutFormat } from '../run/report-error.ts';
-import { buildProgram, commandNames, runProgram } from './program.ts';
+import { traceOnePod } from '../run/group/trace-pod.ts';
+import type { AddCommand, Flags, TracePods } from './command.ts';
+import { traceOptions } from './options.ts';
+import { programFor } from './program.ts';
 import { oneOf } from './usage.ts';
-import { PodexitError } from '../errors.ts';
+import { commandFirst, wordsForCommander } from './words.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
   if (argv[0] === '__complete') {
@@ -11,10 +14,10 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
     return complete(argv.slice(1), await buildProgram(ports, () => {}), ports);
   }
   try {
-    return await runProgram(await ownWords(argv), ports, main);
+    return await runProgram(await ownWords(argv), ports);
   } catch (error) {
     const { reportError } = await import('../run/report-error.ts');
-    const { withVerbHint } = await import('./command-line-errors.ts');
+    const { stdoutFormatOf, withoutGivenSecrets, withVerbHint } = await import('./command-line-errors.ts');
     return reportError(withoutGivenSecrets(withVerbHint(error, argv), argv), stdoutFormatOf(argv), ports);
   }
 }
@@ -33,31 +36,58 @@ async function ownWords(argv: readonly string[]): Promise<readonly string[]> {
   return (await import('./command-line-errors.ts')).withoutVerb(argv);
 }
 
-/** Read from argv itself, since the error may be about the flags. */
-function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
-  const asked = argv.flatMap((word, index) => {
-    const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
-    return match === null ? [] : [match[1] || (argv[index + 1] ?? '')];
-  });
-  if (asked.includes('ndjson')) return 'lines';
-  return asked.some((format) => /^json(?:path-as-json=.+)?$/s.test(format)) ? 'document' : undefined;
+/** Runs a command line (without node and script). Throws PodexitError. */
+export async function runProgram(argv: readonly string[], ports: Ports): Promise<number> {
+  let code = 0;
+  const setExitCode = (result: number): void => void (code = result);
+  const program = await buildProgram(ports, setExitCode, argv);
+  try {
+    await program.parseAsync(commandFirst(wordsForCommander(argv, program), program), { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const { withBestHint } = await import('./command-line-errors.ts');
+    throw await withBestHint(error, program, commandNames, () => buildProgram(ports, setExitCode));
+  }
 }
 
-/** The error without the values of --token and --password. */
-function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
-  if (!(error instanceof PodexitError)) return error;
-  const secrets = argv.flatMap((word, index) => valueOf(word, argv[index + 1]));
-  const clean = (text: string): string => secrets.reduce((safe, secret) => safe.replaceAll(secret, '<redacted>'), text);
-  const { code, message, hint, exitCode, cause } = error;
-  return new PodexitError(code, clean(message), clean(hint), { exitCode, cause });
+/** Builds the whole tree, or only the flags and commands that `argv` may use: the others would slow each start. */
+export async function buildProgram(
+  ports: Ports,
+  setExitCode: (code: number) => void,
+  argv?: readonly string[],
+): Promise<Command> {
+  const trace: TracePods = async (command, words, flags) => {
+    const options = await traceOptions(command, words, flags, ports);
+    if (options.pods !== 'all') return setExitCode(await traceOnePod(options, ports));
+    setExitCode(await (await import('../run/group/trace-several.ts')).traceSeveral(options, ports));
+  };
+  // `-h` also after other switches that share its dash.
+  const isHelp = (word: string): boolean => /^(help|options|--help|-\w*h)$/.test(word);
+  const needsAll = argv === undefined || argv.length === 0 || argv.some(isHelp);
+  const program = programFor(needsAll ? undefined : argv, ports);
+  program.action((words: string[], flags: Flags) => trace(program, words, flags));
+  for (const [name, load] of Object.entries(commands))
+    if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, { main, trace });
+  return program;
 }
 
-/** The value of a secret flag, if it is one. A short value is no credential, and would garble the sentence. */
-function valueOf(word: string, next = ''): string[] {
-  // Matches misspelled forms too: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`.
-  const [flag] = /^--?(?:token|password)/i.exec(word) ?? [];
-  if (flag === undefined) return [];
-  const rest = word.slice(flag.length);
-  const value = rest === '' ? next : rest.replace(/^[=:]/, '');
-  return value.length < 4 ? [] : [value];
-}
+/** By name. A file is loaded only if a command line names the command or asks for help. */
+const commands: Record<string, () => Promise<AddCommand>> = {
+  check: async () => (await import('./check.ts')).addCheck,
+  fix: async () => (await import('./check.ts')).addFix,
+  try: async () => (await import('./try.ts')).addTry,
+  why: async () => (await import('./why.ts')).addWhy,
+  compare: async () => (await import('./offline.ts')).addCompare,
+  recommend: async () => (await import('./offline.ts')).addRecommend,
+  signals: async () => (await import('./offline.ts')).addSignals,
+  watch: async () => (await import('./watch.ts')).addWatch,
+  rollout: async () => (await import('./trace-commands.ts')).addRollout,
+  replay: async () => (await import('./offline.ts')).addReplay,
+  demo: async () => (await import('./trace-commands.ts')).addDemo,
+  explain: async () => (await import('./offline.ts')).addExplain,
+  completion: async () => (await import('./complete/scripts.ts')).addCompletion,
+  options: async () => (await import('./help.ts')).addOptions,
+};
+
+const commandNames: readonly string[] = Object.keys(commands);

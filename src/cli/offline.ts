@@ -1,7 +1,6 @@
 /** The commands that ask no cluster: `compare`, `recommend` and `replay` read files, `signals` and `explain` only know. */
-import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
-import { severalOf, usageError } from './usage.ts';
+import { severalOf, usageError, valuesByCommand } from './usage.ts';
 import { addDocumentFlags, documentOptions, addOutputFlags, outputOptions } from './options.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { statSync } from 'node:fs';
@@ -30,13 +29,13 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
   addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
     const { compareFiles } = await import('../advice/history/compare-command.ts');
     const { readRecording } = await import('../run/recorded-run.ts');
-    const failOnWorse = severalOf(flags.failOn, ['worse'], '--fail-on').length > 0;
+    const failOnWorse = severalOf(flags.failOn, valuesByCommand['compare --fail-on'], '--fail-on').length > 0;
     const output = await documentOptions(flags, 'compare');
     setExitCode(await compareFiles({ before, after, failOnWorse, readRecording, ...output }, ports));
   });
 };
 
-export const recommendFailures: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
+const recommendFailures = valuesByCommand['recommend --fail-on'];
 
 export const addRecommend: AddCommand = (program, ports, setExitCode) => {
   const about = 'find the grace period that a workload needs';

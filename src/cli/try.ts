@@ -5,7 +5,7 @@ import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addDocumentFlags, documentOptions } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
-import { parseDuration, severalOf, usageError, valueOf } from './usage.ts';
+import { parseDuration, severalOf, usageError, valueOf, valuesByCommand } from './usage.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
 
 const examples = `Examples:
@@ -19,8 +19,7 @@ It creates two copies, deletes their pods and counts lost requests. Nothing of
 the workload itself changes, and the copies are removed again.
 `;
 
-/** The values of --fail-on (try/try.ts, which is loaded only to run). */
-export const tryFailures = ['worse', 'lost'] as const;
+const failures = valuesByCommand['try --fail-on'];
 
 export const addTry: AddCommand = (program, ports, setExitCode) => {
   const command = addManifestFlags(
@@ -41,7 +40,7 @@ export const addTry: AddCommand = (program, ports, setExitCode) => {
     .option('--dry-run <how>', 'client: print the manifests of the copies, create nothing')
     .option('-y, --yes', 'do not ask before creating the copies')
     .option('--cleanup', 'only remove the copies that earlier tries left, of TARGET or of the whole namespace')
-    .option('--fail-on <what,…>', `${tryFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
+    .option('--fail-on <what,…>', `${failures.join(', ')}: exit 5 if so; may be repeated`, collect);
   addClusterFlags(addDocumentFlags(command, 'try')).action(async (words: string[], flags: Flags) => {
     const options = await optionsOf(words, flags, ports);
     const { tryPatch } = await import('../try/try.ts');
@@ -77,7 +76,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { env, version 
     timeoutMs: timeoutMs === 0 ? Infinity : timeoutMs,
     yes: flags.yes ?? false,
     dryRun: flags.dryRun !== undefined && flags.dryRun !== 'none',
-    failOn: severalOf(flags.failOn, tryFailures, '--fail-on'),
+    failOn: severalOf(flags.failOn, failures, '--fail-on'),
     ...clusterOptions(flags, version),
     ...(await documentOptions(flags, 'try')),
   };

@@ -33,6 +33,15 @@ export const flagValues = {
   '--otlp': ['always', 'auto', 'never'],
 } as const;
 
+/** The same for flags whose values differ by command. */
+export const valuesByCommand = {
+  'fix --output': ['strategic', 'json-patch', 'kustomize', 'yaml'],
+  'why --fail-on': ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'],
+  'compare --fail-on': ['worse'],
+  'recommend --fail-on': ['raise', 'lower', 'killed', 'lost'],
+  'try --fail-on': ['worse', 'lost'],
+} as const;
+
 export const valueOf = <F extends keyof typeof flagValues>(text: string, flag: F): (typeof flagValues)[F][number] =>
   oneOf(text, flagValues[flag], flag);
 

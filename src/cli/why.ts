@@ -1,8 +1,7 @@
 /** `why [POD]`: explains a past exit. */
-import type { WhyOptions } from '../advice/why/why.ts';
 import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
 import { whileWaiting } from '../run/ports.ts';
-import { severalOf } from './usage.ts';
+import { severalOf, valuesByCommand } from './usage.ts';
 import { addDocumentFlags, documentOptions } from './options.ts';
 import { parseTarget } from './target.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
@@ -15,7 +14,7 @@ const examples = `Examples:
   zcat audit-*.gz | kubectl podexit why checkout-0 --audit-log -
 `;
 
-export const failOutcomes: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
+const failOutcomes = valuesByCommand['why --fail-on'];
 
 export const addWhy: AddCommand = (program, ports, setExitCode) => {
   const why = newCommand(program, 'why [target...]', 'explain an exit that is over', examples)

@@ -1,11 +1,11 @@
 /** The program defines only the flags that its command line uses, and parses the line as if all were defined. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { buildProgram, runProgram } from '../../src/cli/program.ts';
+import { buildProgram, runProgram } from '../../src/cli/main.ts';
 import { commandFirst, wordsForCommander } from '../../src/cli/words.ts';
 
 const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
-const build = (argv?: readonly string[]): Promise<Command> => buildProgram(ports, () => {}, argv && { argv });
+const build = (argv?: readonly string[]): Promise<Command> => buildProgram(ports, () => {}, argv);
 
 /** What the command line sets for the program itself. */
 async function settings(argv: readonly string[], known?: readonly string[]): Promise<unknown> {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { load, loadAll } from 'js-yaml';
 import { namespaceRules, clusterRules } from '../../src/kube/role.ts';
 import { parseTarget } from '../../src/cli/target.ts';
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram } from '../../src/cli/main.ts';
 import config from '../../package.json' with { type: 'json' };
 
 const text = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');

@@ -9,7 +9,7 @@ import { publish, wrapped, type OutputOptions } from '../output.ts';
 import { minExits, recommendationsFor, type Bucket, type Recommendation } from './recommend.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
-export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
+type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 
 /** Returns 0, or 5 for --fail-on. Throws `recommend.few` if no workload has enough exits. */
 export async function recommend(

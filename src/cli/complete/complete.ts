@@ -5,13 +5,9 @@ import type { NamedResource } from '../../run/choosing/known-names.ts';
 import type { Ports } from '../../run/ports.ts';
 import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
-import { fixFormats } from '../check.ts';
-import { recommendFailures } from '../offline.ts';
-import { tryFailures } from '../try.ts';
 import type { Flags } from '../command.ts';
 import { nodeTypes, typeNames, typeOf } from '../target.ts';
-import { flagValues } from '../usage.ts';
-import { failOutcomes } from '../why.ts';
+import { flagValues, valuesByCommand } from '../usage.ts';
 import { commandFirst, withoutValue, wordsForCommander } from '../words.ts';
 import { shells } from './scripts.ts';
 
@@ -112,14 +108,10 @@ const documentSubjects: readonly Printed[] = ['check', 'why', 'compare', 'recomm
 /** Values that are known without a cluster, by flag, or by command and flag where they differ. */
 const values: Record<string, readonly string[]> = {
   ...Object.fromEntries(documentSubjects.map((name) => [`${name} --output`, formatNames(name)])),
-  'fix --output': fixFormats,
   '--output': formatNames('trace'),
-  'why --fail-on': failOutcomes,
-  'compare --fail-on': ['worse'],
-  'recommend --fail-on': recommendFailures,
-  'try --fail-on': tryFailures,
   '--fail-on': gateCodes,
   ...flagValues,
+  ...valuesByCommand,
 };
 
 const named: Readonly<Record<string, Named>> = {

@@ -64,13 +64,13 @@ export function commandsIn(text: string) {
   const isCompound = (form: string): boolean => /^(brace|subshell|if|case|while|for|pipeline|!|time)$/.test(form);
   const atTop = commands.filter(({ forms, isJob }) => !isJob && ![...forms].some(isCompound));
   const isPlain = commands.length > 0 && atTop.length === commands.length && functions?.size === 0;
-  const slow = commands.findIndex((one) => !one.isJob && (one.forms.has('while') || !isInstant(one.words)));
+  const slow = commands.findIndex((one) => !one.isJob && (one.forms.has('while') || !isInstant(one)));
   const atOnce = commands.slice(0, slow < 0 ? undefined : slow + 1).filter((one) => atTop.includes(one)).length;
   return { commands: atTop.map(({ words }): readonly string[] => textsOf(words)), isPlain, atOnce };
 }
 
-export const isInstant = ([first, ...others]: readonly Word[]): boolean =>
-  !first || data.instant.includes(first.text) !== (others.length === 0 && data.waitForInput.includes(first.text));
+export const isInstant = ({ words: [first, ...others], forms }: Pick<ShellCommand, 'words' | 'forms'>): boolean =>
+  !first || data.instant.includes(first.text) !== (first.text === 'cat' && !others[0] && !forms.has('here-doc'));
 
 const [ends, serves, starts] = [data.ends, data.serves, data.starts].map((patterns) => new RegExp(patterns.join('|')));
 export const textsOf = (words: readonly Word[]): string[] => words.map(({ text }) => text);
@@ -101,7 +101,7 @@ class Reader {
       last = start;
       if (!this.command(new Set([...outer, ...this.formsAfter(operator, runs)]))) return undefined;
       const begun = this.commands.slice(start);
-      runs ||= begun.some(({ words }) => !isInstant(words));
+      runs ||= begun.some((one) => !isInstant(one));
       if (/^(\n|;|&&?|\|\|?|\|&)$/.test(this.key())) operator = this.take();
       else if (ends.split(' ').includes(this.key())) operator = ';';
       else return undefined;

@@ -60,7 +60,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     stopsOnError = onError === '-' || (stopsOnError && !onError);
     if (name === 'exit' && !forms.has('?') && !isInChild) break;
     const isLoop = forms.has('while') && !forms.has('while condition');
-    if (isJob && (isLoop || !isInstant(words))) jobs.push(command);
+    if (isJob && (isLoop || !isInstant(command))) jobs.push(command);
     const spot = isJob ? undefined : spotOf(command, isInChild, jobs.at(-1));
     isOpen ||= name === 'eval' || forms.has('while condition') || (forms.has('if condition') && spot !== undefined);
     if (!spot || forms.has('if condition') || isPassing(spot, forms, places)) continue;
@@ -102,11 +102,11 @@ function isPassing({ kind, words }: Spot, forms: ReadonlySet<string>, places: re
 }
 
 /** Undefined: it takes a moment. */
-function spotOf({ words }: ShellCommand, isInChild: boolean, job: ShellCommand | undefined): Spot | undefined {
+function spotOf({ words, forms }: ShellCommand, isInChild: boolean, job: ShellCommand | undefined): Spot | undefined {
   const name = words[0]?.text;
   if (name === 'wait')
     return job && (isInChild ? { kind: 'foreground', words: job.words } : { kind: 'wait', words: [] });
-  if (name !== 'exec') return isInstant(words) ? undefined : { kind: 'foreground', words };
+  if (name !== 'exec') return isInstant({ words, forms }) ? undefined : { kind: 'foreground', words };
   const command = words.slice(afterOptions({ next: { values: ['-a'] } }, textsOf(words)));
   return command.length > 0 ? { kind: isInChild ? 'foreground' : 'became', words: command } : undefined;
 }
@@ -139,7 +139,7 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
-  const jobs = script.commands.filter(({ isJob, words }) => isJob && !sleepOf(words) && !isInstant(words));
+  const jobs = script.commands.filter((one) => one.isJob && !sleepOf(one.words) && !isInstant(one));
   const isAlone = jobs.length <= Number(kind === 'wait' && !jobs.some(isInLoop));
   const rest = !isAlone ? data.isBeside : isFollowed ? data.isFollowed : undefined;
   const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;
@@ -211,7 +211,7 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   const atExit = loops && !exits ? [] : last;
   const parts = [own, stops ? [] : rest.filter(({ isJob }) => !isJob), atExit];
   if (parts.some((all) => doubtful?.test(all.map((one) => lineOf(one, forms)).join('\n')))) return undefined;
-  if (!parts[1]?.every(({ words }) => isInstant(words) || endsByItself(words))) return undefined;
+  if (!parts[1]?.every((one) => isInstant(one) || endsByItself(one.words))) return undefined;
   const lines = parts.flat().map(({ words }) => textsOf(words).join(' '));
   const sent = lines.flatMap((line) => {
     if (knowsSigPrefix === false && /^kill (-[sn] )?-?SIG/.test(line)) return 'unknown';

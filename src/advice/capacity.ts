@@ -44,13 +44,19 @@ export function stopsAllAtOnce(kind: string, { rollout, replicas }: Pick<Capacit
   return replicas > 0 && (countOf(maxUnavailable, replicas, kind === 'Deployment' ? 'down' : 'up') ?? 0) >= replicas;
 }
 
-/** A rollout makes a new pod ready before it stops one. Zero replicas now say nothing about later. */
-export function surges({ rollout, replicas, inPlace }: Capacity): Answer {
-  if (!rollout || rollout.isRecreate) return 'no';
-  const surge = countOf(rollout.maxSurge, replicas || 1, 'up') ?? 0;
-  if (surge < 1 || (countOf(rollout.maxUnavailable, replicas || 1, 'down') ?? 0) > 0) return 'no';
-  return inPlace.length === 0 ? 'yes' : inPlace.some(({ answer }) => answer === 'yes') ? 'no' : 'unknown';
+/** A rollout stops no pod before a new one is ready. Zero replicas now say nothing about later. */
+export function startsFirst({ rollout, replicas }: Pick<Capacity, 'rollout' | 'replicas'>): boolean {
+  if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas || 1, 'up') ?? 0) < 1) return false;
+  return (countOf(rollout.maxUnavailable, replicas || 1, 'down') ?? 0) < 1;
 }
+
+/** A new pod that is started first becomes ready beside the old one. */
+export const surges = (capacity: Capacity): Answer =>
+  !startsFirst(capacity) || capacity.inPlace.some(({ answer }) => answer === 'yes')
+    ? 'no'
+    : capacity.inPlace.length === 0
+      ? 'yes'
+      : 'unknown';
 
 /** Reads what the object, its pod spec and the objects around it say. `neighbours.services` are those that select its pods. */
 export function capacityOf(

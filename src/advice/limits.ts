@@ -21,7 +21,8 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
   const found = placedOn(podSpec).flatMap(({ key, value }) => spotNodes.find((one) => isSpot(one, key, value)) ?? []);
   // The default of --max-graceful-termination-sec.
   const keys = asArray(podSpec['tolerations'], 64).map((one) => asText(asObject(one)['key']));
-  const own = around.filter(({ taints = [] }) => taints.every((taint) => keys.includes(taint)));
+  // Without a key, a toleration is for all taints.
+  const own = around.filter(({ taints = [] }) => keys.includes('') || taints.every((taint) => keys.includes(taint)));
   const limits = [...found, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
@@ -53,7 +54,9 @@ export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
     if (kind === 'NodePool') {
       const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
       const seconds = secondsOf(asText(template['terminationGracePeriod']));
-      const taints = asArray(template['taints'], 64).map((one) => asText(asObject(one)['key']));
+      const taints = asArray(template['taints'], 64)
+        .map(asObject)
+        .flatMap(({ key, effect }) => (effect === 'PreferNoSchedule' ? [] : asText(key)));
       return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints }];
     }
     if (kind !== 'KubeletConfiguration') return [];

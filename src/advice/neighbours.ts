@@ -128,7 +128,8 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
     const all = [{}, ...fronts.map(({ annotations }) => annotations)];
     const delays = all.flatMap((one) => deregistrationOf({ ...one, ...service.metadata?.annotations }) ?? []);
-    return { ...own, deregistrationSeconds: commonValue(delays) };
+    const areCopies = new Set(fronts.map(({ name }) => name)).size < fronts.length;
+    return { ...own, deregistrationSeconds: areCopies ? commonValue(delays) : delays.sort((a, b) => b - a)[0] };
   });
   return {
     services,
@@ -167,11 +168,11 @@ export function neighboursOf(all: Neighbours, namespace: string | undefined, lab
 
 /** `backends`: names of the Services that it routes to (networking.k8s.io/v1), which are in its namespace. */
 function ingressOf(ingress: KubernetesObject) {
-  const { namespace, annotations = {} } = ingress.metadata ?? {};
+  const { name, namespace, annotations = {} } = ingress.metadata ?? {};
   const { rules, defaultBackend } = asObject(asObject(ingress)['spec']);
   const paths = asArray(rules).flatMap((rule) => asArray(asObject(asObject(rule)['http'])['paths']));
   const targets = [{ backend: defaultBackend }, ...paths].map((one) => asObject(asObject(one)['backend'])['service']);
-  return { namespace, annotations, backends: targets.map((target) => asString(asObject(target)['name'])) };
+  return { name, namespace, annotations, backends: targets.map((target) => asString(asObject(target)['name'])) };
 }
 
 /** Of `target-group-attributes: deregistration_delay.timeout_seconds=30` (AWS Load Balancer Controller). Its targets are nodes by default. */

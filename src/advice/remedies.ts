@@ -100,10 +100,10 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const cut = graceProblems.find(({ code }) => code === 'prestop-cut-off')?.container;
   const isOpen = signalled(situation).some(({ name, hook }) => name === cut && hook && hook.minSeconds === undefined);
   const { answer, because } = othersServe(situation);
-  const outage = ` well below its ${situation.graceSeconds}s grace period: every second of the hook is outage, as ${because}`;
-  const why = isOpen ? ': how long it needs is not known' : outage;
-  if (!isAdded && (isOpen || (cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0)))
-    return [...sentences, ...inWords(graceProblems, `shorten the preStop hook of ${cut}${why}`)];
+  const isVain = cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0;
+  const why = isOpen ? 'how long it needs is not known' : `it shortens no outage, as ${because}`;
+  const tooLong = `shorten the preStop hook of ${cut}: ${why}`;
+  if (!isAdded && (isOpen || isVain)) return [...sentences, ...inWords(graceProblems, tooLong)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
   const { limit, sum, seconds: graceSeconds = 0, least = 0 } = grace ?? {};
   const { specGraceSeconds = defaultGraceSeconds } = situation;
@@ -253,7 +253,7 @@ function whyNoHook(plan: Plan): string | undefined {
   if (answer === 'yes')
     return `no preStop sleep of the application alone: the injected ${proxy} ${delaySeconds > 0 ? own : `stops ${stops}`}, unless it is a native sidecar`;
   if (answer === 'no')
-    return `do not add a preStop sleep: ${because}, so every second of it is outage; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
+    return `do not add a preStop sleep: ${because}, so it shortens no outage, and behind most Ingress controllers it lengthens it; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
   const look =
     situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
   return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
@@ -310,7 +310,7 @@ function second(plan: Plan): Remedy[] {
   if (alone.length === 0) return [];
   const { answer, because } = othersServe(situation);
   const late = answer === 'no' && otherHelpIn(situation) === undefined ? lateStops(plan) : [];
-  const then = late.length > 0 ? `; until then, a preStop sleep would only lengthen the outage, as ${because}` : '';
+  const then = late.length > 0 ? `; until then, a preStop sleep would shorten no outage, as ${because}` : '';
   if (single.length > 0 || !isDeployment || autoscaler !== undefined || measured || replicas !== 1)
     return inWords([...alone, ...late], secondText(situation) + then);
   const text = `a second replica keeps the Service answering, if two pods may do its work at the same time${then}`;
@@ -367,9 +367,10 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
   const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
   if (measured) return `${first}, if two pods may run at the same time`;
+  const decision = rollout?.isRecreate ? 'strategy Recreate' : single.includes('recreate') ? 'maxSurge 0' : undefined;
   const beside = subject.kind === 'Deployment' ? ` with maxUnavailable 0 and maxSurge 1${free && `,${free}`}` : '';
-  if (rollout?.isRecreate)
-    return `strategy Recreate is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate${beside}`;
+  if (decision !== undefined)
+    return `${decision} is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate${beside}`;
   if (subject.kind !== 'Deployment') return undefined;
   if (inPlace.some(({ why }) => why === 'volume'))
     return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;

@@ -80,7 +80,7 @@ const no = (because: string): Reasoned => ({ answer: 'no', because });
 const unknown = (because: string): Reasoned => ({ answer: 'unknown', because });
 const yes = (because: string): Reasoned => ({ answer: 'yes', because });
 
-/** Whether anybody else can serve while a pod stops. Else a preStop sleep is outage: the slice drops it at the DELETE (SIGNALS.md §3). */
+/** Whether anybody else can serve while a pod stops. Else a preStop sleep shortens no outage: the next pod starts later too (SIGNALS.md §3). */
 export function othersServe(situation: Situation): Reasoned {
   const { subject, capacity, measured } = situation;
   const { kind } = subject;
@@ -97,8 +97,9 @@ export function othersServe(situation: Situation): Reasoned {
   // Where the next pods start at once, a hook makes the outage no longer.
   const waits = kind !== 'Deployment' || capacity.inPlace.length > 0;
   if (stopsAll) return (waits ? no : unknown)('a rollout stops all its pods at once');
-  const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes');
-  if (isAlone && inPlace) return no(inPlaceText(inPlace.why));
+  const perhaps = measured ? undefined : capacity.inPlace[0];
+  const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes') ?? perhaps;
+  if (isAlone && inPlace) return { answer: inPlace.answer === 'yes' ? 'no' : 'unknown', because: inPlaceText(inPlace) };
   const asked = containersThatServe(situation);
   const data = signalled(situation).map((one) => ownDataIn(one, asked.length === 0 || asked.includes(one), capacity));
   if (data.includes('yes'))
@@ -106,7 +107,9 @@ export function othersServe(situation: Situation): Reasoned {
   if (data.includes('unknown')) return unknown('whether its pods keep data of their own is not known here');
   const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
   if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
-    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText('DaemonSet'));
+    return no(
+      isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'DaemonSet', answer: 'yes' }),
+    );
   if (others !== undefined && others > 0)
     return yes(fewest === undefined ? `it has ${replicas} replicas` : 'other endpoints are ready');
   if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
@@ -114,15 +117,11 @@ export function othersServe(situation: Situation): Reasoned {
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
-  if (running === 0) return unknown('how many replicas it will have is not known');
-  const [perhaps] = capacity.inPlace;
-  return perhaps
-    ? unknown(inPlaceText(perhaps.why, 'may wait'))
-    : no('a rollout may stop its only pod before the next one is ready');
+  if (!running) return unknown('how many replicas it will have is not known');
+  return unknown('the next pod may not be ready before this one is gone');
 }
 
-function inPlaceText(why: InPlaceReason['why'], waits = 'waits'): string {
-  return ['StatefulSet', 'Recreate', 'DaemonSet'].includes(why)
+const inPlaceText = ({ why, answer }: InPlaceReason): string =>
+  ['StatefulSet', 'Recreate', 'DaemonSet'].includes(why)
     ? `its ${why === 'Recreate' ? 'strategy Recreate' : why} starts the next pod only after this one is gone`
-    : `the next pod ${waits} for its ${why} until this one is gone`;
-}
+    : `the next pod ${answer === 'yes' ? 'waits' : 'may wait'} for its ${why} until this one is gone`;

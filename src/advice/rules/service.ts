@@ -1,6 +1,6 @@
 /** Rules about what clients of the pod's Services notice, and about who serves while the pod is replaced. */
 import { list, plural, servicesNamed } from '../../verdict/words.ts';
-import { countOf, stopsAllAtOnce } from '../capacity.ts';
+import { countOf, startsFirst, stopsAllAtOnce } from '../capacity.ts';
 import { at, error, note, warning, type Problem, type Rule } from '../problem.ts';
 import { commonValue, type BudgetSpec, type ServiceSpec } from '../neighbours.ts';
 import { companionsOf, hookSecondsOf, serves, servicesOfClients, servicesTo, containersThatServe } from '../roles.ts';
@@ -126,8 +126,11 @@ function outageByRollout(spec: Situation): Problem[] {
   return [finding('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
 }
 
-function blockedRollout({ subject, capacity: { rollout, inPlace, replicas, accessMode } }: Situation): Problem[] {
-  if (!rollout || rollout.isRecreate || (countOf(rollout.maxSurge, replicas ?? 1, 'up') ?? 0) < 1) return [];
+function blockedRollout({ subject, capacity }: Situation): Problem[] {
+  const { rollout, inPlace, replicas, accessMode } = capacity;
+  // One that stops them all lets the volume go.
+  const starts = countOf(rollout?.maxSurge, replicas ?? 1, 'up') ?? 0;
+  if (starts < 1 || stopsAllAtOnce(subject.kind, capacity)) return [];
   const isDaemonSet = subject.kind === 'DaemonSet';
   if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
   const [mode, where] = [accessMode ?? 'ReadWriteOnce', accessMode === undefined ? 'if that' : 'as that'];
@@ -188,13 +191,11 @@ function blockedBy(budget: BudgetSpec, { capacity: { replicas, autoscaler } }: S
 }
 
 function hostPorts(spec: Situation): Problem[] {
-  const { rollout, single } = spec.capacity;
-  if (!single.includes('host ports')) return [];
+  if (!spec.capacity.single.includes('host ports')) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
   const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];
   const effect = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;
-  const surges = rollout && !rollout.isRecreate && ![0, '0%'].includes(rollout.maxSurge);
-  if (!surges || spec.subject.kind === 'DaemonSet') return [note('host-network', effect, { path })];
+  if (!startsFirst(spec.capacity) || spec.subject.kind === 'DaemonSet') return [note('host-network', effect, { path })];
   return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { path })];
 }
 

@@ -1,11 +1,9 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
-import { commandsIn } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import { lineIn } from '../mounted-scripts.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob, rolesOf, servicesTo } from '../roles.ts';
 import { defaultGraceSeconds, isHeavyHook } from '../sizes.ts';
@@ -82,11 +80,12 @@ const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' :
 
 /** What was read from the process itself outranks what its command suggests. */
 export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
-  const { inspection, command } = container;
+  const { inspection, command, hook } = container;
   if (spec.isWindows) return { kind: 'unknown' };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), spec.graceSeconds);
-  if (/^(shell|depends)$/.test(handling.kind) && stopsLast(container))
+  // With the command that it waits for, a shell may end.
+  if (handling.kind === 'shell' && hook?.stops && !hook.fails && !hook.sends)
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   if (!isUpToImage(container)) return handling;
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
@@ -103,7 +102,7 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
 /** What in front of the application, or the application itself, does with the stop signal, if that is not to end in time. */
 const signals = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  if (handling.kind === 'handles' || handling.kind === 'unknown') return undefined;
+  if (spec.graceSeconds === 0 || handling.kind === 'handles' || handling.kind === 'unknown') return undefined;
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
   const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
@@ -176,23 +175,10 @@ const signalsOfHooks = ofContainer((container) => {
   return advice === undefined ? undefined : note(code, advice, at);
 });
 
-/** Whether its hook stops what PID 1, a shell, runs without a loop or a job, and may end with. */
-function stopsLast({ command: own, hook }: ContainerSpec): boolean {
-  if (!hook?.stops || hook.fails) return false;
-  const text = hook.line ?? hook.command.join(' ');
-  const apps = stopBehaviour(own, 'TERM', 30).chain.filter(({ kind }) => !kind.startsWith('shell'));
-  const names = apps.map(
-    ({ name }) => new RegExp(`\\b${name.replace(/^.* |\.js$/g, '').replace(/\W/g, '\\$&')}\\b(?!/)`, 'i'),
-  );
-  const { commands, isPlain } = commandsIn(lineIn([...own.command, ...own.args], own) ?? '');
-  const last = commands.findLast(([name = '']) => !/^(echo|exit|:)$/.test(name))?.join(' ') ?? '';
-  return isPlain && names.some((name) => name.test(text) && name.test(last));
-}
-
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {
   const { name, declaredStopSignal: declared } = container;
-  if (declared === undefined || declared === 'SIGKILL') return undefined;
+  if (declared === undefined || ['KILL', stopSignalOf(container)].includes(declared.slice(3))) return undefined;
   const cuts = cutOff(container, declared.slice(3), stopSignalOf(container));
   const message = `lifecycle.stopSignal ${declared} of ${name} counts only where the cluster has the feature ContainerStopSignals (off by default through 1.37) and spec.os.name is set: elsewhere it gets SIG${stopSignalOf(container)}${cuts ? `. Remove it: it ${cuts}` : ''}`;
   return note('stop-signal-mismatch', message, at(container, 'lifecycle', 'stopSignal'));

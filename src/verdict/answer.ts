@@ -130,8 +130,7 @@ function isNew(
   headline: string,
 ): boolean {
   if (severity === 'info' || inOtherRows.has(code)) return false;
-  const isSameContainer = cause?.container === container;
-  if (cause && isSameContainer && sameCause.some((group) => group.includes(code) && group.includes(cause.code)))
-    return false;
+  const groups = sameCause.filter((group) => group.includes(code) && cause?.container === container);
+  if (groups.some((group) => cause && group.includes(cause.code))) return false;
   return clause === undefined || !headline.includes(clause);
 }

@@ -69,8 +69,7 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
       const result = containerRules[code]?.(input, container) ?? [];
       const { name, stopping, stopSignal, kill, exit } = container;
       const evidence = [stopping, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
-      const about = { code, container: name, evidence };
-      return [result].flat().map((one) => ({ ...about, ...one }));
+      return [result].flat().map((one) => ({ code, container: name, evidence, ...one }));
     }),
     ...[rules[code]?.(input) ?? []].flat().map((one) => ({ code, ...one })),
   ]);

@@ -70,6 +70,8 @@ function numbersOf(
     held: heldOf(timelines),
     /** Stop signal to exit of the slowest container of each pod. */
     drain: quantilesOf(timelines, ({ drain }) => drain),
+    /** Nothing shows how long the others took that were still running. */
+    observed: containers.some(({ outcome }) => /^(unknown|abandoned)$/.test(outcome)) ? ' observed' : '',
     signal: sharedBy(containers, signalName) ?? 'the stop signal',
     /** Ratios to the grace period; 1 is all of it. */
     graceUsed: quantilesOf(timelines, ({ graceUsed: used }, timeline) =>
@@ -195,7 +197,7 @@ const mostFrequent = (texts: readonly string[]): string | undefined =>
 
 /** `12 of 12 pods terminated gracefully; longest 3.1s from SIGTERM to exit` */
 function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
-  const { pods, outcomes, drain, signal, unseen, incomplete, exitCode, probes, gates } = numbers;
+  const { pods, outcomes, drain, observed, signal, unseen, incomplete, exitCode, probes, gates } = numbers;
   const rest = Object.entries({ ...outcomes, 'not observed': unseen.length || undefined });
   const others = rest.flatMap(([outcome, count]) => (outcome !== 'graceful' && count ? `${count} ${outcome}` : []));
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
@@ -203,7 +205,7 @@ function sentenceOf(numbers: ReturnType<typeof numbersOf>): string {
   const counts = `${outcomes.graceful ?? 0} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
   const lost = gates.filter(({ passed }) => !passed || sumOf(probes).failed > 0).map(({ message }) => `, ${message}`);
   const gate = lost.length === 0 && exitCode === gateFailed ? ', a gate failed' : lost.join('');
-  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest ${lengthText(drain.max)} from ${signal} to exit` : ''}`;
+  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${drain ? `; longest${observed} ${lengthText(drain.max)} from ${signal} to exit` : ''}`;
 }
 
 export type RolloutSummary = ReturnType<typeof summaryOf>;

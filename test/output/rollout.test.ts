@@ -106,6 +106,8 @@ describe('the card of many pods', () => {
     const text = textOf(pods(2, { ...graceful, timeline: { ...graceful.timeline, containers } }));
     expect(text).toMatch(/ stop max ≤6\.4s from SIGTERM to exit, ≤64% of the grace period /);
     expect(text).toMatch(/longest ≤6\.4s from SIGTERM to exit$/);
+    // What was not observed may have taken longer.
+    expect(textOf([graceful, reportNamed('force-delete')])).toMatch(/longest observed ≤3\.3s from SIGTERM to exit$/);
   });
 
   it('says of an outage how long a Service had no ready backend', () => {

@@ -71,7 +71,7 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
-    ...row('stop', drain && `${middle}max ${lengthText(drain.max)} from ${signal} to exit${used}`),
+    ...row('stop', drain && `${middle}max${numbers.observed} ${lengthText(drain.max)} from ${signal} to exit${used}`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('why', numbers.why),

@@ -125,11 +125,13 @@ function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Parti
 
 /** Amounts as in the API. Of a StatefulSet, `Recreate` (alpha in 1.37) and maxUnavailable count where the cluster has the feature. */
 function rolloutOf(object: KubernetesObject) {
-  const { strategy, updateStrategy } = specOf(object);
-  const { type, rollingUpdate } = asObject(object.kind === 'Deployment' ? strategy : updateStrategy);
+  const { selector, strategy, updateStrategy } = specOf(object);
+  const own = object.kind === 'Deployment' ? strategy : updateStrategy;
+  const { type, rollingUpdate } = asObject(own);
   const { maxUnavailable, maxSurge } = asObject(rollingUpdate);
   const defaults: number | string | undefined = { Deployment: '25%', StatefulSet: 1, DaemonSet: 1 }[object.kind ?? ''];
-  if (defaults === undefined || type === 'OnDelete') return undefined;
+  // Without its selector it is a part, such as a patch of kustomize, and what is added may have a strategy.
+  if (defaults === undefined || type === 'OnDelete' || (own ?? selector) === undefined) return undefined;
   return {
     isRecreate: type === 'Recreate',
     maxUnavailable: amountOf(maxUnavailable) ?? defaults,

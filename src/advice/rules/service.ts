@@ -97,14 +97,13 @@ const missingPort = (spec: Situation): Problem[] =>
 const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
 function lastEndpoint(spec: Situation): Problem[] {
-  const { running, replicas, autoscaler } = spec.capacity;
-  const isSingle = running === 1 && spec.subject.kind !== 'DaemonSet';
+  const { replicas, autoscaler } = spec.capacity;
+  const isSingle = replicas === 1 && spec.subject.kind !== 'DaemonSet';
   const found = servicesOfClients(spec).filter((one) => one.otherReady === 0 || (isSingle && isOwn(one)));
   const names = namesOf(found);
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
-  const kept = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
-  const count = replicas === 1 ? kept : 'only 1 pod at a time can use its ReadWriteOncePod volume';
+  const count = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
   const message = found.some(({ otherReady }) => otherReady === 0)
     ? `${servicesNamed(names)} ${verb} no other ready endpoint`
     : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
@@ -133,13 +132,10 @@ function blockedRollout({ subject, capacity }: Situation): Problem[] {
   if (starts < 1 || stopsAllAtOnce(subject.kind, capacity)) return [];
   const isDaemonSet = subject.kind === 'DaemonSet';
   if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
-  const [mode, where] = [accessMode ?? 'ReadWriteOnce', accessMode === undefined ? 'if that' : 'as that'];
-  const waits = mode.endsWith('Pod')
-    ? 'the next pod waits on any node'
-    : 'the pod on another node waits (Multi-Attach)';
+  const mode = accessMode === undefined ? 'if that is ReadWriteOnce' : `as that is ${accessMode}`;
   const message = isDaemonSet
     ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
-    : `a rollout starts the next pod while the old one holds its volume: ${where} is ${mode}, ${waits}, and the rollout with it`;
+    : `a rollout starts the next pod while the old one holds its volume: ${mode}, the pod on another node waits (Multi-Attach), and the rollout with it`;
   return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 

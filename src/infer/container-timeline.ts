@@ -101,8 +101,7 @@ function graceUsedOf(
   const from = isRestarted ? graceStart : (stopping ?? hook?.start ?? signal);
   if (!from) return undefined;
   // A copy is no mark's moment: without a Killing, the mark of the signal must not place the start of the stop.
-  const start = intervals.of({ ...from }, isRestarted ? undefined : stopping);
-  return lengthBetween(start, exitAt);
+  return lengthBetween(intervals.of({ ...from }, isRestarted ? undefined : stopping), exitAt);
 }
 
 /** Undefined if silence means nothing: the log was not followed all the time, or its command handles the signal. */

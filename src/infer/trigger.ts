@@ -180,16 +180,8 @@ function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefin
   if (!event && !unnamed && !isMissing) return undefined;
   const shown = [...(event ? [event] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
-  const scaled = lastLowering(trace, owner);
-  const trigger =
-    controller.kind === 'ReplicaSet' ? byReplicaSet(trace, pod, scaled) : byOtherController(trace, pod, scaled);
+  const trigger = byChange(trace, pod, owner, lastLowering(trace, owner));
   return trigger && withAutoscaler(trace, owner, { ...trigger, evidence: [...evidence, ...trigger.evidence] });
-}
-
-function byOtherController(trace: Trace, pod: Pod, scaled: Seen | undefined): Trigger | undefined {
-  if (scaled) return { kind: 'scale-down', evidence: [scaled.seq] };
-  const evidence = otherTemplate(trace, pod);
-  return evidence && { kind: 'rollout', evidence };
 }
 
 /** The HPA's Event has only the new number (podautoscaler/horizontal.go): it must match for one autoscaler only. */
@@ -233,18 +225,29 @@ function isBurstUsedUp(trace: Trace, controller: string): boolean {
 
 const countNamed = (trace: Trace, owner: string): number =>
   new Set(
-    trace.events
-      .filter((event) => event.about.name === owner && isPodDeletion(event, trace))
-      .map(({ message }) => message),
+    trace.events.flatMap((event) => (event.about.name === owner && isPodDeletion(event, trace) ? event.message : [])),
   ).size;
 
-/** A stuck rollout deletes no pod: pods of its template must start. Beside a scale-down, the cause is unknown. */
-function byReplicaSet(trace: Trace, pod: Pod, scaled: Seen | undefined): Trigger | undefined {
-  const rollout = rolloutEvidence(trace, pod);
-  if (!scaled) return rollout && { kind: 'rollout', evidence: rollout };
-  return rollout
-    ? { kind: 'unknown', evidence: [scaled.seq, ...rollout] }
-    : { kind: 'scale-down', evidence: [scaled.seq] };
+/** A stuck rollout deletes no pod: pods of its template must start. Beside a Deployment's scale-down, the cause is unknown. */
+function byChange(
+  trace: Trace,
+  pod: Pod,
+  owner: OwnerFacts | undefined,
+  scaled: Seen | undefined,
+): Trigger | undefined {
+  const isOfDeployment = controllerOf(pod)?.kind === 'ReplicaSet';
+  const newer = isOfDeployment ? rolloutEvidence(trace, pod) : scaled ? undefined : otherTemplate(trace, pod);
+  const rollout = newer ?? emptied(trace, owner);
+  const evidence = [...(scaled ? [scaled.seq] : []), ...(rollout ?? [])];
+  if (evidence.length === 0) return undefined;
+  return { kind: !scaled ? 'rollout' : rollout ? 'unknown' : 'scale-down', evidence };
+}
+
+/** With strategy Recreate, no new pod starts before: its ReplicaSet wants none any more, and its Deployment still wants pods. */
+function emptied(trace: Trace, owner: OwnerFacts | undefined): readonly number[] | undefined {
+  const [deployment, at] = [parentOf(trace, owner), trace.deletion?.seenAt ?? 0];
+  if (!owner || !deployment || wantedAt(owner, at) !== 0 || !wantedAt(deployment, at)) return undefined;
+  return shrunkNear(owner.last.value.metadata.name, trace)?.facts.map(({ seq }) => seq);
 }
 
 /** The owner of the owner: for a ReplicaSet, its Deployment. */

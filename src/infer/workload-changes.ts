@@ -25,12 +25,8 @@ export const deletionRequestedAt = ({ deletion }: Trace): number =>
   (deletion && requestedAt(deletion.first.value)) ?? 0;
 
 function isStampNearRequest(stamp: string | undefined, trace: Trace): boolean {
-  const at = parseTime(stamp);
-  return (
-    at !== undefined &&
-    at >= deletionRequestedAt(trace) - controllerReactionMs &&
-    at <= deletionRequestedAt(trace) + deliveryLag
-  );
+  const after = (parseTime(stamp) ?? NaN) - deletionRequestedAt(trace);
+  return after >= -controllerReactionMs && after <= deliveryLag;
 }
 
 /** Whether an Event arrived live around the deletion, or in a list with a matching timestamp. */

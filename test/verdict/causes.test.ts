@@ -74,8 +74,11 @@ it.each([
   expect(stdout).toContain(text);
 });
 
-it('names the rollout of pods whose SuccessfulDelete the limit on Events dropped', async () => {
-  const { stdout } = await runMain(['replay', ownRecording('rollout-without-its-events'), '-o', 'json']);
+it.each([
+  ['whose SuccessfulDelete the limit on Events dropped', 'rollout-without-its-events'],
+  ['whose strategy Recreate starts no new pod before they are gone', 'rollout-by-recreate'],
+])('names the rollout of pods %s', async (_, name) => {
+  const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'json']);
   const { exits } = JSON.parse(stdout) as { exits: ExitReport[] };
   expect(exits.map(({ trigger }) => trigger.kind)).toEqual(['rollout', 'rollout']);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 import { runMain } from './helpers/in-process.ts';
 
 describe.concurrent('a recording of a live run', () => {
@@ -34,9 +35,9 @@ describe.concurrent('a recording of a live run', () => {
   });
 
   it('replays to the same report after a run that ended at --timeout', async () => {
-    await serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
+    await servingPatiently('prestop-sleep', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
-      const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', file, '--timeout', '2s']);
+      const ran = await runMain([server.pod, ...flags, '-o', 'json', '--record', file, '--timeout', '2s']);
       expect(ran.code).toBe(3);
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
       expect(lines.length).toBeGreaterThan(5);

@@ -22,8 +22,10 @@ describe('prose', () => {
   });
 
   it('counts the columns of every character, and of any pair of characters, like string-width', () => {
-    const all = Array.from({ length: 0x2800 }, (_, code) => String.fromCharCode(code));
-    expect(all.filter((one) => textWidth(`a${one}b`) !== stringWidth(`a${one}b`))).toEqual([]);
+    // Some at once, as string-width takes long for each text.
+    const codes = Array.from({ length: 0x2800 / 16 }, (_, row) => Array.from({ length: 16 }, (_, at) => row * 16 + at));
+    const rows = codes.map((row) => row.map((code) => `a${String.fromCharCode(code)}b`).join(''));
+    expect(rows.filter((row) => textWidth(row) !== stringWidth(row))).toEqual([]);
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => textWidth(text) === stringWidth(text)));
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => textWidth(text) === stringWidth(text)));
   });
@@ -53,7 +55,7 @@ describe('prose', () => {
       const words = flow(pen, [plain(`${text} end`)], { width, hang }).join('');
       expect(words.replace(/\s/g, '')).toBe(`${text}end`.replace(/\s/g, ''));
     });
-    fc.assert(wraps, { numRuns: 300, seed: 5 });
+    fc.assert(wraps, { numRuns: 100, seed: 5 });
   });
 
   it('clips to a width with an ellipsis, in colour too', () => {

@@ -16,7 +16,7 @@ export const folders: Record<string, FolderLimits> = {
   run: { targetLines: 5000, mostLines: 5069, mostFiles: 44, longestChain: 9 },
   kube: { targetLines: 4680, mostLines: 4557, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3260, mostFiles: 30, longestChain: 6 },
-  programs: { targetLines: 900, mostLines: 1112, mostFiles: 12, longestChain: 6 },
+  programs: { targetLines: 900, mostLines: 1111, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4049, mostFiles: 26, longestChain: 6 },
   verdict: { targetLines: 2900, mostLines: 3364, mostFiles: 27, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 5196, mostFiles: 45, longestChain: 9 },

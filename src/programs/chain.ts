@@ -72,7 +72,7 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
   const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
   const reaction = shellReaction(shell, standing, context);
   const { does } = reaction;
-  const job = does !== 'execs' && (one.kind === 'wait' || sleepOf(words) !== undefined) ? one.job : undefined;
+  const job = does !== 'execs' && (one.kind === 'wait' || sleepOf(words) !== undefined) ? one.jobs.at(-1) : undefined;
   const next = (inner: Context): Effect => effectOf(job ? expanded(job.words, start.args) : words, inner);
   return linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
 }

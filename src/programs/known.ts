@@ -1,6 +1,6 @@
 /** What is known of a program, an image or a command line, whatever pod it runs in; and of all programs. Pure. */
 import { rowOfImage, stopSignalOfImage } from './images.ts';
-import { rowOf, rows, shellsByName, type ProgramRow } from './rows.ts';
+import { rowOf, rows } from './rows.ts';
 import { commandsIn } from './shell-script.ts';
 import { stopBehaviour } from './stop-behaviour.ts';
 
@@ -15,7 +15,7 @@ export function askedOf(words: readonly string[], isCommand: boolean): Asked {
   if (isCommand || others.length > 0) return { command: words };
   const { commands, isPlain } = commandsIn(word);
   if (/\s/.test(word)) return { command: (isPlain && commands.length === 1 && commands[0]) || ['sh', '-c', word] };
-  const isImage = /^[^./].*[/:@]/.test(word) || (!rowOf([word]) && !shellsByName.has(word) && rowOfImage(word)?.cmd);
+  const isImage = /^[^./].*[/:@]/.test(word) || (!rowOf([word]) && rowOfImage(word)?.cmd);
   return isImage ? { image: word } : { command: [word] };
 }
 
@@ -36,11 +36,9 @@ export function knownStop(what: Asked) {
   };
 }
 
-const shellRows = [...shellsByName.values()].map((one): ProgramRow => ({ ...one, kind: 'shell', match: [one.name] }));
-
 /** As PID 1 with their defaults. Shells are in it too, whose answers depend on their scripts. */
 export const allPrograms = () =>
-  [...shellRows, ...rows].map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
+  rows.map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
     name,
     commands: match,
     kind,

@@ -31,28 +31,25 @@ const plain: Omit<Effect, 'because'> = {
 };
 const codeOf = (signal: string): number => 128 + (numberOfSignal(`SIG${signal}`) ?? 0);
 
-const itself = 'Start the application itself, no wrapper; in a script by `exec` as the last command';
 /** Not an init: it makes the shell end at once, and the application is cut off. Nor another wrapper behind `exec`. */
-export const execRemedy: StopRemedy = { kind: 'exec-form', text: itself };
+export const execRemedy: StopRemedy = { kind: 'exec-form', text: data.itself };
 
 /** A program of which it is not known what it handles. `reaction`: what it does otherwise, if it is known as a runtime. */
 export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context, reaction?: Reaction): Effect {
   const app = reaction || !name ? 'the application' : name;
   const called = reaction ? `${app} in ${name}` : app;
   const { does = 'drops', code = does === 'drops' ? codeOf(signal) : 0, cutCode } = reaction ?? {};
-  const stays = does === 'drops' && (isPid1 || isIgnored);
-  const go = /^(TERM|INT|HUP|QUIT)$/.test(signal) && ' (a Go program ends at once, with exit code 2 before Go 1.27)';
-  const why = isIgnored ? ', as its shell made the signal ignored' : (!reaction && go) || '';
+  const stays = does === 'drops' && (isPid1 || isIgnored || new RegExp(data.endsNothing).test(signal));
+  const why = isIgnored ? `, as ${data.isIgnored}` : (!reaction && /TERM|INT|HUP|QUIT/.test(signal) && data.inGo) || '';
   const otherwise = stays ? `only SIGKILL ends it${why}` : 'it ends at once';
   const handlers = `the handlers of ${app}: with one for SIG${signal} it can finish its work; without one ${otherwise}`;
-  const text = `Handle SIG${signal} in the application, or put an init such as tini in front of it`;
   return {
     ...plain,
     handles: stays ? 'unknown' : 'yes',
     exitCodes: { good: does === 'ends' ? [code] : [], cut: stays ? [] : [code, cutCode ?? []].flat() },
     because: `SIG${signal} reaches ${called}, which decides what it does${noteOf(reaction)}`,
     decidedBy: reaction?.decidedBy ?? handlers,
-    remedy: stays && reaction ? { kind: 'trap', text } : undefined,
+    remedy: stays && reaction ? { kind: 'trap', text: data.handler.replace('NAME', signal) } : undefined,
     chain: [{ kind: 'unknown', name: called, does: 'unknown' }],
   };
 }
@@ -100,16 +97,17 @@ function ownEffect(link: LinkParts): Effect {
 function goesOn({ row: { name }, reaction, context, inner }: LinkParts): Effect {
   const { signal, isPid1, isIgnored, toGroup } = context;
   const hasHandler = reaction.does !== 'drops';
-  const isDropped = isPid1 || isIgnored || hasHandler;
+  const isHarmless = new RegExp(data.endsNothing).test(signal);
+  const isDropped = isPid1 || isIgnored || hasHandler || isHarmless;
   const isOpen = inner && toGroup && isDropped;
-  const why = isIgnored ? 'its shell made the signal ignored' : 'as PID 1 it does not get the signal then';
+  const why = isIgnored ? data.isIgnored : isPid1 ? data.isPid1 : data.isHarmless;
   const [says, note] = hasHandler ? ['goes on at', noteOf(reaction)] : ['has no handler for', `, and ${why}`];
   const ends = `SIG${signal} ends ${name} at once${inner ? ', and the application with it' : ''}`;
   // Without this one, it would be PID 1, and drop the signal as well.
-  const [last, ...others] = (isDropped && inner?.chain.toReversed()) || [];
+  const [last, ...others] = (isDropped && !isHarmless && inner?.chain.toReversed()) || [];
   const isStuck = last?.kind === 'program' && last.does === 'drops' && others.every(({ does }) => does === 'execs');
   const init = `ut an init such as tini in front of ${isStuck ? `${last.name} (in a script, with exec)` : name}`;
-  const put = hasHandler ? undefined : { kind: 'init' as const, text: `P${init}` };
+  const put = hasHandler || isHarmless ? undefined : { kind: 'init' as const, text: `P${init}` };
   const remedy = reaction.remedy ?? (inner && !isStuck ? execRemedy : put);
   const { rightSignal = `SIG${signal}`, remedy: better } = inner ?? {};
   const text = remedy?.text.replace('SENT', rightSignal.slice(3)).replace(/: `(.*)app(?= & .*-INT )/, data.jobOfInt);

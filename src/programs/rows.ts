@@ -37,7 +37,7 @@ export interface ProgramRow {
 export type Shell = (typeof shells)[number];
 
 export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
-export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
+export const rows = [...shells, ...wrapperRows, ...programRows] as readonly object[] as readonly ProgramRow[];
 
 const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));
 

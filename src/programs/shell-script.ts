@@ -157,7 +157,8 @@ class Reader {
     const [name, first] = [this.take(), this.commands.length];
     if (this.key() === '(') this.at += 2;
     while (this.key() === '\n') this.at += 1;
-    return this.command(new Set()) && this.functions.set(name, this.commands.splice(first)).size > 0;
+    if (!this.command(new Set()) || this.functions.has(name)) return false; // Of two, the branch taken decides which.
+    return this.functions.set(name, this.commands.splice(first)).size > 0;
   }
 
   private compound(outer: ReadonlySet<string>): boolean {

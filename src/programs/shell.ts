@@ -18,8 +18,8 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   traps: ReadonlyMap<string, string>;
   index: number;
   script: Script;
-  /** The last command in the background that is more than a sleep: for a shell that waits, the application. */
-  job?: ShellCommand;
+  /** The commands in the background that are more than a sleep; for a shell that waits, the last is the application. */
+  jobs: readonly ShellCommand[];
   /** It only keeps the container there: what came before left the application in the background. */
   isKept?: boolean;
   /** With `set -e`, a `wait` that a signal interrupts ends the script. */
@@ -27,12 +27,12 @@ export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
 }
 
 type Spot = Pick<Standing, 'kind' | 'words'>;
-/** `runsOn`: it is known not to end by itself. */
-type Place = Omit<Standing, 'script'> & { runsOn?: boolean };
-type Sentence = Partial<Record<'advice' | 'decidedBy' | 'sends', string>> & Record<'does' | 'text', string>;
+type Place = Omit<Standing, 'script' | 'jobs'> & { runsOn?: boolean };
+type Sentence = Pick<Reaction, 'decidedBy' | 'sends' | 'isTrap'> & { does: string; text: string; advice?: string };
 
 const nameOf = ({ words }: ShellCommand): string => words[0]?.text ?? '';
 const [notUnderstood, doubtful] = [data.notUnderstood, data.doubtful].map((all) => new RegExp(all.join('|'), 'm'));
+const variablesIn = (text: string): Set<string> => new Set(text.match(/(?<=\$\{?)[\w!]+/g));
 /** How it stands, but for `known`, and its words, for the patterns of the data. */
 const lineOf = ({ forms, words, isJob }: ShellCommand, known?: ReadonlySet<string>): string =>
   `${[...forms, isJob ? 'job' : ''].filter((one) => !known?.has(one)).join()}: ${textsOf(words).join(' ').slice(0, 300)}`;
@@ -83,9 +83,9 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
-  const job = jobs.findLast((one) => sleepOf(one.words) === undefined);
+  const apps = jobs.filter((one) => sleepOf(one.words) === undefined);
   if (places.length === 0 && !isOpen) places.push({ kind: 'over', words: [], forms: new Set(), traps, index: 0 });
-  return places.map((place) => ({ ...place, job, stopsOnError, script }));
+  return places.map((place) => ({ ...place, jobs: apps, stopsOnError, script }));
 }
 
 type Formed = Pick<Standing, 'forms'>;
@@ -130,7 +130,7 @@ function trapsAfter(words: readonly Word[], before: Standing['traps'], knowsSigP
 }
 
 export function shellReaction(shell: Shell, standing: Standing, context: Context): Reaction {
-  const { kind, words, traps, forms, isFollowed, script, isKept, job } = standing;
+  const { kind, words, traps, forms, isFollowed, isKept, jobs } = standing;
   const { signal, isIgnored, toGroup } = context;
   const trap = traps.get(signal);
   const makesIgnored = trap === '';
@@ -139,13 +139,12 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   const code = trap === undefined ? endCode(shell, standing, context) : undefined;
   if (forms.has('input') && code === undefined) return says(shell, signal, data.reads);
   if (kind === 'over' && !forms.has('input')) return { ...says(shell, signal, data.over), codes: [] };
-  const jobs = script.commands.filter((one) => one.isJob && !sleepOf(one.words) && !isInstant(one));
   const isAlone = jobs.length <= Number(kind === 'wait' && !jobs.some(isInLoop));
   const rest = !isAlone ? data.isBeside : isFollowed ? data.isFollowed : undefined;
   const how = isKept ? data.isStarter : forms.has('pipeline') ? data.isPiped : isEndless(standing) ? data.isLoop : rest;
   const remedy = how && { kind: 'trap' as const, text: how.text.replaceAll('NAME', signal) };
   // `app & exec sleep infinity`: the application is a child of what gets the signal.
-  const does = (job || isKept) && sleepOf(words) !== undefined ? 'drops' : 'execs';
+  const does = (jobs.length > 0 || isKept) && sleepOf(words) !== undefined ? 'drops' : 'execs';
   if ((kind === 'became' || becomes) && !forms.has('input')) return { does, makesIgnored, remedy };
   // With its whole group signalled, it ends after the command in the foreground, unless that was one of many.
   const isPassed = toGroup && kind === 'foreground' && sleepOf(standing.words) === undefined && !isEndless(standing);
@@ -155,7 +154,7 @@ export function shellReaction(shell: Shell, standing: Standing, context: Context
   if (code === undefined && open) return says(shell, signal, { ...data.isUnsure, ...open });
   if (trap === undefined && code === undefined) return { does: 'drops', remedy };
   const stands = trap === undefined ? { ...standing, kind: 'wait' as const } : standing;
-  return { ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), codes: [], isTrap: trap !== undefined };
+  return { isTrap: trap !== undefined, ...trapReaction(shell, stands, trap ?? `exit ${code}`, context), codes: [] };
 }
 
 const handsOver = (shell: Shell, forms: Iterable<string>): boolean =>
@@ -169,36 +168,36 @@ function holds(where: string, { kind, forms, traps }: Standing, { signal, isPid1
   return where.split(' ').every((one) => [...forms, kind, signal, ...own].includes(one));
 }
 
-function says({ name }: Shell, signal: string, { does, text, advice, decidedBy, sends }: Sentence): Reaction {
+function says({ name }: Shell, signal: string, { does, text, advice, ...rest }: Sentence): Reaction {
   const note = `${name} ${text.replace('SIG', `SIG${signal}`)}`;
   const remedy = advice ? { kind: 'trap' as const, text: advice.replaceAll('NAME', signal) } : undefined;
-  return { does: does as Reaction['does'], note, because: note, decidedBy, remedy, sends };
+  return { ...rest, does: does as Reaction['does'], note, because: note, remedy };
 }
 
 /** A shell runs a trap only after its foreground command has ended, but at once in `wait` (POSIX, 2.11). */
 function trapReaction(shell: Shell, standing: Standing, trap: string, context: Context): Reaction {
-  const { kind, words, job, isKept } = standing;
+  const { kind, words, jobs, isKept } = standing;
   const { signal, isPid1, graceSeconds } = context;
   const sleep = shell.trapsInSleep && /sleep$/.test(words[0]?.text ?? '') ? 0 : sleepOf(words);
   // A test of a loop or a `break` may ask for what the trap sets: a variable or a file.
   const asks = (one: ShellCommand): boolean =>
     new RegExp(one.forms.has('while condition') ? data.mayChange : data.leavesLoop).test(nameOf(one));
   const late = isEndless(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
-  const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
+  const stuck = isKept ? data.keeps : sleep === undefined ? late : sleep < Infinity ? data.oversleeps : data.sleeps;
   if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits } = run ?? {};
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
   if (goesOn) return says(shell, signal, signals ? data.isOpen : late === data.isStep ? late : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
-  if (!job && !isKept && (words.length === 0 || sleep !== undefined))
+  if (jobs.length === 0 && !isKept && (words.length === 0 || sleep !== undefined))
     return { ...says(shell, signal, data.ends), limitSeconds: sleep };
   return { ...says(shell, signal, data.leaves), isSent: signals };
 }
 
 /** What a trap and what follows it do; undefined: not known. `endsItself`: without a trap, the signal ends the shell. */
 function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix }: Shell, endsItself: boolean) {
-  const { kind, job, traps, index, stopsOnError, script, forms } = standing;
+  const { kind, jobs, traps, index, stopsOnError, script, forms } = standing;
   const rest = script.commands.slice(index + 1);
   const [own, last] = [action, traps.get('EXIT') ?? ''].map((text) => {
     const read = readScript(text);
@@ -221,10 +220,13 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   const reset = own.find((one) => nameOf(one) === 'trap')?.words[1]?.text;
   // `kill 0` signals the shell too: it runs its trap again until its stack is full.
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
-  if (isItself || sent.includes('SIGKILL'))
-    return { signals: isItself, waits: false, exits: isItself || exits || !loops };
-  const isSubshell = job && (job.isFollowed || new RegExp(data.compound).test(lineOf(job, forms)));
-  const isOpen = sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
+  if (isItself || sent.includes('SIGKILL')) return { signals: isItself, exits: isItself || exits || !loops };
+  const killed = variablesIn(lines.filter((line) => line.startsWith('kill ')).join(' '));
+  const [waited = ''] = variablesIn(textsOf(script.commands[index]?.words ?? []).join(' '));
+  // Of several jobs, that which it waits for is the application, or else all must be signalled.
+  const isOther = killed.size > 0 && killed.size < jobs.length && !killed.has(waited);
+  const isSubshell = jobs.slice(-1).some((job) => job.isFollowed || new RegExp(data.compound).test(lineOf(job, forms)));
+  const isOpen = isOther || sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
   const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
   const signals = sent.some((one) => one !== 'nothing');

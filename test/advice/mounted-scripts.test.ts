@@ -8,7 +8,7 @@ import { situationsOf } from '../../src/advice/situation.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 
-const script = 'trap "exit 0" TERM\nwhile true; do sleep 60; done\n';
+const script = 'trap "exit 0" TERM\nwhile true; do sleep infinity; done\n';
 const scripts = configMapTextsOf({
   kind: 'ConfigMap',
   metadata: { name: 'scripts' },

@@ -1,4 +1,4 @@
-/** What can end a pod earlier than its grace period: spot capacity, autoscalers, the shutdown of its node. Pure. */
+/** What can end a pod earlier than its grace period: spot capacity, autoscalers, NodePools. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject, asString, asText, type JsonObject } from '../model/observe/read.ts';
 import { secondsOf } from '../programs/shell-words.ts';
@@ -47,22 +47,14 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   ];
 }
 
-/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
-export function limitsIn(objects: readonly KubernetesObject[]): Limit[] {
-  return objects.flatMap((object): Limit[] => {
-    const { kind, metadata } = object;
-    if (kind === 'NodePool') {
-      const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
-      const seconds = secondsOf(asText(template['terminationGracePeriod']));
-      const taints = asArray(template['taints'], 64)
-        .map(asObject)
-        .flatMap(({ key, effect }) => (effect === 'PreferNoSchedule' ? [] : asText(key)));
-      return seconds === undefined ? [] : [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints }];
-    }
-    if (kind !== 'KubeletConfiguration') return [];
-    const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
-    const all = secondsOf(asText(shutdownGracePeriod)) ?? 0;
-    const seconds = all - (secondsOf(asText(shutdownGracePeriodCriticalPods)) ?? 0);
-    return seconds > 0 ? [{ by: 'the shutdown of its node', seconds }] : [];
+/** Limits of a set of objects: Karpenter's NodePools. */
+export const limitsIn = (objects: readonly KubernetesObject[]): Limit[] =>
+  objects.flatMap((object): Limit[] => {
+    const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
+    const seconds = secondsOf(asText(template['terminationGracePeriod']));
+    if (object.kind !== 'NodePool' || seconds === undefined) return [];
+    const taints = asArray(template['taints'], 64)
+      .map(asObject)
+      .flatMap(({ key, effect }) => (effect === 'PreferNoSchedule' ? [] : asText(key)));
+    return [{ by: `NodePool ${object.metadata?.name ?? ''}`, seconds, taints }];
   });
-}

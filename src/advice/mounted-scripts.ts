@@ -26,10 +26,14 @@ export function mountedScripts(
   const texts = new Map<string, string>();
   for (const { mount, at } of mounts) {
     const { name, items } = asObject(asObject(volumes.get(asText(mount['name'])))['configMap']);
-    // Items give files other paths, and a subPathExpr depends on variables.
-    if (isPresent(items) || isPresent(mount['subPathExpr'])) continue;
+    // It depends on variables.
+    if (isPresent(mount['subPathExpr'])) continue;
     const only = asText(mount['subPath']);
-    for (const [file, text] of Object.entries(dataNamed(asText(name), namespace, configMaps) ?? {})) {
+    const data = dataNamed(asText(name), namespace, configMaps) ?? {};
+    // Items give files other paths.
+    const chosen = asArray(items, 256).map(asObject);
+    const paths = chosen.map(({ key, path }): [string, string] => [asText(path), data[asText(key)] ?? '']);
+    for (const [file, text] of isPresent(items) ? paths : Object.entries(data)) {
       const path = only === '' ? posix.join(at, file) : at;
       // A mount below hides what the volume has there.
       const isHidden = mounts.some((other) => other.at.length > at.length && other.at === path);

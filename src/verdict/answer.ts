@@ -4,12 +4,12 @@
  */
 import type { Timeline } from '../infer/timeline.ts';
 import type { WithOptional } from '../model/observe/read.ts';
-import type { FindingCode, FixReport } from '../model/report.ts';
+import type { FindingCode, FixReport, Outcome } from '../model/report.ts';
 import { earlierStop } from './ledger.ts';
 import { exitCodes } from './exit-code.ts';
 import { firstOf, inOtherRows, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { headlineOf, wordOf } from './headline.ts';
-import type { RuleInput } from './rule-input.ts';
+import { mainContainers, type RuleInput } from './rule-input.ts';
 import { trafficOf } from './traffic.ts';
 
 export interface ExitAnswer extends Readonly<WithOptional<ReturnType<typeof answerOf>>> {
@@ -72,19 +72,18 @@ const noteworthy: readonly FindingCode[] = [
 
 function causeOf(timeline: Timeline, { outcome, findings, exitCode }: JudgedVerdict): JudgedFinding | undefined {
   const isBad = exitCode !== exitCodes.stuck && exitCodes[outcome] === exitCodes.failed;
-  const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, findings)) : undefined;
+  const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, outcome, findings)) : undefined;
   const [slowest] = findings
     .filter(({ delayMs }) => delayMs !== undefined)
     .sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0));
   return ending ?? slowest ?? firstOf(noteworthy, findings);
 }
 
-/** Findings about containers that ended badly: a long but harmless hook explains no other container's kill. */
-function findingsOfBadExits({ containers }: Timeline, findings: readonly JudgedFinding[]): JudgedFinding[] {
-  const bad = containers.filter(({ kind, outcome, pastGrace }) => {
-    const counts = kind === 'container' || kind === 'init' || outcome === 'abandoned';
-    return counts && (['killed', 'oom', 'failed', 'abandoned'].includes(outcome) || pastGrace !== undefined);
-  });
+/** Findings about containers that ended as the headline says: what another one did explains none of them. */
+function findingsOfBadExits(timeline: Timeline, outcome: Outcome, findings: readonly JudgedFinding[]) {
+  const counted = outcome === 'forced' ? timeline.containers : mainContainers(timeline);
+  const ended = outcome === 'forced' ? 'abandoned' : outcome;
+  const bad = counted.filter((one) => (ended === 'overran' ? one.pastGrace : one.outcome === ended));
   const names = bad.map(({ name }) => name);
   return findings.filter(({ container }) => container === undefined || names.includes(container));
 }

@@ -25,7 +25,7 @@ export function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   const object = {
     kind,
     metadata,
-    spec: { ...asObject(spec), replicas },
+    spec: { ...asObject(spec), replicas, selector: {} },
     status: { desiredNumberScheduled: replicas },
   };
   const around = { ...neighboursIn([]), mayHaveOtherServices: false };

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that run here with many more seeds or cases than in `npm test`. `*.sweep.ts` run only here. */
 const long = [
-  'test/advice/{edited-text,fix}.test.ts',
+  'test/advice/{edited-text,fix,one-number}.test.ts',
   'test/cli/over-http.test.ts',
   'test/fuzz/*.test.ts',
   'test/faults/{matrix,big-namespace}.test.ts',

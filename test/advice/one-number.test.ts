@@ -1,11 +1,12 @@
 /** The card, `check`, `fix` and `recommend` name one number for one field, whatever each of them knows. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { allNames, recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
+import { everyNth } from '../helpers/sweep.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -21,13 +22,13 @@ function askedIn(text: string): string[] {
   ];
 }
 
-it.each(allNames)('%s', async (name) => {
+it.each(everyNth(2, allNames))('%s', async (name) => {
   const file = recordingFile(name);
-  const { stdout: card } = await runMain(['replay', file]);
-  const { stdout: report } = await runMain(['replay', file, '-o', 'json']);
   const folder = join(scratch, name);
   mkdirSync(folder);
-  for (const copy of '0123456789') writeFileSync(join(folder, `${copy}.json`), report);
+  const report = join(folder, '0.json');
+  const { stdout: card } = await runMain(['replay', file, '--report', report]);
+  for (const copy of '123456789') copyFileSync(report, join(folder, `${copy}.json`));
   const { stdout: recommended } = await runMain(['recommend', folder]);
   const { stdout: patch } = await runMain(['fix', file]);
   const live = await serving(name, {}, async ({ server, flags }) => [

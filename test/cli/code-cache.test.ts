@@ -1,5 +1,6 @@
 /** V8's code cache is code: podexit stores it for this user only, and uses it only if no other user can write it. */
-import { execFile } from 'node:child_process';
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -18,7 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 
@@ -51,19 +52,29 @@ const kept = (): string[] => (existsSync(caches) ? readdirSync(caches) : []);
 const keptStarts = (): string[] => kept().filter((name) => name.endsWith('-podexit.cjs.v8'));
 const file = (): string => join(caches, keptStarts()[0] ?? '');
 
-/** Whether the program reads the existing cache. */
-async function isUsed(): Promise<boolean> {
-  const asked = `
-    const { openCache } = require(${JSON.stringify(join(folder, 'bin/cache.js'))});
-    const source = require('node:fs').readFileSync(${JSON.stringify(join(folder, 'dist/podexit.cjs'))}, 'latin1');
-    const cachedData = openCache(source.slice(2, 18)).read('podexit.cjs');
+/** Tells of each home whether the program reads its existing cache. One process for all: Node's flags (-e) have their own cache. */
+const asked = `
+  const { readFileSync } = require('node:fs');
+  process.on('message', ({ folder, home }) => {
+    process.env.XDG_CACHE_HOME = home;
+    const { openCache } = require(folder + '/bin/cache.js');
+    const source = readFileSync(folder + '/dist/podexit.cjs', 'latin1');
+    const cachedData = openCache(source.slice(2, 18))?.read('podexit.cjs');
     const script = new (require('node:vm').Script)(source, { filename: 'podexit.cjs', cachedData });
-    console.log(cachedData !== undefined && script.cachedDataRejected === false);`;
-  // A separate file: Node's flags (-e) have their own cache.
-  writeFileSync(join(folder, 'asked.cjs'), asked);
-  const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: home };
-  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'asked.cjs'), 'replay'], { env });
-  return JSON.parse(stdout) as boolean;
+    process.send(cachedData !== undefined && script.cachedDataRejected === false);
+  });`;
+let asker: ChildProcess | undefined;
+afterAll(() => void asker?.kill());
+
+async function isUsed(): Promise<boolean> {
+  if (!asker) {
+    const script = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'asked.cjs');
+    writeFileSync(script, asked);
+    asker = fork(script, ['replay'], { execArgv: [], env: { PATH: process.env['PATH'] } });
+  }
+  asker.send({ folder, home });
+  const [answer] = (await once(asker, 'message')) as [boolean];
+  return answer;
 }
 
 describe('the code cache', () => {

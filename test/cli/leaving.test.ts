@@ -10,15 +10,17 @@ import type { ExitReport } from '../../src/model/report.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { podexit, started } from '../helpers/built.ts';
 import { serving, type Serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
+import { runMain } from './helpers/in-process.ts';
 
-/** The server accepts the watch of the pod, and never answers. */
-const silentPod = { kind: 'silent', resource: 'pods', verb: 'watch' } as const;
+/** The server accepts each request about pods, and never answers: a late command lists them if its watch is silent. */
+const silentPod = { kind: 'silent', resource: 'pods' } as const;
 
 /** Plays a recording without such rows about its pod: however late a signal or a limit is, it finds the pod there. */
-const stopping = (name: string, without: RegExp, work: (serving: Serving) => Promise<void>) => {
+const stopping = (name: string, without: RegExp, work: (serving: Serving) => Promise<void>, serve = serving<void>) => {
   const { rows, ...scenario } = loadRecording(name);
   const kept = rows.filter((row) => !/^(watch|log-end)$/.test(row.type) || !without.test(JSON.stringify(row)));
-  return serving(name, { scenario: { ...scenario, rows: kept } }, work);
+  return serve(name, { scenario: { ...scenario, rows: kept } }, work);
 };
 const exited = /"terminated":|"type":"(DELETED|log-end)"/;
 const removed = /"type":"DELETED"/;
@@ -140,17 +142,18 @@ describe.concurrent('--timeout ends the run, and names what it is waiting for', 
     ['finalizer', removed, /waiting for finalizers example\.com\/audit/],
     ['node-down', removed, /waiting for the kubelet on node1(?!,)/],
   ])('%s', async (name, without, words) => {
-    await stopping(name, without, async ({ server, flags }) => {
-      const ran = await podexit([server.pod, ...flags, '--timeout=8s', '-o', 'lines']);
+    const work = async ({ server, flags }: Serving): Promise<void> => {
+      const ran = await runMain([server.pod, ...flags, '--timeout=8s', '-o', 'lines']);
       expect(ran.code).toBe(3);
       expect(ran.stdout).toMatch(/✖ Stuck/);
       expect(ran.stdout.replace(/\s+/g, ' ')).toMatch(words);
-    });
+    };
+    await stopping(name, without, work, servingPatiently<void>);
   });
 
   it('with an error if the server never answers about the pod', async () => {
-    await serving('exit-143', { faults: [silentPod] }, async ({ server, flags }) => {
-      const ran = await podexit([server.pod, ...flags, '--timeout', '1s', '-o', 'json']);
+    await servingPatiently('exit-143', { faults: [silentPod] }, async ({ server, flags }) => {
+      const ran = await runMain([server.pod, ...flags, '--timeout', '1s', '-o', 'json']);
       expect(ran.code).toBe(1);
       expect(ran.stderr).toContain(
         `pod "${server.pod}" in namespace "${server.namespace}" could not be read within 1 s`,
@@ -175,7 +178,7 @@ describe.concurrent('a reader that closes the pipe', () => {
       const { code, stderr } = await closingAtOnce([server.pod, ...flags, '-o', 'ndjson', '--record', file]);
       expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
       expect(readFileSync(file, 'utf8').trim().split('\n').at(-1)).toContain('"signal":"SIGPIPE"');
-      expect((await podexit(['replay', file, '-o', 'json'])).code).toBe(141);
+      expect((await runMain(['replay', file, '-o', 'json'])).code).toBe(141);
     });
   });
 

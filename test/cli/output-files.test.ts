@@ -18,10 +18,11 @@ import { describe, expect, it } from 'vitest';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import type { Observation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { bin, podexit, started } from '../helpers/built.ts';
+import { bin, started } from '../helpers/built.ts';
 import { runMain } from './helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
+import { servingPatiently } from '../helpers/serving-patiently.ts';
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
 
@@ -57,7 +58,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
 
   it('without a reader is refused for a recording before anything is deleted', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
-      const ran = await podexit([server.pod, ...flags, '--record', pipeIn(folder, 'pipe')]);
+      const ran = await runMain([server.pod, ...flags, '--record', pipeIn(folder, 'pipe')]);
       expect(ran.code).toBe(1);
       expect(ran.stderr).toMatch(/cannot write the recording .*pipe \(ENXIO: no process reads it\)/);
       expect(server.deletesAccepted).toBe(0);
@@ -123,9 +124,9 @@ describe.concurrent('an existing file of --record', () => {
     const folder = newFolder();
     const [old, fresh] = [join(folder, 'old'), join(folder, 'fresh')];
     writeFileSync(old, 'an earlier recording\n');
-    expect((await podexit([...words, '--record', old])).code).toBe(1);
+    expect((await runMain([...words, '--record', old])).code).toBe(1);
     expect(readFileSync(old, 'utf8')).toBe('an earlier recording\n');
-    expect((await podexit([...words, '--record', fresh])).code).toBe(1);
+    expect((await runMain([...words, '--record', fresh])).code).toBe(1);
     expect(existsSync(fresh)).toBe(false);
   });
 
@@ -133,18 +134,18 @@ describe.concurrent('an existing file of --record', () => {
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run');
       writeFileSync(file, 'x'.repeat(1_000_000));
-      expect((await podexit(['no-such-pod', ...flags, '--record', file])).code).toBe(1);
+      expect((await runMain(['no-such-pod', ...flags, '--record', file])).code).toBe(1);
       expect(readFileSync(file, 'utf8')).toMatch(/^x+$/);
-      const live = await podexit([server.pod, ...flags, '-o', 'json', '--record', file]);
+      const live = await runMain([server.pod, ...flags, '-o', 'json', '--record', file]);
       expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(live.stdout);
     }));
 
   it('survives a server that never answers about the pod; a new file has the observations', () =>
-    serving('exit-143', { faults: [{ kind: 'silent', resource: 'pods', verb: 'watch' }] }, async (one) => {
+    servingPatiently('exit-143', { faults: [{ kind: 'silent', resource: 'pods', verb: 'watch' }] }, async (one) => {
       const [old, fresh] = [join(one.folder, 'old'), join(one.folder, 'fresh')];
       writeFileSync(old, 'an earlier recording\n');
       for (const file of [old, fresh])
-        await podexit([one.server.pod, ...one.flags, '--timeout', '500ms', '--record', file]);
+        await runMain([one.server.pod, ...one.flags, '--timeout', '500ms', '--record', file]);
       expect(readFileSync(old, 'utf8')).toBe('an earlier recording\n');
       expect(readFileSync(fresh, 'utf8')).toContain('"kind":"timer"');
     }));
@@ -171,7 +172,7 @@ describe.concurrent('one file for two outputs is refused, and nothing is deleted
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
       if (isThere === 'there') writeFileSync(file, 'an earlier recording\n');
-      const ran = await podexit([server.pod, ...flags, '--record', file, '--report', other(file)]);
+      const ran = await runMain([server.pod, ...flags, '--record', file, '--report', other(file)]);
       expect(ran.code).toBe(1);
       expect(ran.stderr).toMatch(/^error: --record .*run\.ndjson and --report .* are the same file/);
       expect(server.deletesAccepted).toBe(0);

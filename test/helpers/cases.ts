@@ -4,13 +4,13 @@
  */
 import { plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
-import { simulate } from '../sim/simulate.ts';
 import { rowsOf as parsed } from '../../scripts/convert/convert.ts';
 import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import type { ExitReport, MarkReport } from '../../src/model/report.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
+import { simulated } from './simulated.ts';
 
 /** A raw object with the fields that cases use. */
 export interface Raw {
@@ -20,13 +20,20 @@ export interface Raw {
   status: Record<string, unknown>;
 }
 
-/** All raw observations of a recording, without an end: `judged` adds it. */
-export const recorded = async (name: string): Promise<RawObservation[]> => [...narrowToPod(rowsOf(name))];
+const read = new Map<string, readonly RawObservation[]>();
+
+/** All raw observations of a recording, without an end: `judged` adds it. Read once. */
+export async function recorded(name: string): Promise<readonly RawObservation[]> {
+  const all = read.get(name) ?? [...narrowToPod(rowsOf(name))];
+  read.set(name, all);
+  return all;
+}
 
 /** The raw observations of a plain story with these changes. */
-export const storyObservations = (change: Partial<Story> = {}): RawObservation[] => [
-  ...narrowToPod(parsed(simulate(plainStory(change)).rows)),
-];
+export const storyObservations = (change: Partial<Story> = {}): RawObservation[] =>
+  observationsDuring(plainStory(change));
+
+export const observationsDuring = (story: Story): RawObservation[] => [...narrowToPod(parsed(simulated(story).rows))];
 
 /** A plain story of one container. */
 export const alone = (container: Partial<ContainerStory>, change: Partial<Story> = {}): Partial<Story> => ({

@@ -7,7 +7,7 @@ import { cardLines } from '../../../src/output/text/card.ts';
 import { plainPen } from '../../../src/output/palette.ts';
 import type { GateSpec } from '../../../src/verdict/policy.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
-import { after, changesOf, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
+import { after, changesOf, containerOf, judged, markOf, observationsDuring, recorded } from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
 import { mustRender, observationsOf, rawObservationsIn, traceOf } from '../../helpers/recordings.ts';
@@ -18,6 +18,7 @@ import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Case, Check, ContainerExpectation, Edit, Expectation, Reported, Window } from './case.ts';
 import { pattern } from '../../helpers/case-file.ts';
 import { verdictWith } from './gates.ts';
+import type { Story } from '../../sim/story.ts';
 import { storyOf } from '../../sim/story-text.ts';
 import { codeOf } from './text.ts';
 
@@ -28,21 +29,21 @@ export function walk(file: string): void {
     describe(topic, () => {
       it.each(Object.entries(cases))('%s', async (_, { of, edit = [], expect: wanted, ...unknown }) => {
         expect(unknown).toEqual({});
-        const original = await originalOf(of);
+        const story = typeof of === 'string' ? undefined : plainStory(storyOf(of));
+        const original = story ? observationsDuring(story) : await originalOf(of as string);
         const rawObservations = edited(original, edit);
-        const run: Run = { of, edit, original, rawObservations, report: judged(rawObservations) };
+        const run: Run = { story, edit, original, rawObservations, report: judged(rawObservations) };
         checkFields(checks, run, wanted);
       });
     });
 }
 
-const originalOf = async (of: Case['of']): Promise<readonly RawObservation[]> => {
-  if (typeof of !== 'string') return storyObservations(storyOf(of));
-  return of.includes('/') ? rawObservationsIn(fileURLToPath(new URL(`../../${of}`, import.meta.url))) : recorded(of);
-};
+const originalOf = async (of: string): Promise<readonly RawObservation[]> =>
+  of.includes('/') ? rawObservationsIn(fileURLToPath(new URL(`../../${of}`, import.meta.url))) : recorded(of);
 
 interface Run {
-  of: Case['of'];
+  /** Absent: a recording. */
+  story: Story | undefined;
   edit: readonly unknown[];
   /** Without the edits. */
   original: readonly RawObservation[];
@@ -120,8 +121,7 @@ const checks: Checks<Run, Expectation> = {
     [all].flat().forEach((words) => expect(cardOf(rawObservations)).toMatch(pattern(words))),
   noCard: ({ rawObservations }, words) => expect(cardOf(rawObservations)).not.toMatch(pattern(words)),
   lastPod: ({ rawObservations }, wanted) => expect(changesOf(rawObservations, 'pod').at(-1)).toMatchObject(wanted),
-  truth: ({ of, edit, report }, wanted) => {
-    const story = plainStory(typeof of === 'string' ? {} : storyOf(of));
+  truth: ({ story = plainStory(), edit, report }, wanted) => {
     const wrong = edit.length > 0 ? missedIn(report, story) : judgeStory(story).wrong;
     expect(wanted === true ? wrong : wrong.filter((one) => !/ unknown, not /.test(one))).toEqual([]);
   },

@@ -57,7 +57,7 @@ export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string
   const own = remedies.filter(({ solves }) => solves.includes(problem));
   const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
   // A field keeps its spelling.
-  const text = clauses.join('; ').replace(/^(?!preStop)./, (first) => first.toUpperCase());
+  const text = clauses.join('; ').replace(/^(?!preStop|maxSurge)./, (first) => first.toUpperCase());
   return own.length === 0 ? undefined : `${text}.`;
 }
 

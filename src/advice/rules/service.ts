@@ -121,7 +121,8 @@ function outageByRollout(spec: Situation): Problem[] {
     ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`
     : `maxUnavailable ${maxUnavailable} lets a rollout take ${all} away before a new one is ready`;
   const field = subject.kind === 'Deployment' ? 'strategy' : 'updateStrategy';
-  const finding = !isRecreate ? warning : inPlace.some(({ why }) => why === 'volume') ? note : error;
+  const mustWait = (isRecreate || replicas === 1) && inPlace.some(({ why }) => why === 'volume');
+  const finding = mustWait ? note : isRecreate ? error : warning;
   return [finding('no-ready-endpoint', `${message}${where}`, { path: ['spec', field] })];
 }
 

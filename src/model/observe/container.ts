@@ -79,16 +79,14 @@ export const narrowContainer = shape({
   ports: listWith('containerPort', shape({ name: asString, containerPort: asNumber })),
 });
 
-/** The seconds of `sleep 5`, also in a shell. Any other command may do anything, for example `kill -TERM 1`. */
+/** The seconds of `sleep 5`, also in a shell. Any other command may do anything: `kill -TERM 1`, or `sleep 1m30s`, which fails. */
 export function plainSleep(command: readonly string[]): number | undefined {
   const line = lineOfShell(command);
   const { commands, isPlain } = line === undefined ? { commands: [command], isPlain: true } : commandsIn(line);
   const [words, ...others] = commands;
   if (words === undefined || others.length > 0 || !isPlain) return undefined;
-  const [path, count = '', more] = words.filter(
-    (word, index) => index > 0 || !/^(exec|env|.*\/env|busybox)$/.test(word),
-  );
-  return /^(.*\/)?sleep$/.test(path ?? '') && more === undefined ? secondsOf(count) : undefined;
+  const typed = words.filter((word, index) => index > 0 || !/^(exec|env|.*\/env|busybox)$/.test(word));
+  return secondsOf(/^(.*\/)?sleep ([\d.]+[smhd]?)$/.exec(typed.join(' '))?.[2] ?? '');
 }
 
 /** Whether a container's `sh -c LINE` `isSo`, decided here as arguments are not kept; a recording has the result. */

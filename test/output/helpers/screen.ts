@@ -25,16 +25,18 @@ export async function screenOf(
     scrollback: 5000,
     allowProposedApi: true,
   });
-  let cursorHidden = false;
+  // What is written meanwhile waits for the terminal's next turn.
+  const isWritten = (): Promise<void> => new Promise((resolve) => terminal.write('', resolve));
   for (const one of happenings) {
-    if (one.kind === 'resize') {
+    if (one.kind === 'write') terminal.write(one.text);
+    else {
+      await isWritten();
       terminal.resize(one.columns, one.rows);
-      continue;
     }
-    const [hide, show] = ['\u001b[?25l', '\u001b[?25h'].map((sequence) => one.text.lastIndexOf(sequence));
-    if (hide !== show) cursorHidden = (hide ?? -1) > (show ?? -1);
-    await new Promise<void>((resolve) => terminal.write(one.text, resolve));
   }
+  await isWritten();
+  const all = happenings.map((one) => (one.kind === 'write' ? one.text : '')).join('');
+  const cursorHidden = all.lastIndexOf('\u001b[?25l') > all.lastIndexOf('\u001b[?25h');
   const buffer = terminal.buffer.active;
   const lines = Array.from(
     { length: buffer.length },

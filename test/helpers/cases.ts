@@ -226,6 +226,10 @@ export function markOf({ marks }: ExitReport, id: string): MarkReport {
   return mark;
 }
 
+/** The evidence of the trigger as text. */
+export const linesOf = ({ trigger, observations }: ExitReport): string[] =>
+  observations.filter(({ seq }) => trigger.evidence.includes(seq)).map(({ what }) => what);
+
 /** Seconds from the request (or the acceptance) to an instant. */
 export function after(report: ExitReport, instant: { earliest: string; latest: string } | undefined) {
   const zero = report.marks.find(({ name }) => name === 'requested' || name === 'accepted');

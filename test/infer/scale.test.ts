@@ -1,9 +1,11 @@
 /** What must hold for any number of pods, containers and lines. */
 import { describe, expect, it } from 'vitest';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
+import { observe } from '../../src/model/observe.ts';
+import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { createChatterLimit } from '../../src/infer/conclude.ts';
-import { adding, alone, changesOf, judged, storyObservations, type Raw } from '../helpers/cases.ts';
+import { adding, alone, changesOf, judged, listed, storyObservations, type Raw } from '../helpers/cases.ts';
 import { observationsOf, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 import { drains } from '../sim/plain-story.ts';
 
@@ -16,6 +18,26 @@ describe('a workload of 5000 pods', () => {
       expect(replacement).toEqual(small.replacement);
     },
   );
+});
+
+describe('a list of thousands of siblings', () => {
+  /** CPU time of the list (ms), the best of some tries: wall-clock time would measure other processes. */
+  const timeOf = (count: number): number => {
+    const pod = { kind: 'Pod', spec: { containers: [] }, status: {} };
+    const metadata = (n: number) => ({ name: `web-${n}`, uid: `uid-${n}` });
+    const objects = Array.from({ length: count }, (_, n) => ({ ...pod, metadata: metadata(n) }));
+    const observation = observe(listed(0, 'siblings', ...objects), 1, { logText: false });
+    const tries = Array.from({ length: 7 }, () => {
+      const began = process.cpuUsage();
+      expect(reduce(emptyTrace, observation).siblings.size).toBe(count);
+      const { user, system } = process.cpuUsage(began);
+      return (user + system) / 1000;
+    });
+    return Math.min(...tries);
+  };
+
+  it('takes time in proportion to its length, not to the square of it', () =>
+    expect(timeOf(4000) / timeOf(500)).toBeLessThan(32));
 });
 
 describe('the log lines of a chatty pod', () => {

@@ -86,6 +86,10 @@ export interface Expectation {
   /** The removal of the first endpoint. */
   endpoint?: Window;
   assumes?: readonly string[];
+  /** The name of the replacement; `false`: none is known. */
+  replacement?: string | false;
+  /** podexit waits for more facts. */
+  awaits?: boolean;
   /** The sentence about the outcome. */
   sentence?: string;
   /** Parts of the report, compared as they are. */

@@ -1,8 +1,7 @@
 /** The edits and checks of clients.yaml. */
 import { expect } from 'vitest';
-import { adding, changed, changesOf, editing, eventOf, markedIn, stampOf } from '../../helpers/cases.ts';
+import { adding, changed, changesOf, editing, eventOf, linesOf, markedIn, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { linesOf } from '../../helpers/owned.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Check, Edit } from './case.ts';

@@ -11,6 +11,7 @@ import * as gates from './gates.ts';
 import * as graces from './graces.ts';
 import * as hooks from './hooks.ts';
 import * as kubelets from './kubelets.ts';
+import * as replacements from './replacements.ts';
 import * as signs from './signs.ts';
 import * as stopSignals from './stop-signals.ts';
 import * as traffic from './traffic.ts';
@@ -31,6 +32,7 @@ const topics = [
   graces,
   hooks,
   kubelets,
+  replacements,
   signs,
   stopSignals,
   traffic,

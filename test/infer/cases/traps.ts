@@ -11,7 +11,7 @@ import {
   storyReport,
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { kubelet } from '../../helpers/story-changes.ts';
+import { plainStory } from '../../sim/plain-story.ts';
 import type { Check, Edit } from './case.ts';
 import { aboutPod, change, deletionIn, each, eachDeleted, eachStatus } from './edits.ts';
 
@@ -147,7 +147,7 @@ export const noEventOfTheGracePeriod: Check = (_, rawObservations) =>
 
 export const marksAsWithoutPatches: Check = ({ marks }) =>
   expect(marks.map(({ id }) => id)).toEqual(
-    storyReport(kubelet({ patchesResources: false })).marks.map(({ id }) => id),
+    storyReport({ kubelet: { ...plainStory().kubelet, patchesResources: false } }).marks.map(({ id }) => id),
   );
 
 export const evictionFailed: Edit = (all) => {

@@ -1,7 +1,6 @@
 /** The edits and checks of triggers.yaml. */
-import { adding, changed, listed, ownerOf, stampOf } from '../../helpers/cases.ts';
+import { adding, changed, eventOf, listed, ownerOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { successfulDelete } from '../../helpers/owned.ts';
 import type { Edit } from './case.ts';
 import type { Deletion } from './edits.ts';
 import { change, deletionIn, list, owned } from './edits.ts';
@@ -50,6 +49,9 @@ export const namespaceDeleted =
     spec: {},
     status: { phase: 'Terminating' },
   });
+
+const successfulDelete = (kind: string, name: string, component: string, message: string, at: number, times = {}) =>
+  eventOf({ kind, name, uid: `uid-${name}` }, { reason: 'SuccessfulDelete', message, component }, { at, ...times });
 
 /** The StatefulSet's Event about this pod. */
 export const setEvent =

@@ -7,11 +7,19 @@ import { cardLines } from '../../../src/output/text/card.ts';
 import { plainPen } from '../../../src/output/palette.ts';
 import type { GateSpec } from '../../../src/verdict/policy.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
-import { after, changesOf, containerOf, judged, markOf, observationsDuring, recorded } from '../../helpers/cases.ts';
+import {
+  after,
+  changesOf,
+  containerOf,
+  judged,
+  linesOf,
+  markOf,
+  observationsDuring,
+  recorded,
+} from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
 import { mustRender, observationsOf, rawObservationsIn, traceOf } from '../../helpers/recordings.ts';
-import { linesOf } from '../../helpers/owned.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
@@ -19,6 +27,7 @@ import type { Case, Check, ContainerExpectation, Edit, Expectation, Reported, Wi
 import { pattern } from '../../helpers/case-file.ts';
 import { verdictWith } from './gates.ts';
 import type { Story } from '../../sim/story.ts';
+import { factsAwaitedUntil } from '../../../src/run/ending/trace-end.ts';
 import { storyOf } from '../../sim/story-text.ts';
 import { codeOf } from './text.ts';
 
@@ -107,6 +116,9 @@ const checks: Checks<Run, Expectation> = {
   endpoint: ({ report }, window) => checkReported(report, report.endpoints[0]?.removedAt, window, 'endpoint'),
   assumes: ({ report }, names) =>
     expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining([...names])),
+  replacement: ({ report }, name) => expect(report.replacement?.name ?? false).toBe(name),
+  awaits: ({ rawObservations }, isSo) =>
+    expect(factsAwaitedUntil(traceOf(observationsOf(rawObservations))) === undefined).toBe(isSo),
   sentence: ({ report }, words) => expect(report.summary).toMatch(pattern(words)),
   report: ({ report }, wanted) => expect(report).toMatchObject(wanted),
   gates: ({ rawObservations }, wanted) => {

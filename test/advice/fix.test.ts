@@ -10,6 +10,7 @@ import type { CheckReport } from '../../src/advice/check-report.ts';
 import { parseManifests } from '../../src/advice/manifests.ts';
 import { hasPods } from '../../src/advice/situation.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
+import { casesIn } from '../helpers/case-file.ts';
 import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
@@ -71,28 +72,16 @@ it('names a file of a folder that cannot be edited as text, and fixes the others
 });
 
 describe('a file of an unusual form means the same after its fix, except for the grace period', () => {
-  const pod = (blanks = '  ') =>
-    `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n${blanks}terminationGracePeriodSeconds: 20 # now\n`;
-  const container = '  containers:\n  - {name: app, image: app, lifecycle: {preStop: {sleep: {seconds: 25}}}}\n';
-  const script =
-    'apiVersion: v1\nkind: ConfigMap\ndata:\n  run.sh: |\n    if true; then\n    \techo 👩\u200d💻\n    fi\n';
-  const wide =
-    '    containers:\n      - name: app\n        image: app\n        lifecycle: {preStop: {sleep: {seconds: 25}}}\n        env:\n          - name: A\n            value: "yes"\n';
-  const mixed = '    volumes:\n    - name: v\n      secret: {secretName: s,   defaultMode: 0644}\n';
-  it.each([
-    ['a script with tabs and an emoji', `${script}---\n${pod()}${container}`],
-    ['CRLF', `${pod()}${container}---\n${script}`.replaceAll('\n', '\r\n')],
-    ['a byte order mark', `\ufeff${pod()}${container}`],
-    ['no line feed at the end', `${pod()}${container}`.trimEnd()],
-    ['JSON', JSON.stringify(parse(`${pod()}${container}`), null, 4)],
-    ['JSON in one line', JSON.stringify(parse(`${pod()}${container}`))],
-    ['dashes indented by half', `${pod('    ')}${wide}`],
-    ['lists of two styles', `${pod('    ')}${wide}${mixed}`],
-    ['a comment between two documents', `${pod()}${container}# next\n---\n${script}...\n`],
-    ['a folded string', `${pod()}${container}  hostname: >-\n    a\n    b\n  subdomain: "c\n    d"\n`],
-    ['empty documents', `# all\n\n---\n---\n${pod()}${container}---\n--- # last\n\n`],
-    ['an empty value at the end', `${pod()}${container}---\nkind: ConfigMap\ndata:\n`],
-  ])('%s', async (title, text) => {
+  /** Forms of a text that YAML itself cannot hold. */
+  const forms: Record<string, (text: string) => string> = {
+    CRLF: (text) => text.replaceAll('\n', '\r\n'),
+    'a byte order mark': (text) => `\ufeff${text}`,
+    'no line feed at the end': (text) => text.trimEnd(),
+    JSON: (text) => JSON.stringify(parse(text), null, 4),
+    'JSON in one line': (text) => JSON.stringify(parse(text)),
+  };
+  it.each(casesIn<string>(new URL('unusual-forms.yaml', import.meta.url)))('%s', async (title, written) => {
+    const text = forms[title]?.(written) ?? written;
     const path = scratchFile('form.yaml', text);
     const { stdout } = await fix(path, '-o', 'yaml');
     const read = (source: string) => parseManifests(source, '').manifests.map(({ object }) => object);

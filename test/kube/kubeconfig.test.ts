@@ -88,6 +88,12 @@ describe('several kubeconfig files', () => {
   });
 });
 
+interface RefusedFlags {
+  flags: Partial<ConnectOptions>;
+  refused: string;
+  hint: string;
+}
+
 describe('loading a kubeconfig', () => {
   const load = async (text: string, options: Partial<ConnectOptions> = {}) => {
     const file = join(await tempDir(), 'config');
@@ -95,20 +101,11 @@ describe('loading a kubeconfig', () => {
     return await connect({ kubeconfig: file, version: '0', ...options }, testEnv());
   };
 
-  it.each<[string, Partial<ConnectOptions>, string, string]>([
-    ['an unknown context names the known ones', { context: 'x' }, 'kubeconfig.unknown-context', 'a, both'],
-    ['an unknown cluster names the known ones', { cluster: 'x' }, 'kubeconfig.unknown-cluster', 'a, both'],
-    ['an unknown user names the known ones', { context: 'both', user: 'x' }, 'kubeconfig.unknown-user', 'a, both'],
-    ['no current context', {}, 'kubeconfig.no-context', 'a, both'],
-    ['a file that cannot be read', { context: 'a' }, 'kubeconfig.bad-file', 'path'],
-    ['groups without a user', { context: 'both', asGroup: ['g'] }, 'usage.impersonation', '--as=USER'],
-    ['an extra without a value', { context: 'both', as: 'u', asUserExtra: ['x'] }, 'usage.impersonation', '='],
-  ])('%s', async (_, options, code, hint) => {
-    await expect(load(yaml('a'), options)).rejects.toMatchObject({
-      code,
-      hint: expect.stringContaining(hint) as string,
-    });
-  });
+  it.each(casesIn<RefusedFlags>(new URL('kubeconfig-flags.yaml', import.meta.url), ['flags', 'refused', 'hint']))(
+    '%s',
+    async (_, { flags, refused: code, hint }) =>
+      expect(load(yaml('a'), flags)).rejects.toMatchObject({ code, hint: expect.stringContaining(hint) as string }),
+  );
 
   it('is only necessary without --server', async () => {
     const env = testEnv({ variables: { HOME: await tempDir() } });

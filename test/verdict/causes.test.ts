@@ -1,7 +1,6 @@
 /** The cause of an exit on the card's first two lines and in the ledger, by recordings of a real cluster. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderText } from '../../src/output/text/lines.ts';
 import { missingReplacementText } from '../../src/run/group/finish.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -53,26 +52,20 @@ it.each(['slow-webhook', 'slow-webhook-in-cleanup'])(
   },
 );
 
-it.each([
-  [
-    'scheduled, as its node was cordoned,',
-    'replacement-not-scheduled',
-    'replacement ready after ≈13s: ≈11s until it was scheduled',
-  ],
-  [
-    'started, as a volume was missing,',
-    'replacement-not-started',
-    'replacement ready after ≈45s: ≈44s until it was started',
-  ],
-  [
-    'started, for a reason that only Events give,',
-    'replacement-without-volume',
-    'replacement ready after ≈17s: ≈17s until it was started (FailedMount)',
-  ],
-])('names the step of a replacement that was late to be %s', async (_step, name, text) => {
-  const { stdout } = await runMain(['replay', ownRecording(name), '-o', 'lines']);
-  expect(stdout).toContain(text);
-});
+interface Printed {
+  file: string;
+  prints: string;
+  printsNot?: string;
+}
+
+it.each(casesIn<Printed>(new URL('printed.yaml', import.meta.url), ['file', 'prints', 'printsNot']))(
+  '%s',
+  async (_, { file, prints, printsNot }) => {
+    const stdout = (await runMain(['replay', ownRecording(file), '-o', 'lines'])).stdout.replace(/\s+/g, ' ');
+    expect(stdout).toMatch(pattern(prints));
+    if (printsNot) expect(stdout).not.toMatch(pattern(printsNot));
+  },
+);
 
 it.each([
   ['whose SuccessfulDelete the limit on Events dropped', 'rollout-without-its-events'],
@@ -88,15 +81,4 @@ it('names the step that the replacement did not take before --timeout', async ()
   expect(missingReplacementText(trace)).toMatch(
     / is gone, but its replacement "failing-pull-0" was not started by --timeout$/,
   );
-});
-
-it('a bound on an exit that is longer than the grace period is not printed as a part of it', async () => {
-  const text = renderText(await reportIn(ownRecording('api-server-stopped-longer')));
-  expect(text).toMatch(/after at most 21\.0s, grace\s+period 20s/);
-  expect(text).not.toMatch(/21\.0s of 20s/);
-});
-
-it('a deadline on another day is printed with its date', async () => {
-  const text = renderText(await reportIn(ownRecording('hook-that-loops')));
-  expect(text).toContain('deletionTimestamp 2026-12-06 10:41:26 (grace period 604800s)');
 });

@@ -55,7 +55,7 @@ export function unknownApp(name: string, { isPid1, signal, isIgnored }: Context,
 }
 
 export const scriptUnknown = (name: string, context: Context): Effect => ({
-  ...unknownApp(name, context),
+  ...unknownApp(name, { ...context, isPid1: true }),
   reachesApp: 'unknown',
   because: `${name} is a script whose text is not visible here`,
   decidedBy: `whether ${name} starts the application with exec: if so the signal reaches it, if not ${context.isPid1 ? 'only SIGKILL ends it' : 'it is cut off'}`,

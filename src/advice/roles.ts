@@ -97,7 +97,7 @@ export function othersServe(situation: Situation): Reasoned {
   // Where the next pods start at once, a hook makes the outage no longer.
   const waits = kind !== 'Deployment' || capacity.inPlace.length > 0;
   if (stopsAll) return (waits ? no : unknown)('a rollout stops all its pods at once');
-  const perhaps = measured ? undefined : capacity.inPlace[0];
+  const perhaps = measured || kind === 'Pod' ? undefined : capacity.inPlace[0];
   const inPlace = capacity.inPlace.find(({ answer }) => answer === 'yes') ?? perhaps;
   if (isAlone && inPlace) return { answer: inPlace.answer === 'yes' ? 'no' : 'unknown', because: inPlaceText(inPlace) };
   const asked = containersThatServe(situation);

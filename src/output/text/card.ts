@@ -160,8 +160,8 @@ const findingRow = (label: string, { severity, message }: Finding, pen: Pen, ran
 const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
 
 /** Without a probe (`--probe`) it is unknown whether a request failed. */
-export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean, notJudged: SymbolName = 'none'): Piece {
-  if (grade === 'not-judged') return dim(`${pen.symbol(notJudged)} not judged`);
+export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean): Piece {
+  if (grade === 'not-judged') return dim(`${pen.symbol('none')} not judged`);
   if (grade === 'race') return dim(isProbed ? 'requests at risk' : 'not measured (add --probe), at risk');
   const look = trafficInks[grade];
   return piece(look, `${pen.symbol(look)} ${grade}`);

@@ -98,6 +98,6 @@ function slowestText({ timeline, ledger, total, beside }: NonNullable<RolloutNum
 function trafficRows({ traffic, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ grade, text }, index) => ({
     label: index === 0 ? 'traffic' : '',
-    pieces: [trafficSign(pen, grade, requests.length > 0, 'unknown'), plain(`: ${forTerminal(text, 1000)}`)],
+    pieces: [trafficSign(pen, grade, requests.length > 0), plain(`: ${forTerminal(text, 1000)}`)],
   }));
 }

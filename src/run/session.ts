@@ -62,12 +62,6 @@ export const isIgnored = (error: unknown, { ignoreNotFound }: Pick<TraceOptions,
   // `pod.gone`: gone when the DELETE arrived.
   ['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone'].includes(error.code);
 
-/** 0 for such an error; throws every other one. */
-export function exitCodeIfIgnored(error: unknown, options: Pick<TraceOptions, 'ignoreNotFound'>): number {
-  if (isIgnored(error, options)) return 0;
-  throw error;
-}
-
 /** Reads `what`. Throws `target.unread` (exit code 3) at --timeout, and `run.left` on a signal. */
 export function readInTime<T>({ cluster, deadline, ports }: Session, what: string, read: () => Promise<T>): Promise<T> {
   const late = (): PodexitError =>

@@ -58,7 +58,7 @@ export async function tryPatch(options: TryOptions, ports: Ports): Promise<numbe
     return tryIn({ cluster, ports, deadline: createDeadline(ports.clock, null) }, options, leaving.signal);
   })
     .catch((error: unknown) => {
-      if (!leaving.signal.aborted) throw error;
+      if (!leaving.signal.aborted || (error as { code?: unknown }).code === 'try.left') throw error;
       const signal = leaving.signal.reason as Interrupted['signal'];
       throw leftBy(signal, 'interrupted', 'The copies, if there were any, are removed.');
     })
@@ -111,7 +111,7 @@ async function isAllowed(plan: Plan, session: Session, { yes, runs }: TryOptions
   return isYes(session, question, 'nothing was created');
 }
 
-/** Creates the copies, measures, and removes them. `failure`: they could not be removed, though all was measured. */
+/** Creates the copies, measures, and removes them. `failure`: not all could be removed, which comes before another error. */
 async function onCopies(session: Session, plan: Plan, options: TryOptions, left: AbortSignal) {
   const { cluster, ports } = session;
   const warn = warnOn(ports);
@@ -121,8 +121,8 @@ async function onCopies(session: Session, plan: Plan, options: TryOptions, left:
   const removing = remove(cluster, [plan.options.id], patienceMs(plan));
   const failure = await removing.then(() => undefined).catch((error: unknown) => error as PodexitError);
   const exits = await measuring.catch((error: unknown) => {
-    if (failure) warn(`${failure.message}. ${failure.hint}`);
-    throw error;
+    if (failure && error instanceof PodexitError) warn(error.message);
+    throw failure ?? error;
   });
   return { exits, failure };
 }

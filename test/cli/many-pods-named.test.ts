@@ -38,15 +38,20 @@ describe.concurrent('several pods by name', () => {
       expect(uids.sort()).toEqual(printed.exits.map(({ pod }) => pod.uid).sort());
     }));
 
-  it('are accepted as missing if they disappear before their DELETE, under --ignore-not-found', () =>
+  it.each([
+    ['is an error', [], 1],
+    ['is accepted, under --ignore-not-found', ['--ignore-not-found'], 0],
+  ] as const)('are deleted even if another one of them disappears before its DELETE, which %s', (_, more, code) =>
     playing(async (cluster, [first = '', second = '']) => {
       const { server, flags } = cluster;
       const remove = () => server.write('pods', 'DELETED', { metadata: { namespace: server.namespace, name: first } });
-      const ran = await runMain([first, second, '-i', '--wait=false', '--ignore-not-found', ...flags], {
+      const ran = await runMain([first, second, '-i', '--wait=false', ...more, ...flags], {
         answers: [],
         ask: async () => (remove(), 'y'),
       });
-      expect(ran.code).toBe(0);
+      expect(ran.code, ran.stderr).toBe(code);
+      expect(ran.stderr.includes(`error: there is no pod "${first}"`)).toBe(code === 1);
       expect(ran.stdout).toContain(`pod "${second}" deleted`);
-    }));
+    }),
+  );
 });

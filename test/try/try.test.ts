@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/run/clock.ts';
 import type { TryReport } from '../../src/try/card.ts';
 import { runMain, type Pretending } from '../cli/helpers/in-process.ts';
 import { bin } from '../helpers/built.ts';
@@ -66,6 +67,28 @@ describe.concurrent('the copies are removed', () => {
       expect(printed.stderr).toContain('SIGTERM: removing the copies');
       expect(cluster.left()).toEqual([]);
     }));
+
+  it('at a signal, or the error names what the server keeps', () => {
+    const listeners = new Set<(signal: 'SIGTERM') => void>();
+    let aheadMs = 0;
+    const around: ReturnType<typeof refusing> = (exchange) => {
+      const isRefused = refusing('DELETE', 'deployments')(exchange);
+      if (isRefused) aheadMs = 600_000;
+      return isRefused;
+    };
+    return withCluster(webApp(), { around }, async (cluster) => {
+      const { code, stderr } = await tryWeb(cluster, ['--patch', patch, '--yes'], {
+        clock: { ...systemClock, now: () => systemClock.now() + aheadMs },
+        onSignal: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+        onStderr: (text) =>
+          void (text.includes('created two copies') && listeners.forEach((listener) => listener('SIGTERM'))),
+      });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/not everything could be removed in time: deployment\/podexit-try-/);
+      expect(stderr).toContain('kubectl podexit try --cleanup');
+      expect(stderr).not.toContain('are removed');
+    });
+  });
 
   it('if a copy does not become ready in time, and the reason is named', () =>
     withCluster(webApp(), { readyMs: Infinity }, async (cluster) => {

@@ -9,7 +9,7 @@ import { briefFate, fateOf, leftBy, unlessInterrupted } from '../ending/leaving.
 import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import { newestOf, type Step } from '../run.ts';
-import { exitCodeIfIgnored, failedCode, inSession, type Session } from '../session.ts';
+import { failedCode, inSession, isIgnored, type Session } from '../session.ts';
 import { firstTrace } from '../traces/traces.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
 import { groupOfOne, type FoundPod } from './group.ts';
@@ -21,7 +21,10 @@ export const traceOnePod = (options: Exclude<TraceOptions, { pods: 'all' }>, por
     if (one.pods === 'one') return tracePod(session, one);
     const { nextPod } = await import('../choosing/choose-pod.ts');
     return traceToReport(session, await nextPod(session, one), one);
-  }).catch((error: unknown) => exitCodeIfIgnored(error, options));
+  }).catch((error: unknown) => {
+    if (!isIgnored(error, options)) throw error;
+    return 0;
+  });
 
 /** Throws what resolveTarget throws. */
 async function tracePod(session: Session, options: Extract<TraceOptions, { pods: 'one' }>): Promise<number> {

@@ -1,7 +1,7 @@
 /** A run over several pods: those of a workload until its rollout is done, named ones, or those that leave a node. */
 import { PodexitError } from '../../errors.ts';
 import { delay } from '../../kube/env.ts';
-import { signalCodes } from '../../verdict/exit-code.ts';
+import { signalCodes, worstCode } from '../../verdict/exit-code.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
 import { readGroup } from '../choosing/read-group.ts';
 import { severalView, type SeveralView } from '../../output/several.ts';
@@ -10,7 +10,7 @@ import { createBlockedEvictions, type BlockedEvictions, commandOf, runCommand } 
 import { followOwners } from '../progress/owners.ts';
 import type { RolloutEnd } from '../progress/progress.ts';
 import { reportError } from '../report-error.ts';
-import { exitCodeIfIgnored, failedCode, inSession, isIgnored, type Session } from '../session.ts';
+import { failedCode, inSession, isIgnored, type Session } from '../session.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
 import { createRollout, shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
@@ -30,13 +30,12 @@ export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<
 async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: SeveralView): Promise<number> {
   const { ports } = session;
   const { target, start, once, ignoreNotFound } = options;
-  const warn = warnOn(ports);
   const read = () => readGroup(session, target, ignoreNotFound);
   let isStarted = false;
   const group = await read().catch(async (error: unknown) => {
     // The first release: the command makes what it rolls out.
     if (start?.kind !== 'command' || (error as PodexitError).code !== 'target.not-found') throw error;
-    warn(`${(error as Error).message}: the command has to create it`);
+    warnOn(ports)(`${(error as Error).message}: the command has to create it`);
     await runCommand(start.argv, ports.stderr.write, session.deadline.signal);
     isStarted = true;
     return read();
@@ -45,11 +44,13 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   if (named && (await confirmDelete(session, options, named)).length === 0) return 0;
   if (named && once) {
     const { deleteOnce } = await import('../deleting/delete-once.ts');
+    const codes: number[] = [];
     for (const pod of named)
-      await deleteOnce(session, pod, { ...options, ...once }).catch((error: unknown) =>
-        exitCodeIfIgnored(error, options),
-      );
-    return 0;
+      await deleteOnce(session, pod, { ...options, ...once }).catch((error: unknown) => {
+        if (!(error instanceof PodexitError) || error.code === 'run.left') throw error;
+        codes.push(isIgnored(error, options) ? 0 : reportError(error, undefined, ports));
+      });
+    return worstCode(codes);
   }
   const rollout = createRollout(session, options, output, { group, isStarted });
   return traceAndReport(rollout).finally(rollout.limit.cancel);

@@ -237,7 +237,7 @@ function whyNoHook(plan: Plan): string | undefined {
   const { situation } = plan;
   const { answer, because } = othersServe(situation);
   const { kind, name } = situation.subject;
-  const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
+  const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress/i.test(one));
   if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
     return `a preStop sleep as long as the load balancer's ${gate.includes('elbv2') ? 'deregistration delay' : 'draining of connections'} (readiness gate ${gate}), which is not known here`;
   const { single } = situation.capacity;

@@ -77,7 +77,7 @@ const isStuck = ({ outcome, exitCode }: Pick<JudgedVerdict, 'outcome' | 'exitCod
 
 const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) => string>> = {
   graceful: gracefulText,
-  removed: ({ timeline }) => `nothing was running${stateText(timeline)}`,
+  removed: ({ timeline }) => exitsText(timeline),
   failed: (input) => `${clauseOf(input, 'exit-nonzero')}${otherContainersText(input.timeline, 'failed')}`,
   oom: (input) => `${clauseOf(input, 'oom-on-exit')}${otherContainersText(input.timeline, 'oom')}`,
   overran: overranText,
@@ -106,7 +106,7 @@ function placed(code: FindingCode, cause: string, exits: string): string {
 function exitsText(timeline: Timeline): string {
   const mains = mainContainers(timeline);
   const [slowest] = [...(mains.length > 0 ? mains : ranContainers(timeline))].sort(byGraceUsed);
-  if (!slowest) return 'everything that was still running exited by itself';
+  if (!slowest) return `nothing was running${stateText(timeline)}`;
   const own = exitText(timeline, slowest);
   return mains.length > 1
     ? `${mains.length === 2 ? 'both' : `all ${mains.length}`} containers exited by themselves, the slowest: ${own}`

@@ -144,7 +144,7 @@ const mismatched = ofContainer((container, spec) => {
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
   const message = `${container.name} is stopped with SIG${signal}, and its command is known to handle SIGTERM only`;
-  return warning(code, message, { ...place, advice: `Handle ${signal} as well, or set STOPSIGNAL SIGTERM.` });
+  return warning(code, message, { ...place, advice: `Handle SIG${signal} as well, or set STOPSIGNAL SIGTERM.` });
 });
 
 /** What a signal cuts off although the usual one lets it end: a clause. What the program itself needs, as SIGINT of postgres, does not. */

@@ -1,10 +1,10 @@
 /**
  * The text and JSON output of every recording: test/goldens/NAME.txt and NAME.json. For the second series, the text of
  * the first pod and, with several pods, of the run over all pods: test/goldens/second/NAME.txt. To add a case, add a
- * file to test/recordings. To accept a change, run with PODEXIT_UPDATE_GOLDENS=1, read the diff, and commit it only if
- * you know why each line changed.
+ * file to test/recordings. To accept a change, run with -u, read the diff, and commit it only if you know why each line
+ * changed.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderJson } from '../src/output/machine/json.ts';
@@ -13,7 +13,6 @@ import { recordingNames, secondSeriesNames } from './helpers/recordings.ts';
 import { manyPodsOutput, podsOf } from './output/helpers/every-output.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
-const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';
 
 describe.each(recordingNames)('%s', (name) => {
   it('has the text of its golden', async () => compare(`${name}.txt`, (await printed(name)).text));
@@ -22,7 +21,7 @@ describe.each(recordingNames)('%s', (name) => {
 
 it.each(secondSeriesNames)('%s has the text of its golden', async (name) => {
   const pods = await podsOf(name);
-  compare(`second/${name}.txt`, [pods[0]?.lines, manyPodsOutput(pods)].filter(Boolean).join('\n'));
+  await compare(`second/${name}.txt`, [pods[0]?.lines, manyPodsOutput(pods)].filter(Boolean).join('\n'));
 });
 
 it('has no golden without a recording', () => {
@@ -39,12 +38,4 @@ async function printed(name: string): Promise<{ text: string; json: string }> {
   return { text: pod.lines, json: renderJson(exitReportOf(pod.report)) };
 }
 
-function compare(file: string, actual: string): void {
-  const path = `${folder}${file}`;
-  if (update) {
-    mkdirSync(`${folder}second/`, { recursive: true });
-    writeFileSync(path, actual);
-  }
-  expect(existsSync(path), `${file} is missing: run with PODEXIT_UPDATE_GOLDENS=1 and read it`).toBe(true);
-  expect(actual).toBe(readFileSync(path, 'utf8'));
-}
+const compare = (file: string, actual: string): Promise<void> => expect(actual).toMatchFileSnapshot(`${folder}${file}`);

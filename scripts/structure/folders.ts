@@ -1,7 +1,4 @@
-/**
- * The size limit of each folder of src, with some reserve. Lower a limit when its folder has shrunk.
- * Give the reason in the commit if you raise one.
- */
+/** The size limit of each folder of src. Lower it when the folder has shrunk. Give the reason in the commit if you raise it. */
 export interface FolderLimits {
   /** The size that the folder should shrink to. */
   targetLines: number;

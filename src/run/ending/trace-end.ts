@@ -3,7 +3,7 @@ import { millisecondsOf } from '../../model/assumptions.ts';
 import { deletionOf } from '../../infer/deletion.ts';
 import { triggerOf } from '../../infer/trigger.ts';
 import type { Pod } from '../../model/kube.ts';
-import { containersOf, controllerOf, isRunning, statusesOf, type PodContainer } from '../../model/pod.ts';
+import { containersOf, controllerOf, isFinished, isRunning, statusesOf, type PodContainer } from '../../model/pod.ts';
 import { wasStartedSince } from '../../infer/before-deletion.ts';
 import { agesIn, isReplacementSlot, olderThanDeletion } from '../../infer/replacement.ts';
 import { isOfNewerTemplate } from '../../infer/workload-changes.ts';
@@ -22,10 +22,13 @@ export function factsAwaitedUntil(trace: Trace): number | undefined {
   return missingFacts(trace) ? settlesAt(trace, trace.gone.at) : causeAwaitedUntil(trace);
 }
 
-/** No pod will replace it: the owner was scaled down, or its namespace is being deleted. */
+/** No pod will replace it: it has no owner or a Job that has counted it, or its owner or namespace wants no pod any more. */
 export function hasNoReplacement(trace: Trace): boolean {
   const deletion = deletionOf(trace);
-  return deletion !== undefined && ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
+  if (!deletion) return false;
+  const owner = controllerOf(deletion.pod)?.kind;
+  if (owner === undefined || (owner === 'Job' && isFinished(deletion.pod))) return true;
+  return ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
 }
 
 /** The pod is gone and its replacement exists, but is not ready yet. */

@@ -12,7 +12,6 @@ import { publishReport } from '../../output/publish.ts';
 import { fileOfPod, writeReports, isForEachPod } from '../../output/report-files.ts';
 import type { TraceOptions } from '../options.ts';
 import { timelineOf } from '../../infer/conclude.ts';
-import { triggerText } from '../../output/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from '../ending/trace-end.ts';
 
 export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;
@@ -56,9 +55,9 @@ function withoutReport({ interrupted, timedOut, began }: Trace): number {
 export function missingReplacementText(trace: Trace): string | undefined {
   const { began, gone, timedOut } = trace;
   if (!began?.value.waitReplacement || !gone) return undefined;
-  const { trigger, replacement } = timelineOf(trace) ?? {};
+  const { replacement } = timelineOf(trace) ?? {};
   const pod = `pod "${began.value.name}" is gone`;
-  if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
+  if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it`;
   if (!timedOut || factsAwaitedUntil(trace) !== undefined) return undefined;
   const state = replacement?.startedAt ? 'ready' : replacement?.scheduledAt ? 'started' : 'scheduled';
   const fate = replacement ? `its replacement "${replacement.name}" was not ${state}` : 'no replacement of it was seen';

@@ -159,7 +159,7 @@ export const waitingForReplacement: Edit = (all) =>
 
 export const saysThatItsNamespaceIsGone: Check = (_, rawObservations) =>
   expect(missingReplacementText(traceOf(observationsOf(rawObservations)))).toMatch(
-    /is gone, and nothing will replace it: its namespace was deleted$/,
+    / is gone, and nothing will replace it$/,
   );
 
 interface Other {

@@ -105,7 +105,7 @@ describe('without --timeout', () => {
     ['--all-terminating', /no pod of -l app=web was seen to terminate within 165 s/],
   ])('%s in a pipeline gives up 120 s after the longest grace period', async (word, sentence) => {
     const { url } = await serve(still);
-    const { now, setTimeout } = testEnv({ speed: 60 });
+    const { now, setTimeout } = testEnv({ speed: 300 });
     const ran = await runMain([...wordsFor(url), word], { clock: { now, setTimeout } });
     expect(ran.stderr).toMatch(sentence);
     expect(ran.stderr).toContain('(the longest grace period, 45 s, plus 120 s)');

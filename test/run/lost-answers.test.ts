@@ -60,7 +60,9 @@ describe('a request that fails', () => {
     async (_, insist, warning, requests) => {
       const env = testEnv({ speed: 20 });
       let asked = 0;
-      const server = await onePod({}, ({ path }, response, { now }) => {
+      // Only a pod with an owner is waited for until the eviction is tried again.
+      const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs', controller: true }];
+      const server = await onePod({ ownerReferences }, ({ path }, response, { now }) => {
         if (!path.endsWith('/eviction')) return false;
         asked += 1;
         if (asked > 1) json(response, 404, status(404, 'NotFound', 'pods "web" not found'));

@@ -163,6 +163,7 @@ function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Ne
 const keepsData = ({ image, ports, isNamedAsHelper, command: { command, args } }: ContainerSpec): boolean =>
   !(isNamedAsHelper || new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' '))) &&
   ([known.databases, known.stores].some((one) => new RegExp(one).test(imageName(image))) ||
+    image.includes('/mssql/server') ||
     ports.some(({ port }) => known.storePorts.includes(port)));
 
 /** Whether each pod keeps data of its own in the container, so that another pod may not be able to answer for it. */

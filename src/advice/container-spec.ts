@@ -11,7 +11,7 @@ import {
   isPresent,
   type JsonObject,
 } from '../model/observe/read.ts';
-import { ownTimeoutOf, setsDelay, variablesIn } from './own-timeout.ts';
+import { ownTimeoutOf, variablesIn } from './own-timeout.ts';
 import type { CommandLine } from '../model/observe/command-line.ts';
 import bare from './data/bare-images.json' with { type: 'json' };
 import helpers from './data/helpers.json' with { type: 'json' };
@@ -84,7 +84,7 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundO
       (name) => name.includes('/') && !/^(hugepages|requests|.*kubernetes\.io)/.test(name),
     ),
     ownTimeout: timeout.seconds > 0 ? timeout : undefined,
-    hasOwnDelay: timeout.hasDelay || [...(command.scripts?.values() ?? [])].some((text) => setsDelay.test(text)),
+    hasOwnDelay: timeout.hasDelay,
     /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
     liveness: isPresent(livenessProbe)
       ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }

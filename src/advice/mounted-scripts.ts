@@ -26,14 +26,18 @@ export function mountedScripts(
   const texts = new Map<string, string>();
   for (const { mount, at } of mounts) {
     const { name, items } = asObject(asObject(volumes.get(asText(mount['name'])))['configMap']);
-    // It depends on variables.
+    // A subPathExpr depends on the variables of the container.
     if (isPresent(mount['subPathExpr'])) continue;
     const only = asText(mount['subPath']);
     const data = dataNamed(asText(name), namespace, configMaps) ?? {};
     // Items give files other paths.
-    const chosen = asArray(items, 256).map(asObject);
-    const paths = chosen.map(({ key, path }): [string, string] => [asText(path), data[asText(key)] ?? '']);
+    const paths = asArray(items, 256)
+      .map(asObject)
+      .flatMap(({ key, path }) =>
+        Object.entries(data).map(([file, text]) => [file === key && asText(path), text] as const),
+      );
     for (const [file, text] of isPresent(items) ? paths : Object.entries(data)) {
+      if (file === false) continue;
       const path = only === '' ? posix.join(at, file) : at;
       // A mount below hides what the volume has there.
       const isHidden = mounts.some((other) => other.at.length > at.length && other.at === path);

@@ -36,9 +36,6 @@ const isOther = new RegExp(data.other.map(({ words }) => words).join('|'), 'i');
 /** Where a bare number counts seconds: by the documents of the program that has the option, or by its name. */
 const inSeconds = new RegExp(`^(${data.seconds.map(({ name }) => name).join('|')})$`, 'i');
 
-/** A text of a ConfigMap with which its program goes on for a while. */
-export const setsDelay = new RegExp(data.delaysInFiles.map(({ text }) => text).join('|'), 'm');
-
 /** A known delay and what comes after it, the longest of each. `hook`: what the preStop hook runs, unless that fails. */
 export function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSignal?: string): OwnTimeout {
   const typed = [...line.command, ...line.args, ...hook];

@@ -101,8 +101,8 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const isOpen = signalled(situation).some(({ name, hook }) => name === cut && hook && hook.minSeconds === undefined);
   const { answer, because } = othersServe(situation);
   const isVain = cut !== undefined && answer === 'no' && servicesOfClients(situation).length > 0;
-  const why = isOpen ? 'how long it needs is not known' : `it shortens no outage, as ${because}`;
-  const tooLong = `shorten the preStop hook of ${cut}: ${why}`;
+  const vain = ` well below its ${situation.graceSeconds}s grace period: the hook shortens no outage, as ${because}`;
+  const tooLong = `shorten the preStop hook of ${cut}${isOpen ? ': how long it needs is not known' : vain}`;
   if (!isAdded && (isOpen || isVain)) return [...sentences, ...inWords(graceProblems, tooLong)];
   const grace = isAdded || graceProblems.length > 0 ? graceFor(situation, sleeps) : undefined;
   const { limit, sum, seconds: graceSeconds = 0, least = 0 } = grace ?? {};
@@ -368,7 +368,7 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   const decision = rollout?.isRecreate ? 'strategy Recreate' : single.includes('recreate') ? 'maxSurge 0' : undefined;
   const beside = subject.kind === 'Deployment' ? ` with maxUnavailable 0 and maxSurge 1${free && `,${free}`}` : '';
   if (decision !== undefined)
-    return `${decision} is a decision: keep it if two pods must not run at the same time, and else use RollingUpdate${beside}`;
+    return `${decision} is a decision: keep it if two pods must not run at the same time, and else ${rollout?.isRecreate ? 'use RollingUpdate' : 'replace it'}${beside}`;
   if (subject.kind !== 'Deployment') return undefined;
   if (inPlace.some(({ why }) => why === 'volume')) return `use strategy Recreate for a ${accessMode} volume`;
   // Of several, one may stop first.

@@ -121,7 +121,7 @@ async function onCopies(session: Session, plan: Plan, options: TryOptions, left:
   const removing = remove(cluster, [plan.options.id], patienceMs(plan));
   const failure = await removing.then(() => undefined).catch((error: unknown) => error as PodexitError);
   const exits = await measuring.catch((error: unknown) => {
-    if (failure && error instanceof PodexitError) warn(error.message);
+    if (failure && !left.aborted) warn((error as Error).message);
     throw failure ?? error;
   });
   return { exits, failure };

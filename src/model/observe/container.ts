@@ -86,7 +86,9 @@ export function plainSleep(command: readonly string[]): number | undefined {
   const [words, ...others] = commands;
   if (words === undefined || others.length > 0 || !isPlain) return undefined;
   const typed = words.filter((word, index) => index > 0 || !/^(exec|env|.*\/env|busybox)$/.test(word));
-  return secondsOf(/^(.*\/)?sleep ([\d.]+[smhd]?)$/.exec(typed.join(' '))?.[2] ?? '');
+  const [path = '', count = ''] = typed;
+  const isSleep = typed.length === 2 && /^(\S*\/)?sleep$/.test(path) && /^[\d.]+[smhd]?$/.test(count);
+  return isSleep ? secondsOf(count) : undefined;
 }
 
 /** Whether a container's `sh -c LINE` `isSo`, decided here as arguments are not kept; a recording has the result. */

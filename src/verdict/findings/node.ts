@@ -138,9 +138,9 @@ export const nodeRules: Rules = {
     const delayMs = longest.hi - longest.lo;
     const clause = `the API server${longest.isOfStorage ? "'s storage (etcd)" : ''} did not answer for up to ${secondsText(delayMs)}`;
     return {
-      message: `${clause}: it stood still, or could not be reached from here`,
+      message: longest.isOfStorage ? clause : `${clause}: it stood still, or could not be reached from here`,
       clause,
-      advice: 'Look at the API server and etcd.',
+      advice: 'Look at the API server, at etcd and at the connection to them.',
       delayMs,
       evidence: trace.gaps.map(({ seq }) => seq),
     };

@@ -1,4 +1,4 @@
-/** What can end a pod earlier than its grace period: spot capacity, autoscalers, NodePools. Pure. */
+/** What can end a pod earlier than its grace period: spot capacity, autoscalers, the shutdown of its node. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject, asString, asText, type JsonObject } from '../model/observe/read.ts';
 import { secondsOf } from '../programs/shell-words.ts';
@@ -8,7 +8,7 @@ export interface Limit {
   /** `an AKS spot node`, as in "… may give a pod only 30s". */
   readonly by: string;
   readonly seconds: number;
-  readonly taints?: readonly string[]; // Keys that a pod on the nodes of a NodePool tolerates.
+  readonly taints?: readonly JsonObject[]; // What a pod on the nodes of a NodePool tolerates.
 }
 
 /** A kill by it is not certain: the node may live longer than the pod. */
@@ -19,10 +19,12 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
   const isSpot = (one: (typeof spotNodes)[number], key: string, value: string): boolean =>
     value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
   const found = placedOn(podSpec).flatMap(({ key, value }) => spotNodes.find((one) => isSpot(one, key, value)) ?? []);
+  // Without a key, a toleration is for all keys, and without an effect for all effects.
+  const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);
+  const isTolerated = (taint: JsonObject): boolean =>
+    tolerations.some((one) => ['key', 'effect'].every((name) => !one[name] || one[name] === taint[name]));
+  const own = around.filter(({ taints = [] }) => taints.every(isTolerated));
   // The default of --max-graceful-termination-sec.
-  const keys = asArray(podSpec['tolerations'], 64).map((one) => asText(asObject(one)['key']));
-  // Without a key, a toleration is for all taints.
-  const own = around.filter(({ taints = [] }) => keys.includes('') || taints.every((taint) => keys.includes(taint)));
   const limits = [...found, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
@@ -47,14 +49,16 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   ];
 }
 
-/** Limits of a set of objects: Karpenter's NodePools. */
+/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
 export const limitsIn = (objects: readonly KubernetesObject[]): Limit[] =>
   objects.flatMap((object): Limit[] => {
-    const template = asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec']);
-    const seconds = secondsOf(asText(template['terminationGracePeriod']));
-    if (object.kind !== 'NodePool' || seconds === undefined) return [];
-    const taints = asArray(template['taints'], 64)
-      .map(asObject)
-      .flatMap(({ key, effect }) => (effect === 'PreferNoSchedule' ? [] : asText(key)));
-    return [{ by: `NodePool ${object.metadata?.name ?? ''}`, seconds, taints }];
+    const { kind, metadata } = object;
+    const { spec, shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
+    const { terminationGracePeriod, taints } = asObject(asObject(asObject(spec)['template'])['spec']);
+    const times = [terminationGracePeriod, shutdownGracePeriod, shutdownGracePeriodCriticalPods];
+    const [seconds, all = 0, critical = 0] = times.map((one) => secondsOf(asText(one)));
+    const shutdown = { by: 'the shutdown of its node', seconds: all - critical };
+    if (kind === 'KubeletConfiguration') return shutdown.seconds > 0 ? [shutdown] : [];
+    if (kind !== 'NodePool' || seconds === undefined) return [];
+    return [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints: asArray(taints, 64).map(asObject) }];
   });

@@ -54,13 +54,12 @@ function servicesBehind(selecting: readonly ServiceSpec[], { services, slices }:
 /** As the eviction API answers: `Create` of KK/registry/core/pod/storage/eviction.go (SIGNALS.md §1 "Eviction"). */
 function rulingOf({ name, evictsUnready, counts }: BudgetSpec, pod: Pod, isSeveral: boolean): BudgetSpec['ruling'] {
   const { allowed, healthy, desired } = counts;
-  const now = `${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`;
   // `canIgnorePDB`: these pods are evicted whatever their budgets say.
   const isExempt = ['Succeeded', 'Failed', 'Pending'].includes(pod.status.phase ?? '') || isTerminating(pod);
   // A pod that is not ready counts as unhealthy. The default policy is IfHealthyBudget.
   const mayGoUnready = !isReady(pod) && (evictsUnready || (healthy >= desired && desired > 0));
   return {
     refused: !isExempt && (isSeveral || (allowed < 1 && !mayGoUnready)),
-    text: `PodDisruptionBudget ${name} allows ${now}`,
+    text: `PodDisruptionBudget ${name} allows ${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`,
   };
 }

@@ -45,9 +45,10 @@ export function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], st
     return name === '' ? [] : [[word.split('=')[0] ?? word, value ?? words[at + 1] ?? '']];
   });
   const variables = (line.env ?? []).map((one): [string, string] => [one.replace(/=.*/, ''), one.replace(/^.*?=/, '')]);
-  const found = [...options, ...variables].flatMap(([from, value]) => {
+  const [, ofPgCtl = ''] = /(?:^|[ /])pg_ctl (?=.*\bstop\b).*?-t (\S+)/.exec(words.join(' ').slice(0, 4000)) ?? [];
+  const found = [...options, ['pg_ctl -t', ofPgCtl] as const, ...variables].flatMap(([from, value]) => {
     const seconds = timeOf(from, value);
-    const counts = isOwnTimeout.test(from) && !isOther.test(from);
+    const counts = from === 'pg_ctl -t' || (isOwnTimeout.test(from) && !isOther.test(from));
     // `sleep $NAME` is the length of the hook.
     const isOfHook = hook.some((word) => new RegExp(`\\$[({]?${from.replace(/\W/g, '.')}\\b`).test(word));
     return counts && !isOfHook && seconds !== undefined ? [{ seconds, from, isDelay: /delay/i.test(from) }] : [];

@@ -326,8 +326,10 @@ function second(plan: Plan): Remedy[] {
   ];
 }
 
-const otherHelpIn = ({ capacity }: Situation): string | undefined =>
-  capacity.rollout?.isRecreate ? 'two replicas with another strategy than Recreate' : undefined;
+function otherHelpIn({ capacity: { accessMode, rollout } }: Situation): string | undefined {
+  if (accessMode === 'ReadWriteOncePod') return 'a second pod with a volume of its own';
+  return rollout?.isRecreate ? 'two replicas with another strategy than Recreate' : undefined;
+}
 
 function secondText(situation: Situation): string {
   const { kind } = situation.subject;
@@ -360,7 +362,7 @@ const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host
 
 /** Where a person must decide; undefined: an edit of the two amounts helps. */
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
-  const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce' } = capacity;
+  const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
   const held = single.find(isHeld);
   const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
   const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
@@ -370,7 +372,8 @@ function strategyText({ subject, capacity, measured }: Situation): string | unde
   if (decision !== undefined)
     return `${decision} is a decision: keep it if two pods must not run at the same time, and else ${rollout?.isRecreate ? 'use RollingUpdate' : 'replace it'}${beside}`;
   if (subject.kind !== 'Deployment') return undefined;
-  if (inPlace.some(({ why }) => why === 'volume')) return `use strategy Recreate for a ${accessMode} volume`;
+  if (inPlace.some(({ why }) => why === 'volume'))
+    return `use strategy Recreate${running === replicas ? '' : ' and one replica'} for a ${accessMode} volume`;
   // Of several, one may stop first.
   if (held && (replicas ?? 2) > 1) return undefined;
   const reasons = single.filter((why) => !isHeld(why));

@@ -107,9 +107,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (data.includes('unknown')) return unknown('whether its pods keep data of their own is not known here');
   const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
   if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
-    return no(
-      isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'DaemonSet', answer: 'yes' }),
-    );
+    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'DaemonSet' }));
   if (others !== undefined && others > 0)
     return yes(fewest === undefined ? `it has ${replicas} replicas` : 'other endpoints are ready');
   if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
@@ -121,7 +119,7 @@ export function othersServe(situation: Situation): Reasoned {
   return unknown('the next pod may not be ready before this one is gone');
 }
 
-const inPlaceText = ({ why, answer }: InPlaceReason): string =>
+const inPlaceText = ({ why, answer = 'yes' }: Pick<InPlaceReason, 'why'> & Partial<InPlaceReason>): string =>
   ['StatefulSet', 'Recreate', 'DaemonSet'].includes(why)
     ? `its ${why === 'Recreate' ? 'strategy Recreate' : why} starts the next pod only after this one is gone`
     : `the next pod ${answer === 'yes' ? 'waits' : 'may wait'} for its ${why} until this one is gone`;

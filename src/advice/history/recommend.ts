@@ -83,11 +83,8 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
-  const cutSeconds = Math.max(...killed.map(({ graceSeconds }) => graceSeconds));
-  const need =
-    killed.length > 0
-      ? { hookSeconds: Math.max(0, ...hooks), drainSeconds: cutSeconds }
-      : { hookSeconds: 0, drainSeconds: Math.max(...used) };
+  const drains = killed.length > 0 ? killed.map(({ graceSeconds }) => graceSeconds) : used;
+  const need = { hookSeconds: Math.max(0, ...hooks), drainSeconds: Math.max(...drains) };
   const { seconds: rounded = now } = graceSize([{ ...need, drainWords: 'drain' }]) ?? {};
   const seconds = killed.length === 0 && Math.max(...used) * 1.25 <= now ? Math.min(rounded, now) : rounded;
   // A hook that is proposed without a longer grace period needs all that there is today.

@@ -30,8 +30,7 @@ export async function readReports(names: readonly string[], read: ReadRecording)
   for (const file of (await Promise.all(names.map(filesOf))).flat())
     if (file.endsWith('.ndjson')) {
       const { reports, probes } = await read(file);
-      const exits = reports.map((one) => asObject(exitReportOf(one)));
-      found.push(...withShared(probes, exits));
+      found.push(...withShared(probes, reports.map(exitReportOf).map(asObject)));
     } else found.push(...(await exitsInDocument(file)));
   return found;
 }
@@ -115,10 +114,9 @@ function fixIn(document: JsonObject) {
     ...objectsIn(asObject(document['verdict'])['findings']).map(({ advice }) => asText(advice)),
   ];
   const reason = texts.find((text) => /^(preStop sleep|grace period) \d+s/i.test(text));
-  const [, seconds] = /grace period (\d+)s/i.exec(reason ?? '') ?? [];
-  return reason === undefined
-    ? undefined
-    : { graceSeconds: Number(seconds ?? 0), hasHook: reason.startsWith('preStop'), reason };
+  if (reason === undefined) return undefined;
+  const [, seconds] = /grace period (\d+)s/i.exec(reason) ?? [];
+  return { graceSeconds: Number(seconds ?? 0), hasHook: reason.startsWith('preStop'), reason };
 }
 
 export function ownerNameOf(pod: JsonObject): string {

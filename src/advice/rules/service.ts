@@ -97,13 +97,14 @@ const missingPort = (spec: Situation): Problem[] =>
 const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
 function lastEndpoint(spec: Situation): Problem[] {
-  const { replicas, autoscaler } = spec.capacity;
-  const isSingle = replicas === 1 && spec.subject.kind !== 'DaemonSet';
+  const { running, replicas, autoscaler } = spec.capacity;
+  const isSingle = running === 1 && spec.subject.kind !== 'DaemonSet';
   const found = servicesOfClients(spec).filter((one) => one.otherReady === 0 || (isSingle && isOwn(one)));
   const names = namesOf(found);
   if (names.length === 0) return [];
   const verb = names.length === 1 ? 'has' : 'have';
-  const count = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
+  const kept = autoscaler === undefined ? '1 replica' : `${autoscaler} may keep only 1 replica`;
+  const count = replicas === 1 ? kept : 'only 1 pod at a time can use its ReadWriteOncePod volume';
   const message = found.some(({ otherReady }) => otherReady === 0)
     ? `${servicesNamed(names)} ${verb} no other ready endpoint`
     : `${count}: ${servicesNamed(names)} ${verb} no other endpoint while its pod is evicted or deleted`;
@@ -134,9 +135,10 @@ function blockedRollout({ subject, capacity }: Situation): Problem[] {
   const isDaemonSet = subject.kind === 'DaemonSet';
   if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
   const mode = accessMode === undefined ? 'if that is ReadWriteOnce' : `as that is ${accessMode}`;
+  const waits = accessMode?.endsWith('Pod') ? 'next pod waits on any node' : 'pod on another node waits (Multi-Attach)';
   const message = isDaemonSet
     ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
-    : `a rollout starts the next pod while the old one holds its volume: ${mode}, the pod on another node waits (Multi-Attach), and the rollout with it`;
+    : `a rollout starts the next pod while the old one holds its volume: ${mode}, the ${waits}, and the rollout with it`;
   return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 

@@ -1,9 +1,11 @@
 /** Rules about how a container is stopped: hook, grace period (SIGNALS.md §2 S6 to S8), stop signal and its handler. */
 import { execRemedy } from '../../programs/links.ts';
+import { readScript, textsOf } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
 import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
+import { lineIn } from '../mounted-scripts.ts';
 import { at, error, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { hookSecondsOf, isJob, rolesOf, servicesTo } from '../roles.ts';
 import { defaultGraceSeconds, isHeavyHook } from '../sizes.ts';
@@ -80,12 +82,11 @@ const killText = ({ isWindows }: Situation): string => (isWindows ? 'the kill' :
 
 /** What was read from the process itself outranks what its command suggests. */
 export function handlingOf(spec: Situation, container: ContainerSpec): SignalHandling {
-  const { inspection, command, hook } = container;
+  const { inspection, command } = container;
   if (spec.isWindows) return { kind: 'unknown' };
   const read = inspection?.kind === 'read' ? inspection.handling : undefined;
   const handling = read ?? signalHandlingOf(command, stopSignalOf(container), spec.graceSeconds);
-  // With the command that it waits for, a shell may end.
-  if (handling.kind === 'shell' && hook?.stops && !hook.fails && !hook.sends)
+  if (handling.kind === 'shell' && stopsLast(container))
     return { kind: 'depends', because: 'its preStop hook stops a process of it, which may be its application' };
   if (!isUpToImage(container)) return handling;
   const right = read ?? signalHandlingOf(command, rightSignalOf(container));
@@ -102,10 +103,10 @@ export function handlingOf(spec: Situation, container: ContainerSpec): SignalHan
 /** What in front of the application, or the application itself, does with the stop signal, if that is not to end in time. */
 const signals = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);
-  if (spec.graceSeconds === 0 || handling.kind === 'handles' || handling.kind === 'unknown') return undefined;
+  if (handling.kind === 'handles' || handling.kind === 'unknown') return undefined;
   const { name, inspection, command } = container;
   const signal = `SIG${stopSignalOf(container)}`;
-  const kill = `SIGKILL after the grace period of ${spec.graceSeconds}s`;
+  const kill = `SIGKILL after ${spec.graceSeconds === 0 ? 'any grace period above 0' : `the grace period of ${spec.graceSeconds}s`}`;
   const isQuiet = container.kind === 'main' && container.ports.length === 0 && !container.hasReadinessProbe;
   const isBeside = isQuiet && rolesOf(spec).applications.some((one) => one !== container) && !/^(app|main)$/.test(name);
   // What ships the last log lines of the application must not end together with it.
@@ -126,7 +127,7 @@ const signals = ofContainer((container, spec) => {
     cuts: `${name} ends at once on ${signal}, and its application is cut off (${because})`,
     depends: `it is not visible here whether ${first} of ${name} passes ${signal} on (${because})`,
   };
-  const finding = kind === 'ignores' || kind === 'shell' ? error : warning;
+  const finding = spec.graceSeconds === 0 ? note : kind === 'ignores' || kind === 'shell' ? error : warning;
   return finding(kind === 'ignores' ? 'no-signal-handling' : 'shell-as-pid-1', messages[kind], details);
 });
 
@@ -174,6 +175,18 @@ const signalsOfHooks = ofContainer((container) => {
   if (cuts) return warning(code, `${container.name}: ${cuts}`, { ...at, advice });
   return advice === undefined ? undefined : note(code, advice, at);
 });
+
+/** Whether its hook may stop what PID 1, a shell, runs last, without a loop or a job: it names that, its children, or what is unknown. */
+function stopsLast({ command: own, hook }: ContainerSpec): boolean {
+  if (!hook?.stops || hook.fails || hook.sends) return false;
+  const { commands = [] } = readScript(lineIn([...own.command, ...own.args], own) ?? '') ?? {};
+  if (commands.some(({ forms, isJob }) => isJob || forms.has('while') || forms.has('for'))) return false;
+  const last = commands.findLast(({ words: [first] }) => !/^(echo|exit|:|tee)$/.test(first?.text ?? ''));
+  const names = textsOf(last?.words ?? []).flatMap((word) => word.match(/[\w.-]+/g) ?? []);
+  const stopped = hook.read.join(' ').split(/[^\w.-]+/);
+  const isUnknown = stopBehaviour(own, 'TERM', 30).chain.at(-1)?.kind === 'unknown';
+  return isUnknown || ['-P', ...names].some((name) => stopped.includes(name));
+}
 
 /** Clusters drop the field unless ContainerStopSignals is on, and then refuse it without spec.os.name (KEP-4960). */
 const droppedStopSignals = ofContainer((container) => {

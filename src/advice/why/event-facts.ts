@@ -39,12 +39,8 @@ function factsOfEvent(event: CoreV1Event) {
     /** For its last time: how often it had happened by then. */
     times: 1,
   };
-  return count > 1 && first < facts.at
-    ? [
-        { ...facts, at: first },
-        { ...facts, times: count },
-      ]
-    : [facts];
+  const isRepeated = count > 1 && first < facts.at;
+  return [...(isRepeated ? [{ ...facts, at: first }] : []), { ...facts, times: isRepeated ? count : 1 }];
 }
 
 /** The first timestamp that is present, in ms since the epoch; NaN if there is none or it is not a time. */
@@ -129,9 +125,7 @@ export function readEvent(facts: EventFacts) {
   const text = facts.times > 1 ? `${said}, ${facts.times} times by then` : said;
   const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text };
   // Of a pod: what ended a node may have ended its pods.
-  const ended: EventMeaning['cause'] =
-    platform !== undefined && facts.kind === 'Pod'
-      ? { trigger: 'unknown', by: platform.replace(/^by /, '') }
-      : undefined;
+  const by = facts.kind === 'Pod' ? platform?.replace(/^by /, '') : undefined;
+  const ended: EventMeaning['cause'] = by === undefined ? undefined : { trigger: 'unknown', by };
   return { moment, isBad, cause: cause ? { ...cause, by: `${cause.by} (${text})` } : ended, provesPresence };
 }

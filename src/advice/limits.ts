@@ -1,6 +1,6 @@
 /** What can end a pod earlier than its grace period: spot capacity, autoscalers, the shutdown of its node. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asObject, asString, asText, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { secondsOf } from '../programs/shell-words.ts';
 import spotNodes from './data/spot-nodes.json' with { type: 'json' };
 
@@ -9,6 +9,7 @@ export interface Limit {
   readonly by: string;
   readonly seconds: number;
   readonly taints?: readonly JsonObject[]; // What a pod on the nodes of a NodePool tolerates.
+  readonly labels?: JsonObject; // Of the nodes of a NodePool.
 }
 
 /** A kill by it is not certain: the node may live longer than the pod. */
@@ -23,7 +24,9 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
   const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);
   const isTolerated = (taint: JsonObject): boolean =>
     tolerations.some((one) => ['key', 'effect'].every((name) => !one[name] || one[name] === taint[name]));
-  const own = around.filter(({ taints = [] }) => taints.every(isTolerated));
+  const isChosen = ({ labels = {} }: Limit): boolean =>
+    Object.entries(asObject(podSpec['nodeSelector'])).every(([key, value]) => (labels[key] ?? value) === value);
+  const own = around.filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
   // The default of --max-graceful-termination-sec.
   const limits = [...found, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
@@ -54,11 +57,13 @@ export const limitsIn = (objects: readonly KubernetesObject[]): Limit[] =>
   objects.flatMap((object): Limit[] => {
     const { kind, metadata } = object;
     const { spec, shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
-    const { terminationGracePeriod, taints } = asObject(asObject(asObject(spec)['template'])['spec']);
+    const template = asObject(asObject(spec)['template']);
+    const labels = asObject(metadataOf(template)['labels']);
+    const { terminationGracePeriod, taints } = asObject(template['spec']);
     const times = [terminationGracePeriod, shutdownGracePeriod, shutdownGracePeriodCriticalPods];
     const [seconds, all = 0, critical = 0] = times.map((one) => secondsOf(asText(one)));
     const shutdown = { by: 'the shutdown of its node', seconds: all - critical };
     if (kind === 'KubeletConfiguration') return shutdown.seconds > 0 ? [shutdown] : [];
     if (kind !== 'NodePool' || seconds === undefined) return [];
-    return [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints: asArray(taints, 64).map(asObject) }];
+    return [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints: asArray(taints, 64).map(asObject), labels }];
   });

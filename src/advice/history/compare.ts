@@ -31,12 +31,9 @@ export function compare(before: readonly ExitSample[], after: readonly ExitSampl
   const worse = [...rows.filter(({ sign }) => sign > 0).map(({ text }) => text), ...listed(findings.new, 'new')];
   const change: 'better' | 'worse' | 'same' | 'mixed' =
     worse.length > 0 ? (better.length > 0 ? 'mixed' : 'worse') : better.length > 0 ? 'better' : 'same';
-  const warnings = warningsOf(
-    was,
-    is,
-    unsure.map((code) => shareText(code, ...withCode(code))),
-    new Set([...before, ...after].map(({ workload }) => workload)),
-  );
+  const perhaps = unsure.map((code) => shareText(code, ...withCode(code)));
+  const workloads = new Set([...before, ...after].map(({ workload }) => workload));
+  const warnings = warningsOf(was, is, perhaps, workloads);
   return { change, before: was, after: is, findings, better, worse, warnings };
 }
 

@@ -119,10 +119,8 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
         else if (own) count('too-many');
       }
     }
-  const sorted = ofPodDeletedLast(
-    [...found.values()].sort((a, b) => a.answeredAt - b.answeredAt),
-    name,
-  );
+  const oldestFirst = [...found.values()].sort((a, b) => a.answeredAt - b.answeredAt);
+  const sorted = ofPodDeletedLast(oldestFirst, name);
   const uid = uidIn(sorted.filter(isWrite));
   const own = sorted.filter((event) => {
     const isOther = uid !== undefined && isOfOtherPod(event, uid);

@@ -79,7 +79,7 @@ function ofStanding(shell: Shell, one: Standing, start: Start, context: Context)
 
 function ofRow(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const alone = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
-  const reaction = context.toGroup && alone.inGroup ? { ...alone, ...alone.inGroup } : alone;
+  const reaction = { ...alone, ...(context.toGroup && alone.inGroup), ...(!context.isPid1 && alone.asChild) };
   return linkEffect(row, reaction, context, row.next && ((inner) => effectOf(nextOf(row, words), inner)));
 }
 

@@ -145,21 +145,20 @@ function throughWrapper({ row, reaction, context }: LinkParts, inner: Effect): E
   return { ...passed, remedy, limitSeconds: limit, limitFrom, because, drains: isSure ? drains : 'unknown' };
 }
 
-function ofProgram({ row: { name, isGuess }, reaction, context }: LinkParts): Effect {
+function ofProgram({ row: { name, isGuess }, reaction, context: { signal, isPid1, graceSeconds } }: LinkParts): Effect {
   const { does, limitSeconds, limitFrom, code = isGuess ? undefined : 0, childCode = code, cutCode } = reaction;
-  const isOver = limitSeconds !== undefined && limitSeconds >= context.graceSeconds;
-  const codes = reaction.codes ?? [(context.isPid1 ? code : childCode) ?? []].flat();
+  const isOver = limitSeconds !== undefined && limitSeconds >= graceSeconds;
+  const codes = reaction.codes ?? [(isPid1 ? code : childCode) ?? []].flat();
   const text = `Its own limit is ${limitSeconds}s: give it a longer grace period${limitFrom ? `, or lower ${limitFrom}` : ''}`;
   const { decidedBy = `what ${name} is doing when the signal comes` } = reaction;
   const within = limitSeconds === undefined ? '' : `${does === 'ends' ? ' within' : ' for up to'} ${limitSeconds}s`;
-  const verbs = { drains: 'finishes its work', waits: 'waits for its clients', ends: 'ends', cuts: 'ends at once' };
   return {
     ...plain,
     limitSeconds,
     limitFrom,
     drains: does === 'cuts' ? 'no' : does === 'drains' && !isOver ? 'yes' : 'unknown',
     exitCodes: { good: codes, cut: [...(does === 'cuts' ? codes : []), cutCode ?? []].flat() },
-    because: reaction.because ?? `${name} ${verbs[does as 'cuts']}${within} on SIG${context.signal}${noteOf(reaction)}`,
+    because: reaction.because ?? `${name} ${data.verbs[does as 'cuts']}${within} on SIG${signal}${noteOf(reaction)}`,
     decidedBy: /drains|cuts/.test(does) ? undefined : decidedBy,
     remedy: isOver ? { kind: limitFrom === undefined ? 'longer-grace' : 'setting', text } : undefined,
   };
@@ -170,7 +169,8 @@ const noteOf = ({ note }: Partial<Reaction> = {}): string => (note === undefined
 /** Several ways that cannot be told apart here: what they agree on is the answer. */
 export function agreed(ways: readonly (readonly [string, Effect])[]): Effect {
   const effects = ways.map(([, effect]) => effect);
-  const first = effects[0] as Effect;
+  // A trap that one of the ways keeps back is none.
+  const first = (effects.find(({ chain }) => chain[0]?.kind !== 'shell-with-trap') ?? effects[0]) as Effect;
   const same = (key: 'reachesApp' | 'handles' | 'drains'): Answer =>
     effects.every((one) => one[key] === first[key]) ? first[key] : 'unknown';
   const isOpen = effects.some(({ handles, exitCodes: { good, cut } }) => handles !== 'no' && ![...good, ...cut].length);

@@ -9,6 +9,7 @@ import { secondsOf } from './shell-words.ts';
 export interface Reaction extends Numbers, Texts, Flags {
   does: Does;
   inGroup?: Reaction;
+  asChild?: Reaction;
   remedy?: StopRemedy;
   /** Only of a shell's script: exit codes of any stop; empty: not known. */
   codes?: readonly number[];
@@ -16,28 +17,24 @@ export interface Reaction extends Numbers, Texts, Flags {
 type Numbers = Partial<Record<'code' | 'childCode' | 'cutCode' | 'limitSeconds', number>>;
 type Flags = Partial<Record<'toGroup' | 'isSent' | 'makesIgnored' | 'isTrap', boolean>>;
 type Texts = Partial<Record<'limitFrom' | 'sends' | 'note' | 'because' | 'decidedBy', string>>;
+type Marks = Partial<Record<'isGuess' | 'catchesByItself', boolean> & Record<'runs' | 'argumentsIn', string[]>>;
 
-export interface ProgramRow {
-  name: string;
+export interface ProgramRow extends Marks, Record<'name' | 'source', string> {
   kind?: Link['kind'];
+  language?: string;
   match: readonly string[];
   next?: Partial<Record<'line' | 'script' | 'as', string> & { values: string[]; operands: unknown; hidden: boolean }>;
-  runs?: string[];
   signals?: Readonly<Record<string, Reaction>>;
   others?: Reaction;
   right?: string | null;
   remedy?: StopRemedy;
   variants?: readonly (Partial<ProgramRow> & { when?: string; where?: string })[];
-  isGuess?: boolean;
-  catchesByItself?: boolean;
-  argumentsIn?: readonly string[];
-  source: string;
 }
 
 export type Shell = (typeof shells)[number];
 
 export const shellsByName = new Map(shells.map((shell) => [shell.name, shell]));
-export const rows = [...shells, ...wrapperRows, ...programRows] as readonly object[] as readonly ProgramRow[];
+export const rows = [...shells, ...wrapperRows, ...programRows] as readonly ProgramRow[];
 
 const byMatch = new Map(rows.flatMap((row) => row.match.map((match) => [match, row] as const)));
 
@@ -53,7 +50,8 @@ export function rowOf(words: readonly string[], around = '', box?: string): Prog
   const found = configured(row, [name, ...own, ...added].join(' ').trim().slice(0, 20_000), around);
   // `python -m gunicorn`, `node node_modules/.bin/next start`, `ruby bin/puma`.
   const script = found.runs && words.slice(afterOptions({ next: { values: found.runs } }, words));
-  return rowOf(script?.map((word) => word.replace(/\.__main__$/, '')) ?? [], around) ?? found;
+  const inside = rowOf(script?.map((word) => word.replace(/\.__main__$/, '')) ?? [], around);
+  return inside?.language !== undefined && inside.language === found.language ? inside : found;
 }
 
 /** With what arguments, variables and the image change: by `variants`, and the limit that one of them sets. */

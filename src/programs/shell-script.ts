@@ -72,11 +72,10 @@ export function commandsIn(text: string) {
 export const isInstant = ({ words: [first, ...others], forms }: Pick<ShellCommand, 'words' | 'forms'>): boolean =>
   !first || data.instant.includes(first.text) !== (first.text === 'cat' && !others[0] && !forms.has('here-doc'));
 
-const [ends, serves, starts] = [data.ends, data.serves, data.starts].map((patterns) => new RegExp(patterns.join('|')));
 export const textsOf = (words: readonly Word[]): string[] => words.map(({ text }) => text);
-export const endsByItself = (words: readonly Word[]): boolean => ends?.test(textsOf(words).join(' ')) === true;
-export const isStarter = (words: readonly Word[]): boolean => starts?.test(textsOf(words).join(' ')) === true;
-export const isServer = (words: readonly Word[]): boolean => serves?.test(textsOf(words).join(' ')) === true;
+const patterns = new Map((['ends', 'serves', 'starts'] as const).map((one) => [one, new RegExp(data[one].join('|'))]));
+export const isOneThat = (verb: 'ends' | 'serves' | 'starts', words: readonly Word[]): boolean =>
+  patterns.get(verb)?.test(textsOf(words).join(' ')) === true;
 
 /** What closes the commands after a keyword, or divides them from the next ones. */
 const endsAfter = new Map<string | undefined, string>(Object.entries(data.endsAfter));

@@ -2,7 +2,7 @@
 import data from './data/traps.json' with { type: 'json' };
 import type { Context } from './links.ts';
 import { afterOptions, rowOf, type Reaction, type Shell } from './rows.ts';
-import { endsByItself, inlined, isInstant, isServer, isStarter, readScript, textsOf } from './shell-script.ts';
+import { inlined, isInstant, isOneThat, readScript, textsOf } from './shell-script.ts';
 import type { Script, ShellCommand } from './shell-script.ts';
 import { secondsOf, type Word } from './shell-words.ts';
 import { signalOfExitCode } from './signals.ts';
@@ -69,13 +69,13 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const isBefore = ({ index: at }: Place) => commands.slice(at + 1, index + 1).every((one) => one.forms.has('&&'));
     // What comes after a program that serves is not reached, whether by `;` or by `&&`.
     if (ahead.some((one) => one.runsOn && !one.forms.has('?'))) continue;
-    const ends = (one: Place): boolean => one.forms.has('while condition') || endsByItself(one.words);
+    const ends = (one: Place): boolean => one.forms.has('while condition') || isOneThat('ends', one.words);
     const held = (spot.kind === 'wait' ? jobs.at(-1) : spot)?.words ?? [];
     const isIdle = command === commands.at(-1) && (sleepOf(held) ?? -1) >= (isEndless(command) ? 0 : Infinity);
     const left = [...ahead.filter((one) => !ends(one)), ...jobs].filter((one) => sleepOf(one.words) === undefined);
-    const isKept = isIdle && left.length > 0 && left.every((one) => isStarter(one.words));
+    const isKept = isIdle && left.length > 0 && left.every((one) => isOneThat('starts', one.words));
     // Nobody traps a signal to wait for something short.
-    const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM') && !sleepOf(held)) || isServer(held);
+    const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM') && !sleepOf(held)) || isOneThat('serves', held);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
     const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, isKept, traps, index, runsOn };
@@ -183,11 +183,13 @@ function trapReaction(shell: Shell, standing: Standing, trap: string, context: C
   const asks = (one: ShellCommand): boolean =>
     new RegExp(one.forms.has('while condition') ? data.mayChange : data.leavesLoop).test(nameOf(one));
   const late = isEndless(standing) && standing.script.commands.filter(isInLoop).some(asks) ? data.isStep : data.isLate;
-  const stuck = isKept ? data.keeps : sleep === undefined ? late : sleep < Infinity ? data.oversleeps : data.sleeps;
-  if (kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds) return says(shell, signal, stuck);
+  const isLong = kind === 'foreground' && (sleep ?? Infinity) >= graceSeconds;
+  const stuck = isKept ? { ...data.sleeps, advice: data.isStarter.text } : sleep === undefined ? late : data.sleeps;
+  if (isLong && (isKept || (sleep ?? Infinity) === Infinity)) return says(shell, signal, stuck);
   const run = runOf(trap, standing, shell, !isPid1 || endCode(shell, standing, context) !== undefined);
   const { signals = true, waits, exits } = run ?? {};
   const goesOn = !run || (waits && !signals) || (!exits && isEndless(standing));
+  if (isLong && (signals || !goesOn || late === data.isStep)) return says(shell, signal, data.oversleeps);
   if (goesOn) return says(shell, signal, signals ? data.isOpen : late === data.isStep ? late : data.goesOn);
   if (signals && waits) return says(shell, signal, data.passesOn);
   if (jobs.length === 0 && !isKept && (words.length === 0 || sleep !== undefined))
@@ -210,7 +212,7 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   const atExit = loops && !exits ? [] : last;
   const parts = [own, stops ? [] : rest.filter(({ isJob }) => !isJob), atExit];
   if (parts.some((all) => doubtful?.test(all.map((one) => lineOf(one, forms)).join('\n')))) return undefined;
-  if (!parts[1]?.every((one) => isInstant(one) || endsByItself(one.words))) return undefined;
+  if (!parts[1]?.every((one) => isInstant(one) || isOneThat('ends', one.words))) return undefined;
   const lines = parts.flat().map(({ words }) => textsOf(words).join(' '));
   const sent = lines.flatMap((line) => {
     if (knowsSigPrefix === false && /^kill (-[sn] )?-?SIG/.test(line)) return 'unknown';
@@ -221,14 +223,16 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   // `kill 0` signals the shell too: it runs its trap again until its stack is full.
   const isItself = sent.includes('group') && reset !== '' && (reset !== '-' || endsItself);
   if (isItself || sent.includes('SIGKILL')) return { signals: isItself, exits: isItself || exits || !loops };
-  const killed = variablesIn(lines.filter((line) => line.startsWith('kill ')).join(' '));
-  const [waited = ''] = variablesIn(textsOf(script.commands[index]?.words ?? []).join(' '));
-  // Of several jobs, that which it waits for is the application, or else all must be signalled.
-  const isOther = killed.size > 0 && killed.size < jobs.length && !killed.has(waited);
+  const killed = variablesIn(lines.map((line) => /^kill(?: -(?:[sn] )?\S+)?( .*)/.exec(line)?.[1] ?? '').join());
+  const here = textsOf(script.commands[index]?.words ?? []).join(' ');
+  const pauses = [here, ...lines.filter((line) => /^wait\b/.test(line))].map(variablesIn);
+  const isNamed = pauses.every((names) => names.size > 0 && [...names].every((one) => killed.has(one)));
+  // Of several jobs, those that it waits for are the application, or else all must be signalled.
+  const isOther = killed.size > 0 && killed.size < jobs.length && !isNamed;
   const isSubshell = jobs.slice(-1).some((job) => job.isFollowed || new RegExp(data.compound).test(lineOf(job, forms)));
   const isOpen = isOther || sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;
-  const waits = (forms.has('job loop') && !exits) || lines.some((line) => /^wait\b/.test(line));
+  const waits = (forms.has('job loop') && !exits) || pauses.length > 1;
   const signals = sent.some((one) => one !== 'nothing');
   return signals && !waits && lines.some((line) => /^sleep\b/.test(line)) ? undefined : { signals, waits, exits };
 }

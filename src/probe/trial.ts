@@ -10,31 +10,30 @@ const trialMs = 1000;
 
 /** Begins at once. */
 export function createTrial(target: ProbeTarget, start: number) {
-  let [open, answered, isOver] = [0, 0, false];
+  /** Requests without an answer, and the second itself. */
+  let open = 1;
+  let answered = 0;
   let ownTrouble: Result | undefined;
   let resolve = (): void => undefined;
   let reject = (_error: Error): void => undefined;
   const passed = new Promise<void>((done, failed) => ([resolve, reject] = [done, failed]));
-  const conclude = (): void => {
-    if (!isOver || open > 0) return;
+  const closeOne = (): void => {
+    open -= 1;
+    if (open > 0) return;
     if (answered > 0) resolve();
     else reject(notAnswering(target, ownTrouble));
   };
-  const timer = setTimeout(() => {
-    isOver = true;
-    conclude();
-  }, trialMs);
+  const timer = setTimeout(closeOne, trialMs);
   return {
     /** Resolves when the second is over and all its requests were answered; rejects with `probe.not-answering`. */
     passed,
     sent: (at: number): void => void (at < start + trialMs && (open += 1)),
     settled({ result, sentAt }: Settled): void {
       if (sentAt >= start + trialMs) return;
-      open -= 1;
       if (result.kind === 'succeeded') answered += 1;
       if (result.kind === 'not-measured') ownTrouble = result;
       if (result.kind === 'failed') reject(notAnswering(target, result));
-      conclude();
+      closeOne();
     },
     /** Nobody awaits it any more. */
     cancel(): void {
@@ -59,7 +58,7 @@ function hintOf(target: ProbeTarget, result: Result | undefined): string {
   if (target.kind === 'grpc' && (result.failure === 'http' || result.failure === 'not-serving'))
     return 'The target must answer SERVING to grpc.health.v1.Health/Check, for the SERVICE if you name one.';
   if (target.kind === 'service' && target.port === undefined && result.said?.includes('no endpoints available'))
-    return 'Without a port it is the port that has no name: if this one has a name, use service/NAME:PORT.';
+    return 'If the port of this Service has a name, add it: service/NAME:PORT.';
   if (result.failure === 'http' && result.status !== undefined)
     return 'Name a path that answers, or say what is expected: --probe-expect 200-499';
   if (result.failure === 'tls')

@@ -30,14 +30,11 @@ export function mountedScripts(
     if (isPresent(mount['subPathExpr'])) continue;
     const only = asText(mount['subPath']);
     const data = dataNamed(asText(name), namespace, configMaps) ?? {};
-    // Items give files other paths.
-    const paths = asArray(items, 256)
-      .map(asObject)
-      .flatMap(({ key, path }) =>
-        Object.entries(data).map(([file, text]) => [file === key && asText(path), text] as const),
-      );
+    // Items give files other paths. A key that the ConfigMap lacks is no file.
+    const chosen = asArray(items, 256).map(asObject);
+    const paths = chosen.map(({ key, path }) => [asText(path), data[asText(key)]] as const);
     for (const [file, text] of isPresent(items) ? paths : Object.entries(data)) {
-      if (file === false) continue;
+      if (text === undefined) continue;
       const path = only === '' ? posix.join(at, file) : at;
       // A mount below hides what the volume has there.
       const isHidden = mounts.some((other) => other.at.length > at.length && other.at === path);

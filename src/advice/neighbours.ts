@@ -128,6 +128,7 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
     const all = [{}, ...fronts.map(({ annotations }) => annotations)];
     const delays = all.flatMap((one) => deregistrationOf({ ...one, ...service.metadata?.annotations }) ?? []);
+    // A folder often holds a copy for each environment, and which one counts is not known.
     const areCopies = new Set(fronts.map(({ name }) => name)).size < fronts.length;
     return { ...own, deregistrationSeconds: areCopies ? commonValue(delays) : delays.sort((a, b) => b - a)[0] };
   });

@@ -25,6 +25,7 @@ export function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   const object = {
     kind,
     metadata,
+    // It has a selector, unlike a part of a manifest; a trace does not hold which.
     spec: { ...asObject(spec), replicas, selector: {} },
     status: { desiredNumberScheduled: replicas },
   };

@@ -76,10 +76,10 @@ it.each([
   ],
   ['of a container without a Service', [], 'http'],
 ])('asks the port %s', (_, ports, wanted) => {
-  const objects = webApp().map(([resource, object]) =>
-    resource === 'services' ? { ...object, spec: { selector: { app: 'web' }, ports } } : object,
-  ) as unknown as KubernetesObject[];
-  const [deployment] = objects;
-  const used = ports.length > 0 ? objects : objects.slice(0, 1);
-  expect(targetPortOf(situationOf(deployment as KubernetesObject, neighboursIn(used)))).toBe(wanted);
+  const [deployment, service] = webApp() as KubernetesObject[];
+  const used = { ...service, spec: { selector: { app: 'web' }, ports } };
+  const objects = ports.length > 0 ? [deployment, used] : [deployment];
+  expect(targetPortOf(situationOf(deployment as KubernetesObject, neighboursIn(objects as KubernetesObject[])))).toBe(
+    wanted,
+  );
 });

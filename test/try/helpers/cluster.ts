@@ -6,21 +6,20 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { Playback } from '../../../src/demo/cluster.ts';
 import type { KubeObject } from '../../../src/demo/data/kube-object.ts';
 import { recordsAt, valueAt } from '../../../src/demo/data/kube-object.ts';
 import type { KubeRequest } from '../../../src/demo/http/api-request.ts';
 import type { Call } from '../../../src/demo/http/exchange.ts';
-import { startLoopback, type Interference, type Loopback } from '../../../src/demo/loopback.ts';
+import { startLoopback, type Interference } from '../../../src/demo/loopback.ts';
 import { parseScenario } from '../../../src/demo/scenario.ts';
+import { merged } from '../../helpers/object-changes.ts';
 import { scenarioFile } from '../../helpers/recordings.ts';
 
 export interface Behaviour {
   /** ms from the creation of a pod to its readiness; Infinity: never. */
   readyMs?: number;
-  /** ms that the application goes on serving after its stop signal. */
-  drainMs?: number;
-  exitCode?: number;
   /** ms from a pod's deletion until its Service drops it; if the pod has exited before that, some requests later. */
   endpointLagMs?: number;
   /** Answers a request in place of the cluster: true if it did. */
@@ -28,21 +27,18 @@ export interface Behaviour {
 }
 
 export interface TryCluster {
-  server: Loopback;
   flags: string[];
   /** Requests that write, except those that only ask for permissions. */
   writes(): string[];
   /** The names of objects that carry the label of a try. */
   left(): string[];
-  /** The versions of the workloads, Services and pods that do not. */
-  versions(): string[];
 }
 
 const namespace = 'graceful-exit';
 
-/** Runs `work` against a cluster that holds these objects. */
+/** Runs `work` against a cluster that holds these objects. It must change nothing that is not of a try. */
 export async function withCluster<T>(
-  objects: readonly [resource: string, object: KubeObject][],
+  objects: readonly KubeObject[],
   behaviour: Behaviour,
   work: (cluster: TryCluster) => Promise<T>,
 ): Promise<T> {
@@ -60,13 +56,18 @@ export async function withCluster<T>(
       return { ...controllers, around };
     },
   });
-  for (const [resource, object] of objects) server.write(resource, 'ADDED', withIdentity(object));
+  for (const object of objects) server.write(`${object.kind?.toLowerCase()}s`, 'ADDED', withIdentity(object));
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig());
+  /** The versions of the workloads, Services and pods that do not carry it. */
+  const versions = () =>
+    stored(store)
+      .filter(({ object }) => ['Deployment', 'Service', 'Pod'].includes(object.kind ?? '') && !isOfTry(object))
+      .map(({ object: { metadata } }) => `${metadata.name} ${metadata.resourceVersion}`);
+  const before = versions();
   try {
-    return await work({
-      server,
+    const worked = await work({
       flags: ['-n', server.namespace, '--kubeconfig', kubeconfig],
       writes: () =>
         asked
@@ -76,11 +77,9 @@ export async function withCluster<T>(
         stored(store)
           .filter(({ object }) => isOfTry(object))
           .map(({ resource, object }) => `${resource}/${object.metadata.name}`),
-      versions: () =>
-        stored(store)
-          .filter(({ object }) => ['Deployment', 'Service', 'Pod'].includes(object.kind ?? '') && !isOfTry(object))
-          .map(({ object: { metadata } }) => `${metadata.name} ${metadata.resourceVersion}`),
     });
+    expect(versions()).toEqual(before);
+    return worked;
   } finally {
     await server.close();
     rmSync(folder, { recursive: true });
@@ -181,11 +180,11 @@ function controllersOf(cluster: Playback, behaviour: Behaviour): Interference {
     after(behaviour.endpointLagMs ?? 20, () => drop(pod));
     after(20, () => write('events', killingOf(pod), 'ADDED'));
     const hookMs = Number(valueAt(recordsAt(pod, 'spec.containers')[0], 'lifecycle.preStop.sleep.seconds') ?? 0) * 1000;
-    const endMs = 20 + hookMs + (behaviour.drainMs ?? 0);
+    const endMs = 20 + hookMs;
     after(endMs, () => {
       dead.add(pod.metadata.name);
       const current = newest(pod) ?? marked;
-      write('pods', { ...current, status: terminatedStatus(current, behaviour.exitCode ?? 0) });
+      write('pods', { ...current, status: terminatedStatus(current) });
     });
     // The pod's sandbox is removed before the pod.
     after(endMs + 500, () => remove(pod));
@@ -318,38 +317,31 @@ const runningStatus = (pod: KubeObject) => ({
   })),
 });
 
-const terminatedStatus = (pod: KubeObject, exitCode: number) => ({
+const terminatedStatus = (pod: KubeObject) => ({
   ...(pod.status as object),
   containerStatuses: recordsAt(pod, 'spec.containers').map(({ name, image }) => ({
     ...{ name, image, ready: false, started: false, restartCount: 0, containerID: 'containerd://1', imageID: 'x' },
-    state: {
-      terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt: now(), finishedAt: now() },
-    },
+    state: { terminated: { exitCode: 0, reason: 'Completed', startedAt: now(), finishedAt: now() } },
   })),
 });
 
-/** A Deployment with a Service in front of it. `edit` changes the pod's spec. */
-export function webApp(edit: (podSpec: Record<string, unknown>) => object = () => ({}), replicas = 3) {
+/** A Deployment with a Service in front of it. The changes are merged into the Deployment. */
+export function webApp(changes: object = {}): [deployment: KubeObject, service: KubeObject] {
   const labels = { app: 'web' };
-  const podSpec = {
-    terminationGracePeriodSeconds: 30,
-    containers: [
-      {
-        name: 'app',
-        image: 'registry.example/web:1',
-        ports: [{ name: 'http', containerPort: 8080 }],
-        readinessProbe: { httpGet: { path: '/ready', port: 'http' } },
-      },
-    ],
+  const container = {
+    name: 'app',
+    image: 'registry.example/web:1',
+    ports: [{ name: 'http', containerPort: 8080 }],
+    readinessProbe: { httpGet: { path: '/ready', port: 'http' } },
   };
   const deployment: KubeObject = {
     kind: 'Deployment',
     apiVersion: 'apps/v1',
     metadata: { name: 'web', labels },
     spec: {
-      replicas,
+      replicas: 3,
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { ...podSpec, ...edit(podSpec) } },
+      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 30, containers: [container] } },
     },
   };
   const service: KubeObject = {
@@ -358,8 +350,5 @@ export function webApp(edit: (podSpec: Record<string, unknown>) => object = () =
     metadata: { name: 'web' },
     spec: { selector: labels, ports: [{ port: 80, targetPort: 'http', protocol: 'TCP' }] },
   };
-  return [
-    ['deployments', deployment],
-    ['services', service],
-  ] as [string, KubeObject][];
+  return [merged(deployment, changes) as KubeObject, service];
 }

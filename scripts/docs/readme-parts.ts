@@ -1,6 +1,6 @@
 /** The pictures in README.md, from real output, and the Roles in docs/permissions.md. */
 import { fileURLToPath } from 'node:url';
-import { clusterRole, roleFor } from '../../src/kube/role.ts';
+import { clusterRole, roleFor } from '../../src/kube/refused.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';

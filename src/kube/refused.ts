@@ -1,9 +1,7 @@
 import { PodexitError } from '../errors.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import type { ApiResponse, Cluster } from './cluster.ts';
-import { isRefusedByBudget, isUidConflict } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
-import { readerRole, roleFor, type Permission } from './role.ts';
 import { readRefusal, type Refusal } from './status.ts';
 import { unauthorized } from './server-errors.ts';
 
@@ -123,6 +121,20 @@ export function refusedDelete(
   );
 }
 
+/** A PodDisruptionBudget refused the eviction. Flow control answers 429 too, without this cause. */
+export function isRefusedByBudget({ status, causes }: Refusal): boolean {
+  return status === 429 && causes.some(({ reason }) => reason === 'DisruptionBudget');
+}
+
+/**
+ * The uid precondition failed: another pod has this name now. The server finds this when it reads the pod (apiserver
+ * registry/rest/delete.go `BeforeDelete`) or, if the pod was replaced after that, in the store (storage/interfaces.go
+ * `Preconditions.Check`).
+ */
+export function isUidConflict({ status, message }: Refusal): boolean {
+  return status === 409 && /UID in the precondition|Precondition failed: UID in precondition/.test(message);
+}
+
 /** A budget whose status is invalid: a 403 with one of these causes since 1.37 (kubernetes#138003), with this text before. */
 const isBudgetBehind = ({ causes, message }: Refusal): boolean =>
   causes.some(({ reason }) => /^DisruptionBudget(NegativeAllowed|TooManyDisrupted)/.test(reason)) ||
@@ -138,3 +150,82 @@ function heldByBudget({ clean }: Pick<Cluster, 'clean'>, pod: string, refusal: R
       : 'Wait until more of its siblings are healthy, or delete it without --evict, which respects no budget.',
   );
 }
+
+export interface Permission {
+  verb: string;
+  resource: string;
+  group: string;
+}
+
+interface Rule {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const read = ['get', 'list', 'watch'] as const;
+
+/** Every permission that a trace can use in the pod's namespace; all but those on pods are optional. */
+export const namespaceRules: readonly Rule[] = [
+  { group: '', resources: ['pods'], verbs: [...read, 'delete'] },
+  { group: '', resources: ['pods/log'], verbs: ['get'] },
+  { group: '', resources: ['pods/eviction'], verbs: ['create'] },
+  { group: '', resources: ['services', 'events'], verbs: read },
+  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read },
+  { group: 'apps', resources: ['replicasets', 'deployments', 'statefulsets', 'daemonsets'], verbs: read },
+  { group: 'batch', resources: ['jobs', 'cronjobs'], verbs: read },
+  { group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['get', 'list'] },
+];
+
+/** What only a ClusterRole can grant: the node, its Events and its Lease, and the namespace. All of it is optional. */
+export const clusterRules: readonly Rule[] = [
+  { group: '', resources: ['nodes', 'events'], verbs: read },
+  { group: '', resources: ['namespaces'], verbs: ['get'] },
+  { group: 'coordination.k8s.io', resources: ['leases'], verbs: read },
+];
+
+/**
+ * A Role, ready for `kubectl apply -f -`, with the permissions that a trace needs in this namespace, and also the
+ * missing ones. The cluster's administrator decides in a RoleBinding who gets it.
+ */
+export function roleFor(namespace: string, ...missing: Permission[]): string {
+  const isGranted = ({ group, resource, verb }: Permission): boolean =>
+    namespaceRules.some(
+      (rule) => rule.group === group && rule.resources.includes(resource) && rule.verbs.includes(verb),
+    );
+  const others = missing.filter((permission) => !isGranted(permission));
+  const rules = others.map(({ group, resource, verb }) => ({ group, resources: [resource], verbs: [verb] }));
+  return manifest([...namespaceRules, ...rules], namespace);
+}
+
+/** The same for a run that deletes nothing. */
+function readerRole(namespace: string): string {
+  const rules = namespaceRules
+    .map((rule) => ({ ...rule, verbs: read.filter((verb) => rule.verbs.includes(verb)) }))
+    .filter(({ group, verbs }) => group !== 'policy' && verbs.length > 0);
+  return manifest(rules, namespace);
+}
+
+/** A ClusterRole with the optional permissions for the whole cluster. */
+export const clusterRole = (): string => manifest(clusterRules, '');
+
+const manifest = (rules: readonly Rule[], namespace: string): string =>
+  [
+    'apiVersion: rbac.authorization.k8s.io/v1',
+    `kind: ${namespace === '' ? 'ClusterRole' : 'Role'}`,
+    'metadata:',
+    '  name: podexit',
+    ...(namespace === '' ? [] : [`  namespace: ${quoted(namespace)}`]),
+    'rules:',
+    ...rules.flatMap((rule) => [
+      `  - apiGroups: ${list([rule.group])}`,
+      `    resources: ${list(rule.resources)}`,
+      `    verbs: ${list(rule.verbs)}`,
+    ]),
+    '',
+  ].join('\n');
+
+const list = (words: readonly string[]): string => `[${words.map(quoted).join(', ')}]`;
+
+/** JSON strings are YAML strings. Always quoted, since a namespace may look like a number. */
+const quoted = (text: string): string => JSON.stringify(text);

@@ -3,7 +3,7 @@ import { asArray, asObject } from '../model/observe/read.ts';
 import type { ApiResponse } from './cluster.ts';
 import { randomMs, waitToAskAgain } from './decide.ts';
 import type { Env } from './env.ts';
-import type { LineEvent, NextLine } from './lines.ts';
+import type { LineEvent, NextLine } from './http/body.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import { answerIfAny } from './server-errors.ts';
 import { continueOf, isNewer, isProxyPage, newestVersion, readRefusal, versionOf } from './status.ts';

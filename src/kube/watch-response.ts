@@ -2,8 +2,7 @@
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import type { AttemptEnd } from './decide.ts';
-import { parseJson } from './http/body.ts';
-import { takeLines, type LineEvent, type NextLine } from './lines.ts';
+import { parseJson, takeLines, type LineEvent, type NextLine } from './http/body.ts';
 import { isForeign, keyOf } from './resource-path.ts';
 import { maxWatchLineBytes } from './server-errors.ts';
 import { checkSilence, createSilence } from './silence.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Tried } from '../../src/kube/delete-decide.ts';
-import { decideDelete } from '../../src/kube/delete-decide.ts';
+import { type Tried, decideDelete } from '../../src/kube/delete.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
 import { readRefusal } from '../../src/kube/status.ts';
 import { casesIn } from '../helpers/case-file.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogLimit, isLater, readLogLine } from '../../src/kube/log-lines.ts';
+import { createLogLimit, isLater, readLogLine } from '../../src/kube/logs.ts';
 import { followLog } from './helpers/observed.ts';
 import { casesIn, pattern } from '../helpers/case-file.ts';
 import { connected, serve } from './helpers/api.ts';

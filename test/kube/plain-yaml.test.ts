@@ -1,7 +1,7 @@
 /** The small kubeconfig reader returns the same as the YAML library, or undefined. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readPlainYaml } from '../../src/kube/kubeconfig/plain-yaml.ts';
+import { readPlainYaml } from '../../src/kube/kubeconfig/load.ts';
 import { readYaml } from '../../src/kube/kubeconfig/yaml.ts';
 
 /** As `kubectl config` writes it, with one list at the indentation of its key and one list indented further. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { load, loadAll } from 'js-yaml';
-import { namespaceRules, clusterRules } from '../../src/kube/role.ts';
+import { namespaceRules, clusterRules } from '../../src/kube/refused.ts';
 import { parseTarget } from '../../src/cli/target.ts';
 import { buildProgram } from '../../src/cli/main.ts';
 import config from '../../package.json' with { type: 'json' };

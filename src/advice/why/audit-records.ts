@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { PodexitError } from '../../errors.ts';
-import { createSplitter } from '../../kube/lines.ts';
+import { createSplitter } from '../../kube/http/body.ts';
 
 /** No line is as long. An export of that many events is one only if it is a single JSON document. */
 const maxBytes = 256 * 1024 * 1024;

@@ -43,9 +43,9 @@ async function chooseSource(options: ResolveOptions): Promise<CredentialSource> 
   }
   // With a client certificate no plugin runs (client-go exec.UpdateTransportConfig).
   if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData) {
-    const { assertPluginAllowed } = await import('./plugin-policy.ts');
+    const { assertPluginAllowed, execSource } = await import('./exec-plugin.ts');
     await assertPluginAllowed(user.exec.command, options.env);
-    return (await import('./exec-plugin.ts')).execSource(user.exec, options);
+    return execSource(user.exec, options);
   }
   if (user.authProvider !== undefined)
     return (await import('./auth-provider.ts')).providerSource(user.authProvider, options);

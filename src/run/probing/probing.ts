@@ -1,6 +1,6 @@
 /** The probes of a live run: when they start, when they allow the DELETE, and when they allow the run to end. */
 import { PodexitError } from '../../errors.ts';
-import { roleFor } from '../../kube/role.ts';
+import { roleFor } from '../../kube/refused.ts';
 import type { Probes } from '../../probe/start.ts';
 import type { ProxiedPod } from '../../probe/proxied.ts';
 import type { ProbeSettings } from '../../probe/target.ts';

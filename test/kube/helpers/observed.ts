@@ -1,7 +1,6 @@
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../../../src/kube/delete.ts';
-import type { LogOptions } from '../../../src/kube/log-lines.ts';
-import { followLog as follow, type LogTarget } from '../../../src/kube/logs.ts';
+import { type LogOptions, followLog as follow, type LogTarget } from '../../../src/kube/logs.ts';
 import type { WatchTarget } from '../../../src/kube/resource-path.ts';
 import type { Health } from '../../../src/kube/watch-position.ts';
 import { watchObjects as watch } from '../../../src/kube/watch.ts';

@@ -2,8 +2,8 @@
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { endOf, type End } from '../../src/run/ending/trace-end.ts';
-import { onePod, sharedStreamDelayMs } from '../../src/run/traces/traces.ts';
-import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
+import { sharedStreamDelayMs } from '../../src/run/ending/tracks.ts';
+import { onePod, tracesOfLog } from '../../src/run/traces/traces.ts';
 
 /** Ends each trace when a live run would have ended it, in the recording's own time, with its timer. */
 export function* endedLikeLive(rawObservations: Iterable<RawObservation>): Generator<RawObservation> {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
-import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/advice/report.ts';
 import { withPart } from './marked-part.ts';

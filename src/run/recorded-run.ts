@@ -11,7 +11,7 @@ import { finish, type FinishOptions } from './group/finish.ts';
 import { warnOn, type Ports } from './ports.ts';
 import { run, type RunOptions } from './run.ts';
 import { createTraceReports } from './ending/trace-end.ts';
-import { tracesOfLog } from './traces/traces-of-log.ts';
+import { tracesOfLog } from './traces/traces.ts';
 import { assertDistinct, assertWritable } from '../output/report-files.ts';
 import { rawObservationOf, readHeader, readLines, type ParsedLine } from '../recording/reader.ts';
 import { readdir } from 'node:fs/promises';
@@ -54,7 +54,7 @@ export async function replayFile(options: ReplayOptions, ports: Ports): Promise<
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
 async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {
-  const { createResults } = await import('./group/output.ts');
+  const { createResults } = await import('./group/finish.ts');
   const { severalView } = await import('../output/several.ts');
   const results = createResults(shown, { target }, source.traces, severalView(shown.format, shown.look, ports), ports);
   const obstacles = createObstacles(() => {});
@@ -83,7 +83,7 @@ async function reportsFrom({ source, logText, traces }: RunOptions) {
   const taken = createTraceReports(traces, reportOf, (report) => void reports.push(report));
   await run({ source, logText, traces, audience: { ended: taken.ended } });
   taken.takeRest();
-  const { probeReportsOf } = await import('./group/output.ts');
+  const { probeReportsOf } = await import('./group/finish.ts');
   return { reports, probes: reports.length > 1 ? probeReportsOf(traces.probes(), reports) : undefined };
 }
 

@@ -5,8 +5,7 @@ import { connect } from '../kube/connect.ts';
 import { unlessAborted } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from './ports.ts';
-import { unlessInterrupted } from './ending/leaving.ts';
-import { createDeadline, type Deadline } from './ending/time-limit.ts';
+import { unlessInterrupted, createDeadline, type Deadline } from './ending/leaving.ts';
 import type { TraceOptions } from './options.ts';
 
 export interface Session {

@@ -9,8 +9,8 @@ import { groupOfOne } from '../run/group/group.ts';
 import type { runLive } from '../run/group/run-live.ts';
 import type { Session } from '../run/session.ts';
 import { nameOf, uidOf, isFinishedPod, isReadyPod, isTerminatingPod } from '../run/streams/watched.ts';
-import { firstTrace } from '../run/traces/traces.ts';
-import { tracesOfLog } from '../run/traces/traces-of-log.ts';
+import { printLabels } from '../run/streams/selectors.ts';
+import { firstTrace, tracesOfLog } from '../run/traces/traces.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { schemeOf, servicePort, type Copy } from './copies.ts';
 import type { TriedExit } from './outcome.ts';
@@ -19,7 +19,6 @@ import { sumOf } from '../model/probe-numbers.ts';
 import type { ProbeCounts } from '../model/probe-observation.ts';
 import { startProbes } from '../probe/start.ts';
 import { createObstacles } from '../run/progress/obstacles.ts';
-import { printLabels } from '../run/streams/selectors.ts';
 import { labelled } from './objects.ts';
 
 export interface Measuring {

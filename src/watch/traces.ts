@@ -8,7 +8,7 @@ import { controllerOf } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
 import type { Trace } from '../model/trace.ts';
 import { concerning, objectsOf, type Subject } from '../model/select.ts';
-import { tracesOfTerminating } from '../run/traces/traces-of-log.ts';
+import { tracesOfTerminating } from '../run/traces/traces.ts';
 import { workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
 import { createMemory, forgetOldest, goneIn, type Memory } from './memory.ts';
 

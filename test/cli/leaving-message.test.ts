@@ -1,7 +1,6 @@
 /** After Ctrl-C podexit prints only what is known about the deletion at that moment. */
 import { describe, expect, it } from 'vitest';
-import type { DeletionProgress } from '../../src/run/ending/leaving.ts';
-import { fateOf, deletionProgress } from '../../src/run/ending/leaving.ts';
+import { type DeletionProgress, fateOf, deletionProgress } from '../../src/run/ending/leaving.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { servingPatiently } from '../helpers/serving-patiently.ts';

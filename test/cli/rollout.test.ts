@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { reportFile } from '../../src/output/formats.ts';
 import { fileOfPod, isForEachPod } from '../../src/output/report-files.ts';
-import { isRolledOut } from '../../src/run/progress/owners.ts';
+import { isRolledOut } from '../../src/run/progress/progress.ts';
 import { commandOf } from '../../src/run/progress/start.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';

@@ -7,7 +7,7 @@ import { PodexitError } from '../../src/errors.ts';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
-import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces.ts';
 import { reportOf } from '../../src/advice/report.ts';
 import { recordingFile, recordingNames, rawObservationsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';

@@ -13,8 +13,8 @@ import '../../src/run/deleting/delete-once.ts';
 import '../../src/run/ending/trace-end.ts';
 import '../../src/run/group/finish.ts';
 import '../../src/run/group/trace-several.ts';
-import '../../src/run/streams/pod-observer.ts';
-import '../../src/run/streams/wide-streams.ts';
+import '../../src/run/streams/streams-of-several.ts';
+import '../../src/run/streams/streams-of-several.ts';
 
 export interface PatientServing extends Serving {
   clock: Clock;

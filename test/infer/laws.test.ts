@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
-import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { mustReport, observationsOf, recordingNames, rawObservationsOf, traceOf } from '../helpers/recordings.ts';

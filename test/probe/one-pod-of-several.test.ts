@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
-import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces.ts';
 
 const at = Date.parse('2026-11-28T10:00:00Z');
 

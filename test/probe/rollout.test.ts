@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { lossGates, probeReportsOf } from '../../src/run/group/output.ts';
+import { lossGates, probeReportsOf } from '../../src/run/group/finish.ts';
 import { createSharedProbes } from '../../src/run/traces/shared-facts.ts';
 
 const started = (probe: number, target: string, pod?: string): ProbeObservation => ({

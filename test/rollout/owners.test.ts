@@ -1,7 +1,6 @@
 /** Which owners a rollout follows. */
 import { expect, it } from 'vitest';
-import { followOwners } from '../../src/run/progress/owners.ts';
-import { createProgress } from '../../src/run/progress/progress.ts';
+import { followOwners, createProgress } from '../../src/run/progress/progress.ts';
 import { ownerTargets } from '../../src/run/streams/watched.ts';
 
 it('a CronJob, which owns a Job but is no workload, does not end the run', () => {

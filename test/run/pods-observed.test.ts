@@ -1,7 +1,7 @@
 /** What a run over several pods opens for a pod that terminates, and closes once it is gone. */
 import { expect, it } from 'vitest';
 import type { Run } from '../../src/run/streams/live-run.ts';
-import { createPodObserver } from '../../src/run/streams/pod-observer.ts';
+import { createPodObserver } from '../../src/run/streams/streams-of-several.ts';
 import { createGate } from '../../src/run/streams/stream-health.ts';
 import type { SharedStreams } from '../../src/run/streams/shared-streams.ts';
 

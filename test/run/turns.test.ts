@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { afterInput } from '../../src/run/clock.ts';
 import { run, type Source } from '../../src/run/run.ts';
-import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';
 

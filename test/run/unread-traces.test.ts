@@ -4,7 +4,7 @@ import { reportOf } from '../../src/advice/report.ts';
 import { createTraceReports } from '../../src/run/ending/trace-end.ts';
 import { run, type RunOptions } from '../../src/run/run.ts';
 import { type Traces } from '../../src/run/traces/traces.ts';
-import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';
 

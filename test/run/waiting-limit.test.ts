@@ -1,6 +1,6 @@
 /** When a run without a terminal stops waiting for a workload's next pod. */
 import { expect, it } from 'vitest';
-import { createWaitingLimit, type WaitingLimit } from '../../src/run/ending/time-limit.ts';
+import { createWaitingLimit, type WaitingLimit } from '../../src/run/ending/leaving.ts';
 import { createVirtualClock } from '../demo/helpers/virtual-clock.ts';
 
 const pipe = { isTty: false };

@@ -8,7 +8,7 @@ import type { RawObservation, StreamName } from '../../src/model/observation.ts'
 import { createMemory, createPacker, type PodSeen } from '../../src/watch/memory.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
 import { heapBounds } from '../../src/run/group/run-live.ts';
-import { tracesOfTerminating } from '../../src/run/traces/traces-of-log.ts';
+import { tracesOfTerminating } from '../../src/run/traces/traces.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 

@@ -12,7 +12,7 @@ import { ask, canAsk, readInTime, type Session } from '../session.ts';
 import type { FoundPod, GroupListener } from '../group/group.ts';
 import type { TracedPod } from '../group/run-live.ts';
 import { isFinishedPod, isReadyPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
-import { createWaitingLimit } from '../ending/time-limit.ts';
+import { createWaitingLimit } from '../ending/leaving.ts';
 import { warnOn } from '../ports.ts';
 import type { SeveralOptions } from '../group/end.ts';
 

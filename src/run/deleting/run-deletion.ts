@@ -20,11 +20,11 @@ export async function runDeletion(run: Run): Promise<void> {
   const { mode } = options;
   const gate = createGate();
   const shared = group.isEndless
-    ? (await import('../streams/wide-streams.ts')).createWideStreams(run, gate)
+    ? (await import('../streams/streams-of-several.ts')).createWideStreams(run, gate)
     : createSharedStreams(run, gate);
   const observe = group.isOne
     ? undefined
-    : (await import('../streams/pod-observer.ts')).createPodObserver(run, shared, gate);
+    : (await import('../streams/streams-of-several.ts')).createPodObserver(run, shared, gate);
   if (run.signal.aborted) return;
   const listing = firstList(run, gate, observe);
   const [only] = group.isOne ? (group.named ?? []) : [];

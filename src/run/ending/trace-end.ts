@@ -10,7 +10,8 @@ import { isOfNewerTemplate } from '../../infer/workload-changes.ts';
 import { second } from '../../model/span.ts';
 import type { SiblingFacts, Trace } from '../../model/trace.ts';
 import type { Report } from '../../verdict/report.ts';
-import { hasPodEnded, type Traces } from '../traces/traces.ts';
+import type { Traces } from '../traces/traces.ts';
+import { hasPodEnded } from './leaving.ts';
 
 /** How long after DELETED the last facts may still arrive. */
 const lastFactsMs = 2 * second;

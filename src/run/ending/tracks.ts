@@ -4,13 +4,16 @@ import type { Trace } from '../../model/trace.ts';
 import { afterInput } from '../clock.ts';
 import type { Probing, Run } from '../streams/live-run.ts';
 import type { End, endOf as EndOf } from './trace-end.ts';
-import { createTimeLimit, type TimeLimit } from './time-limit.ts';
-import { hasPodEnded, onePod, sharedStreamDelayMs } from '../traces/traces.ts';
+import { createTimeLimit, hasPodEnded, type TimeLimit } from './leaving.ts';
+import { onePod } from '../traces/traces.ts';
 import { within } from '../../kube/env.ts';
 import { lookOf, tryGet } from '../../kube/get.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { uidOf } from '../streams/watched.ts';
+
+/** ms in which shared streams deliver a pod's last changes, also once they are back: they confirm nothing. */
+export const sharedStreamDelayMs = 500;
 
 interface Track {
   trace: Trace | undefined;

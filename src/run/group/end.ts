@@ -1,16 +1,16 @@
 /** What a run over several pods could not complete. */
 import { forTerminal } from '../../output/safe-text.ts';
 import { exitCodes } from '../../verdict/exit-code.ts';
-import { createWaitingLimit } from '../ending/time-limit.ts';
+import { createWaitingLimit } from '../ending/leaving.ts';
 import type { Session } from '../session.ts';
 import { createObstacles, type Obstacles } from '../progress/obstacles.ts';
 import type { SeveralView } from '../../output/several.ts';
 import { createProgress, ownersText, quietMs, type RolloutEnd } from '../progress/progress.ts';
 import type { Group } from './group.ts';
-import { createResults } from './output.ts';
+import { createResults } from './finish.ts';
 import type { TraceOptions } from '../options.ts';
 import { warnOn } from '../ports.ts';
-import { tracesOfLog } from '../traces/traces-of-log.ts';
+import { tracesOfLog } from '../traces/traces.ts';
 
 export type SeveralOptions = Exclude<TraceOptions, { pods: 'one' }>;
 

@@ -10,8 +10,7 @@ import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import { newestOf, type Step } from '../run.ts';
 import { failedCode, inSession, isIgnored, type Session } from '../session.ts';
-import { firstTrace } from '../traces/traces.ts';
-import { tracesOfLog } from '../traces/traces-of-log.ts';
+import { firstTrace, tracesOfLog } from '../traces/traces.ts';
 import { groupOfOne, type FoundPod } from './group.ts';
 import { runLive, type TracedPod } from './run-live.ts';
 

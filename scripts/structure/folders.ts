@@ -10,7 +10,7 @@ export interface FolderLimits {
 
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2761, mostFiles: 23, longestChain: 8 },
-  run: { targetLines: 5000, mostLines: 5050, mostFiles: 38, longestChain: 8 },
+  run: { targetLines: 5000, mostLines: 5048, mostFiles: 38, longestChain: 8 },
   kube: { targetLines: 4680, mostLines: 4545, mostFiles: 36, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3260, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1111, mostFiles: 12, longestChain: 6 },

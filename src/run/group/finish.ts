@@ -76,8 +76,6 @@ export function missingReplacementText(trace: Trace): string | undefined {
   return `${pod}, but ${fate} by --timeout`;
 }
 
-type Results = ReturnType<typeof createResults>;
-
 /** Reports each trace at its end, also in files, and the summary at the end of the run. */
 export function createResults(
   { policy, reports: files, publish: where, format }: FinishOptions,

@@ -133,19 +133,6 @@ export function markedIn(rawObservations: readonly RawObservation[]): Change & {
 export const changed = (at: number, stream: StreamName, object: unknown, change: Change['change'] = 'MODIFIED') =>
   ({ at, kind: 'changed', stream, change, object }) satisfies RawObservation;
 
-/** Listing EndpointSlices is forbidden. */
-export const slicesRefused = (at: number) =>
-  ({
-    at,
-    kind: 'refused',
-    stream: 'endpointslices',
-    status: 403,
-    verb: 'list',
-    resource: 'endpointslices',
-    group: 'discovery.k8s.io',
-    message: 'forbidden',
-  }) satisfies RawObservation;
-
 export const listed = (at: number, stream: StreamName, ...objects: unknown[]) =>
   ({ at, kind: 'listed', stream, resourceVersion: '1', objects }) satisfies RawObservation;
 

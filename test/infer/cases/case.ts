@@ -99,6 +99,9 @@ export interface Expectation {
   /** The card of the exit: all of these patterns. */
   card?: string | readonly string[];
   noCard?: string;
+  /** The timeline with the card: all of these patterns. */
+  printed?: string | readonly string[];
+  notPrinted?: string;
   /** The last change of a pod. */
   lastPod?: object;
   /** Everything in the report is true to the story, or an outcome is unknown. For an edited story: every instant is. */

@@ -137,8 +137,6 @@ export const scaledToOne = (prefix: string, count: number): Edit =>
     return changed(deletion.at + 9, 'owner-events', scaling(message, deletion.at - 1, count), 'ADDED');
   });
 
-export const wantsOne = each('owner', (owner) => ({ ...owner, spec: { ...owner.spec, replicas: 1 } }));
-
 /** podexit sees its ReplicaSet go from 2 to 1, and the Deployment only afterwards, when it wants this many. */
 export const setLowered =
   (wanted: number): Edit =>
@@ -235,11 +233,3 @@ export const movedBefore: Edit = (all) => {
 export const endpointRemovedEarly = cutSlice(without);
 
 export const sliceDeleted = cutSlice((slice) => slice, 'DELETED');
-
-export const endpointGoneAtOnce: Check = (report, rawObservations) =>
-  expect(Date.parse(report.endpoints[0]?.removedAt?.latest ?? '')).toBeLessThan(deletionIn(rawObservations).at + 310);
-
-export const onlyTheSecondSlice: Check = ({ endpoints: removals, phases }) => {
-  expect(removals).toHaveLength(1);
-  expect(phases.filter(({ name }) => name === 'route-removal').map(({ subject }) => subject)).toEqual(['second']);
-};

@@ -5,6 +5,7 @@ import type { Raw } from '../../helpers/cases.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Check, Edit } from './case.ts';
+import { inList } from './edits.ts';
 
 interface Reported {
   /** The Event is about the pod's node. */
@@ -70,10 +71,6 @@ function newer(all: readonly RawObservation[], createdAt: number, readyAt?: numb
   };
 }
 
-const withListed = (all: readonly RawObservation[], stream: 'siblings' | 'owner-events', object: Raw) =>
-  all.map((one) =>
-    one.kind === 'listed' && one.stream === stream ? { ...one, objects: [...one.objects, object] } : one,
-  );
 const beginOf = (all: readonly RawObservation[]): number => all[0]?.at ?? 0;
 
 /** A pod of a newer template was created, and perhaps became ready, this long before the start of the run. */
@@ -82,7 +79,7 @@ export const newerPod =
   (all) => {
     const begin = beginOf(all);
     const ready = readyAgo === undefined ? undefined : begin - readyAgo;
-    return withListed(all, 'siblings', newer(all, begin - createdAgo, ready));
+    return inList('siblings', newer(all, begin - createdAgo, ready))(all);
   };
 
 /** The newer pod became ready just before the Deployment wants fewer replicas. */
@@ -97,11 +94,8 @@ export const scaledUpBefore =
   (all) => {
     const message = 'Scaled up replica set api-5d9f7c from 0 to 1';
     const what = { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' };
-    return withListed(
-      all,
-      'owner-events',
-      eventOf({ kind: 'Deployment', name: 'api' }, what, { at: beginOf(all) - ago }),
-    );
+    const event = eventOf({ kind: 'Deployment', name: 'api' }, what, { at: beginOf(all) - ago });
+    return inList('owner-events', event)(all);
   };
 
 const isDeployment = (one: Raw): boolean => one['kind'] === 'Deployment';

@@ -141,5 +141,3 @@ export const acknowledgedWithExit = only((one) => {
   const pod = one.object as Raw;
   return pod.status['observedGeneration'] !== 2 || !statusesIn(pod).some(({ state }) => 'running' in state);
 });
-
-export const restartedBefore = eachStatus((status) => (status['restartCount'] = 3));

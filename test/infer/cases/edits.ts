@@ -103,6 +103,22 @@ export const also =
     return adding(all, ...more.map((make) => make(deletion)));
   };
 
+/** Every line of the log has this text. */
+export const logging =
+  (text: string): Edit =>
+  (all) =>
+    all.map((one) => (one.kind === 'line' ? { ...one, text } : one));
+
+/** A stream breaks off at this time, and comes back at another one or not at all. */
+export const gap = (stream: StreamName, from: number, to?: number): Edit =>
+  also(({ at }) => ({
+    ...{ at: at + from, kind: 'gap', stream, from: at + from, cause: 'disconnected' },
+    ...(to !== undefined && { to: at + to }),
+  }));
+
+/** The run reaches its limit. */
+export const timesOutAt = (ms: number): Edit => also(({ at }) => ({ at: at + ms, kind: 'timer', name: 'timeout' }));
+
 /** The run starts this long after the deletion. Its first lists hold what exists by then. */
 export const startingAfter =
   (ms: number): Edit =>
@@ -177,11 +193,11 @@ export const list =
 
 /** Another object in the first list of its stream. */
 export const inList =
-  (stream: StreamName, object: (deletion: Deletion) => Raw): Edit =>
+  (stream: StreamName, object: Made): Edit =>
   (all) => {
-    const deletion = deletionIn(all);
+    const added = madeFor(deletionIn(all), object);
     return all.map((one) =>
-      one.kind === 'listed' && one.stream === stream ? { ...one, objects: [...one.objects, object(deletion)] } : one,
+      one.kind === 'listed' && one.stream === stream ? { ...one, objects: [...one.objects, added] } : one,
     );
   };
 

@@ -1,10 +1,8 @@
 /** The edits and checks of ends.yaml. */
-import { expect } from 'vitest';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { adding, changed, changesOf, containerOf, editing, stampOf } from '../../helpers/cases.ts';
-import type { Raw } from '../../helpers/cases.ts';
+import { adding, changed, changesOf, editing, stampOf } from '../../helpers/cases.ts';
 import { podBefore, statusesIn } from '../../helpers/raw-edits.ts';
-import type { Check, Edit } from './case.ts';
+import type { Edit } from './case.ts';
 import { aboutPod, also, arriving, deletionIn, each, eachStatus, event } from './edits.ts';
 
 /** In the first list the container has exited with 1, this many ms before the deletion. Then it runs again. */
@@ -56,13 +54,6 @@ export const doneExitsBefore: Edit = (all) => {
   })(all);
 };
 
-/** The sidecar's status shows this many restarts. */
-export const restarts = (count: number): Edit =>
-  each('pod', (one) => {
-    for (const status of (one.status['initContainerStatuses'] ?? []) as Raw[]) status['restartCount'] = count;
-    return one;
-  });
-
 /** The sidecar exits this many seconds after the main container. */
 export const endingAfter = (seconds: number): Edit =>
   each('pod', (one) => {
@@ -95,21 +86,3 @@ export const killedInItsSecond = (message: string): Edit =>
     const ms = inItsSecond(deletion.at) + 400 - deletion.at;
     return changed(deletion.at + ms + 10, 'events', aboutPod('Killing', message, ms)(deletion), 'ADDED');
   });
-
-/** The hook is `sleep 3`. */
-export const sleepCommand = each('pod', (one) => {
-  const [app] = one.spec['containers'] as { lifecycle?: unknown }[];
-  if (app) app.lifecycle = { preStop: { exec: { command: ['sleep', '3'] } } };
-  return one;
-});
-
-export const hookLastsItsSleep: Check = ({ marks, containers: [app] }) => {
-  const began = Date.parse(marks.find(({ name }) => name === 'stopping')?.at.earliest ?? '');
-  expect(Date.parse(app?.preStop?.end.latest ?? '') - began).toBeGreaterThanOrEqual(2990);
-  expect(Date.parse(app?.stopSignal?.earliest ?? '') - began).toBeGreaterThanOrEqual(2990);
-};
-
-export const hookMayLast7s: Check = (report) => {
-  const began = report.marks.find(({ name }) => name === 'stopping')?.at.earliest ?? '';
-  expect(Date.parse(containerOf(report).preStop?.end.latest ?? '') - Date.parse(began)).toBeGreaterThan(7500);
-};

@@ -30,17 +30,6 @@ export const gateFailsWithinTheInterval: Check = ({ phases, grace }, rawObservat
   expect(verdictWith(rawObservations, [{ kind: 'max-grace-used', share }]).gates).toMatchObject([{ passed: false }]);
 };
 
-export const trafficIsNotAtRisk: Check = ({ traffic }) => expect(traffic).not.toMatchObject({ judgement: 'at-risk' });
-
-/** Nothing of the cluster arrives between these times, ms after the deletion; then a list no longer has the pod. */
-export const goneInGap =
-  (fromMs: number, toMs: number): Edit =>
-  (all) => {
-    const [from, to] = [markedIn(all).at + fromMs, markedIn(all).at + toMs];
-    const seen = all.filter((one) => one.at <= from || (one.kind !== 'changed' && one.kind !== 'dated'));
-    return adding(seen, { at: to, kind: 'gap', stream: 'pod', from, to, cause: 'expired' }, listed(to, 'pod'));
-  };
-
 /** The run starts 0.5 s after the deletion, and lists only the pod and the Services. */
 export const attachedAfterItsEndpoint: Edit = (all) => {
   const { at, object } = markedIn(all);
@@ -65,19 +54,6 @@ export const slicesListedLate =
 
 /** The EndpointSlices only have gaps. */
 export const slicesNeverListed: Edit = (all) => all.filter((one) => one.kind === 'gap' || !isOf(one, 'endpointslices'));
-
-/** There is another Service. */
-export const otherService =
-  (spec: object): Edit =>
-  (all) =>
-    all.map((one) =>
-      one.kind === 'listed' && one.stream === 'services'
-        ? {
-            ...one,
-            objects: [...one.objects, { kind: 'Service', metadata: { name: 'other', uid: 'other' }, spec, status: {} }],
-          }
-        : one,
-    );
 
 /** Something other than the deletion changes the endpoints this long before the DELETE. */
 const endpointsEarlier =

@@ -63,9 +63,6 @@ export const acceptedBeforeTheGap: Check = (report, rawObservations) => {
   expect(Date.parse(markOf(report, 'accepted').at.latest)).toBeGreaterThanOrEqual(marked - 10);
 };
 
-/** The pod's own grace period is 30 s; the other client asks for 10 s. */
-export const ownIs30 = each('pod', (one) => ({ ...one, spec: { ...one.spec, terminationGracePeriodSeconds: 30 } }));
-
 /** The same deletion with another grace period. */
 export const lasting = (grace: number): Edit =>
   each('pod', (one) => {
@@ -94,12 +91,3 @@ export const laterAttemptUnseen: Edit = (all) => {
     (one) => !(one.kind === 'changed' && ['events', 'node-events'].includes(one.stream) && one.at > first),
   );
 };
-
-export const killedNoSoonerThanItsGrace: Check = ({ verdict, grace }) => {
-  const killed = verdict.findings.find(({ code }) => code === 'killed-at-grace')?.message ?? '';
-  const [, least] = / was (?:probably )?SIGKILLed \D*(\d+(?:\.\d+)?)s after SIGTERM/.exec(killed) ?? [];
-  expect(Number(least)).toBeGreaterThanOrEqual(grace.effectiveSeconds);
-};
-
-export const killIsCertain: Check = ({ containers }) =>
-  expect(containers.map(({ outcome, probable }) => [outcome, probable])).toEqual([['killed', undefined]]);

@@ -40,8 +40,6 @@ export const hookFailsAfter =
     )(late);
   };
 
-export const timesOutAt = (ms: number): Edit => also(({ at }) => ({ at: at + ms, kind: 'timer', name: 'timeout' }));
-
 export const nothingIsOverdue: Check = ({ marks }) =>
   expect(marks.filter(({ note = '' }) => note.includes('overdue'))).toEqual([]);
 
@@ -59,8 +57,6 @@ export const killingFromItsFirstTime: Check = (report, _, untouched) => {
 /** A probe that failed this long before the deletion is why the container is killed. */
 export const killingByProbe = (ms: number): Edit =>
   eachEvent('Killing', (one, at) => retimed({ ...one, message: probe }, at - ms));
-
-export const withStopSignal = (signal: string): Edit => eachStatus((status) => (status['stopSignal'] = signal));
 
 /** Once it has ended, the phase of the pod is Failed, with this reason. */
 export const failedFor = (reason?: string): Edit =>
@@ -150,6 +146,3 @@ export const minuteOfSilence =
       ...resumed,
     );
   };
-
-export const givenUp = (stream: StreamName): Edit =>
-  also(({ at }) => ({ at: at + 20_000, kind: 'gap', stream, from: at + 20_000, cause: 'disconnected' }));

@@ -1,7 +1,6 @@
 /** The edits and checks of replacements.yaml. */
 import { expect } from 'vitest';
 import { missingReplacementText } from '../../../src/run/group/finish.ts';
-import type { Instant } from '../../../src/model/report.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import {
   adding,
@@ -21,9 +20,6 @@ import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 import type { Check, Edit } from './case.ts';
 import { change, deletionIn } from './edits.ts';
 
-const widthOf = (instant: Instant | undefined): number =>
-  instant ? Date.parse(instant.latest) - Date.parse(instant.earliest) : NaN;
-
 export const stepsAreMarks: Check = (report) => {
   const { replacement } = report;
   const steps = [replacement?.createdAt, replacement?.scheduledAt, replacement?.startedAt, replacement?.readyAt];
@@ -33,26 +29,6 @@ export const stepsAreMarks: Check = (report) => {
   expect(markOf(report, `replacement-started/${replacement?.name}`).at).toEqual(replacement?.startedAt);
   expect(steps.every((step) => step?.evidence.length)).toBe(true);
 };
-
-export const isAnotherPod: Check = ({ pod, replacement }) => {
-  expect(replacement?.uid).not.toBe(pod.uid);
-  expect(replacement?.scheduledAt).toBeDefined();
-};
-
-export const isDatedByItsNode: Check = ({ replacement }) => expect(widthOf(replacement?.startedAt)).toBeLessThan(200);
-
-export const isDatedByItsNews: Check = ({ replacement }, _, untouched) => {
-  expect(replacement?.startedAt?.latest).toBe(untouched().replacement?.startedAt?.latest);
-  expect(replacement?.startedAt?.earliest).toBe(replacement?.scheduledAt?.earliest);
-};
-
-export const hasNotStarted: Check = ({ replacement }) => {
-  expect(replacement?.scheduledAt).toBeDefined();
-  expect(replacement?.startedAt).toBeUndefined();
-};
-
-export const isRemovedAsBefore: Check = (report, _, untouched) =>
-  expect(markOf(report, 'removed').at.latest).toBe(markOf(untouched(), 'removed').at.latest);
 
 const eachOfReplacement =
   (edit: (pod: Raw) => void): Edit =>
@@ -143,12 +119,6 @@ export const withoutSurge: Edit = (all) => {
   );
 };
 
-export const untilItsRemoval: Edit = (all) =>
-  all.slice(
-    0,
-    all.findIndex((one) => one.kind === 'changed' && one.stream === 'pod' && one.change === 'DELETED'),
-  );
-
 export const listedAlone: Edit = (all) => {
   const { at, pod } = deletionIn(all);
   return adding(all, listed(at - 900, 'siblings', pod));
@@ -221,14 +191,4 @@ export const successorInList: Edit = (all) => {
     ...listedAgain('pod', to),
     ...listedAgain('siblings', to + 5),
   );
-};
-
-/** The gap ends 5 s after the removal. */
-export const cameAboutTheRemoval: Check = ({ replacement }, rawObservations) => {
-  const gap = rawObservations.find((one) => one.kind === 'gap');
-  const gone = (gap?.at ?? NaN) - 5000;
-  for (const instant of [replacement?.createdAt, replacement?.scheduledAt, replacement?.readyAt]) {
-    expect(Date.parse(instant?.earliest ?? '')).toBeLessThanOrEqual(gone + 1);
-    expect(Date.parse(instant?.latest ?? '')).toBeGreaterThanOrEqual(gone);
-  }
 };

@@ -1,28 +1,10 @@
 /** The edits and checks of signs.yaml. */
 import { expect } from 'vitest';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { after, slicesRefused, changed, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
+import { after, changed, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import type { Check, Edit } from './case.ts';
 import { also, arriving, deletionIn } from './edits.ts';
-
-export const eventsLost =
-  (ms: number): Edit =>
-  (all) =>
-    also(({ at }): RawObservation => ({
-      at: at + ms,
-      kind: 'gap',
-      stream: 'events',
-      from: at + ms,
-      cause: 'disconnected',
-    }))(all);
-
-export const eventsRefused = also(({ runStart }): RawObservation => ({
-  ...slicesRefused(runStart),
-  stream: 'events',
-  resource: 'events',
-  group: '',
-}));
 
 /** The node is dead. 30 s later PodGC writes the status and removes the pod. */
 export const sweptByPodGc =

@@ -13,7 +13,6 @@ import * as hooks from './hooks.ts';
 import * as kubelets from './kubelets.ts';
 import * as replacements from './replacements.ts';
 import * as signs from './signs.ts';
-import * as stopSignals from './stop-signals.ts';
 import * as traffic from './traffic.ts';
 import * as traps from './traps.ts';
 import * as triggers from './triggers.ts';
@@ -34,7 +33,6 @@ const topics = [
   kubelets,
   replacements,
   signs,
-  stopSignals,
   traffic,
   traps,
   triggers,

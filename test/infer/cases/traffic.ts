@@ -1,9 +1,9 @@
 /** The edits and checks of traffic.yaml. */
-import { expect } from 'vitest';
-import { adding, changed, changesOf, listed, markedIn, slicesRefused, without } from '../../helpers/cases.ts';
+import { adding, changed, changesOf, listed, markedIn } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import type { Check, Edit } from './case.ts';
-import { also, change, each } from './edits.ts';
+import { merged } from '../../helpers/object-changes.ts';
+import type { Edit } from './case.ts';
+import { change, each } from './edits.ts';
 
 type Endpoint = { conditions?: Record<string, unknown> };
 
@@ -16,9 +16,6 @@ const eachEndpoint = (slice: Raw, edit: (one: Endpoint) => Endpoint): Raw => ({
   ...slice,
   endpoints: (slice['endpoints'] as Endpoint[] | null)?.map(edit) ?? null,
 });
-
-export const allEndpointsLeave: Check = ({ endpoints }) =>
-  expect(endpoints.every(({ unroutedAt, removedAt }) => unroutedAt && removedAt)).toBe(true);
 
 /** Slices of this IP family have another ready endpoint. */
 export const anotherReady = (family: string): Edit =>
@@ -38,13 +35,9 @@ export const secondSlice =
     return adding(all, changed((own?.at ?? 0) + ms, 'endpointslices', second, 'ADDED'));
   };
 
-/** All that is said of every endpoint is this, or this too. */
+/** These conditions are merged into those of every endpoint; null removes one. */
 export const conditioned = (conditions: object): Edit =>
-  each('endpointslices', (slice) => eachEndpoint(slice, (one) => ({ ...one, conditions: { ...conditions } })));
-export const alsoConditioned = (conditions: object): Edit =>
-  each('endpointslices', (slice) =>
-    eachEndpoint(slice, (one) => ({ ...one, conditions: { ...one.conditions, ...conditions } })),
-  );
+  each('endpointslices', (slice) => eachEndpoint(slice, (one) => merged(one, { conditions }) as Endpoint));
 
 /** Before the deletion, endpoints have no conditions. */
 export const terseBefore: Edit = (all) => {
@@ -66,12 +59,6 @@ export const gateCleared: Edit = change(500, 'pod', ({ pod: { metadata, status, 
     ],
   },
 }));
-
-export const slicesForbidden: Edit = (all) =>
-  also(
-    ({ runStart }) => slicesRefused(runStart + 20),
-    ({ runStart }) => listed(runStart + 30, 'services'),
-  )(without(all, 'endpointslices'));
 
 /** The slices are not seen from 1 s to 3 s after the deletion. `isReady`: then another endpoint is ready. */
 export const slicesUnseen =

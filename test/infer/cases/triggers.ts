@@ -107,12 +107,6 @@ export const successor = (hash: string) =>
     'ADDED',
   );
 
-export const lostOwnerEvents: Edit = (all) => {
-  const at = all.find((one) => one.kind === 'changed' && isDeleted(one.object as Raw))?.at ?? 0;
-  const gap = { at: at + 20, kind: 'gap', stream: 'owner-events', from: at - 20, cause: 'disconnected' } as const;
-  return [...all, gap].sort((a, b) => a.at - b.at);
-};
-
 /** Other pods that the ReplicaSet created, so many seconds before the deletion. */
 export const createdBefore = (...seconds: number[]) =>
   list(

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { cardLines } from '../../../src/output/text/card.ts';
+import { renderText } from '../../../src/output/text/lines.ts';
 import { plainPen } from '../../../src/output/palette.ts';
 import type { GateSpec } from '../../../src/verdict/policy.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
@@ -132,6 +133,10 @@ const checks: Checks<Run, Expectation> = {
   card: ({ rawObservations }, all) =>
     [all].flat().forEach((words) => expect(cardOf(rawObservations)).toMatch(pattern(words))),
   noCard: ({ rawObservations }, words) => expect(cardOf(rawObservations)).not.toMatch(pattern(words)),
+  printed: ({ rawObservations }, all) =>
+    [all].flat().forEach((words) => expect(renderText(renderedOf(rawObservations))).toMatch(pattern(words))),
+  notPrinted: ({ rawObservations }, words) =>
+    expect(renderText(renderedOf(rawObservations))).not.toMatch(pattern(words)),
   lastPod: ({ rawObservations }, wanted) => expect(changesOf(rawObservations, 'pod').at(-1)).toMatchObject(wanted),
   truth: ({ story = plainStory(), edit, report }, wanted) => {
     const wrong = edit.length > 0 ? missedIn(report, story) : judgeStory(story).wrong;

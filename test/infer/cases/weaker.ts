@@ -1,7 +1,7 @@
 /** The edits and checks of weaker.yaml. */
 import { timelineOf } from '../../../src/infer/conclude.ts';
-import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
-import { adding, editing, slicesRefused } from '../../helpers/cases.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
+import { adding, editing, listed } from '../../helpers/cases.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 import type { Check, Edit } from './case.ts';
 import { arriving, deletionIn } from './edits.ts';
@@ -18,20 +18,6 @@ export const unreachableBefore =
       if (ready) ready['status'] = 'Unknown';
       return node;
     });
-  };
-
-/** The stream was cut at `from`; a list at `to` no longer has the pod. ms after the deletion. */
-export const goneIn =
-  (from: number, to: number): Edit =>
-  (all) => {
-    const { at } = deletionIn(all);
-    const stream = 'pod' satisfies StreamName;
-    const isLost = (one: RawObservation) => one.kind === 'changed' && one.stream === stream && one.at > at + from;
-    return adding(
-      all.filter((one) => !isLost(one)),
-      { at: at + to, kind: 'gap', stream, from: at + from, to: at + to, cause: 'expired' },
-      { at: at + to, kind: 'listed', stream, resourceVersion: '9999999', objects: [], name: 'batch-1' },
-    );
   };
 
 /** The log opens only `ms` after the deletion. */
@@ -72,20 +58,19 @@ export const contradictedExit: Check = (_, rawObservations) => {
 
 export const printsOnlyNumbers: Check = (report) => expect(JSON.stringify(report)).not.toContain('NaN');
 
-/** A gap of this stream, which ends at `toMs` of the run. */
-export const gapOf =
-  (stream: StreamName, toMs?: number): Edit =>
-  (all) => {
-    const from = (all[0]?.at ?? 0) + 30;
-    const to = toMs === undefined ? {} : { to: from - 30 + toMs };
-    return adding(all, { at: from, kind: 'gap', stream, from, ...to, cause: 'disconnected' });
-  };
-
-export const slicesDenied: Edit = (all) => adding(all, slicesRefused((all[0]?.at ?? 0) + 20));
-
 /** The kubelet has dropped the log. */
 export const logDropped: Edit = (all) =>
   adding(all, {
     ...{ at: (all[0]?.at ?? 0) + 20, kind: 'refused', stream: 'logs', container: 'app', status: 404 },
     ...{ verb: 'get', resource: 'pods/log', group: '', message: 'not found' },
   });
+
+/** The pod's stream brings nothing between these times, ms after the deletion; then a list no longer has the pod. */
+export const goneIn =
+  (fromMs: number, toMs: number): Edit =>
+  (all) => {
+    const { at } = deletionIn(all);
+    const [from, to] = [at + fromMs, at + toMs];
+    const seen = all.filter((one) => one.at <= from || one.kind !== 'changed' || one.stream !== 'pod');
+    return adding(seen, { at: to, kind: 'gap', stream: 'pod', from, to, cause: 'expired' }, listed(to, 'pod'));
+  };

@@ -5,7 +5,7 @@
  * or more than 1 % of the last. A run depends only on its number: `--from N --runs 1` repeats one and prints its faults.
  */
 import { parseArgs } from 'node:util';
-import type { Scenario } from '../src/demo/scenario.ts';
+import type { Scenario } from '../src/demo/scenarios.ts';
 import type { Fault } from '../test/sim/faults/fault.ts';
 import { loadRecording } from '../test/demo/helpers/load.ts';
 import { drawFaults } from '../test/faults/helpers/random-faults.ts';

@@ -1,5 +1,5 @@
 /**
- * Converts recordings of a whole namespace, as a recorder beside the cluster writes them (src/demo/scenario.ts), into
+ * Converts recordings of a whole namespace, as a recorder beside the cluster writes them (src/demo/scenarios.ts), into
  * recordings that `replay` reads: `npx tsx scripts/convert-recording.ts NAMESPACE.ndjson... --to FOLDER`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { startLoopback, type Loopback } from '../../src/demo/loopback.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import { parseScenario } from '../../src/demo/scenarios.ts';
 import { scenarioFile } from '../../test/helpers/recordings.ts';
 import { changesPerSecond, type BusyServer } from './busy-cluster.ts';
 import { startRelay } from './proxy.ts';

@@ -3,7 +3,7 @@ import { timelineOf } from '../../src/infer/conclude.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../../test/helpers/recordings.ts';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Truth } from '../../src/demo/scenarios.ts';
 import { heldAgainst, type Held } from '../../test/helpers/truth.ts';
 import { withoutEvents, withoutLeases, withoutLogs, withoutSlices } from '../../test/helpers/views.ts';
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { startLoopback } from '../../src/demo/loopback.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import { parseScenario } from '../../src/demo/scenarios.ts';
 import { scenarioFile } from '../../test/helpers/recordings.ts';
 
 /** What the process reports. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import type { Loopback } from '../../test/sim/faults/faulty-server.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import { parseScenario } from '../../src/demo/scenarios.ts';
 import { scenarioFile } from '../../test/helpers/recordings.ts';
 import { certificates } from '../../test/kube/helpers/certificates.ts';
 import { startLoopback } from '../../test/sim/faults/faulty-server.ts';

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Playback } from '../../src/demo/cluster.ts';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import { startLoopback } from '../../src/demo/loopback.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import { parseScenario } from '../../src/demo/scenarios.ts';
 import { scenarioFile } from '../../test/helpers/recordings.ts';
 import { watchFaults } from './watch-faults.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Parses a recording of a whole namespace: the lists, watches and logs that a recorder beside the cluster received, which
- * is more than a live run requests (narrow.ts selects that). src/demo/scenario.ts defines the format.
+ * is more than a live run requests (narrow.ts selects that). src/demo/scenarios.ts defines the format.
  */
 import { asArray, asObject, metadataOf, shape } from '../../src/model/observe/read.ts';
 

@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secondEndpoint, startBalancer } from '../demo/balancer.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
-import type { Scenario } from '../demo/scenario.ts';
-import { loadScenario, scenariosNamed, shippedScenarios, type ShippedScenario } from '../demo/scenarios.ts';
+import {
+  type Scenario,
+  loadScenario,
+  scenariosNamed,
+  shippedScenarios,
+  type ShippedScenario,
+} from '../demo/scenarios.ts';
 import { PodexitError } from '../errors.ts';
 import type { Output } from '../output/ports.ts';
 import { sentenceOn, wrapWords } from '../output/prose.ts';

@@ -2,7 +2,7 @@
 import { sendsTraces } from '../output/publish.ts';
 import type { MetricsAddress } from '../watch/metrics.ts';
 import type { Shard, WatchFormat } from '../watch/group.ts';
-import type { RecordingFolder } from '../watch/recordings.ts';
+import type { RecordingFolder } from '../watch/destinations.ts';
 import { addClusterFlags, clusterOptions } from './connection-flags.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
 import { addLook, lookFrom } from './options.ts';

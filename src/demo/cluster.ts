@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { DemoClock } from './clock.ts';
-import type { Kind } from './data/kinds.ts';
-import { valueAt, type KubeObject } from './data/kube-object.ts';
+import { type Kind, valueAt, type KubeObject } from './data/kube-object.ts';
 import { append, forget, createLog, storeKey, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
 import { methodNotAllowed, notFound } from './data/status.ts';
 import {
@@ -11,9 +10,8 @@ import {
   type PreparedScenario,
   type RecordedStep,
 } from './play/prepare.ts';
-import { createMover, type Mover } from './play/move.ts';
-import { Player } from './play/player.ts';
-import type { Scenario } from './scenario.ts';
+import { createMover, type Mover, Player } from './play/player.ts';
+import type { Scenario } from './scenarios.ts';
 
 export interface ClusterOptions {
   scenario: Scenario;

@@ -1,10 +1,10 @@
 /** A client that makes its own connections: one for each request, or one that is kept. */
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, isIP, type Socket, type LookupFunction } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import type { ProbeConnection } from '../model/probe-observation.ts';
 import type { Cancel, Connection, Judge, OutgoingRequest, ProbeClient, Settle } from './client.ts';
-import { newLookup } from './lookups.ts';
 import { closedEarly, resultOfError } from './result.ts';
+import { lookup } from 'node:dns';
 
 interface Speaker {
   address: Address;
@@ -155,3 +155,51 @@ export function openConnection(
     return cancel() ? 'dns' : 'lookup-waits';
   };
 }
+
+/** Node looks up names in half of its four threads (libuv, threadpool.c: slow work). */
+const maxOpen = 2;
+
+/**
+ * Returns a function that makes the lookup of one connection; at most as many are open as Node can make at once. A lookup
+ * cannot be cancelled, and one that waits seconds for a silent name server would delay those of later requests, even when
+ * names resolve again. So the later ones wait here.
+ */
+export function createLookups(look: LookupFunction = lookup) {
+  let open = 0;
+  const waiting = new Set<() => void>();
+  const beginSome = (): void => {
+    for (const begin of waiting) {
+      if (open >= maxOpen) return;
+      waiting.delete(begin);
+      begin();
+    }
+  };
+  return () => {
+    let hasBegun = false;
+    let begin = (): void => undefined;
+    const whenFree: LookupFunction = (host, options, callback) => {
+      begin = () => {
+        hasBegun = true;
+        open += 1;
+        look(host, options, (...answer) => {
+          open -= 1;
+          beginSome();
+          callback(...answer);
+        });
+      };
+      waiting.add(begin);
+      beginSome();
+    };
+    return {
+      lookup: whenFree,
+      /** Returns whether a name server was asked. */
+      cancel(): boolean {
+        waiting.delete(begin);
+        return hasBegun;
+      },
+    };
+  };
+}
+
+/** For all probes of this process. */
+export const newLookup = createLookups();

@@ -16,11 +16,10 @@ import { warnOn, type Ports } from '../run/ports.ts';
 import { canAsk, withCluster, type Session } from '../run/session.ts';
 import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
-import { tryViews, type TryReport } from './card.ts';
+import { tryViews, type TryReport, adviceOf, judgePatch, resultOf, patchSummary, type TriedExit } from './outcome.ts';
 import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';
 import { isInside, measureExit, type Measuring, untilReady } from './measure.ts';
 import { assertPermitted, create, leftText, cleanupCommand, ownersLeft, remove, workloadOf } from './objects.ts';
-import { adviceOf, judgePatch, resultOf, patchSummary, type TriedExit } from './outcome.ts';
 import { planOf, type Plan, type Proposal } from './plan.ts';
 import { podSpecIn } from './refusals.ts';
 

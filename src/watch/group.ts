@@ -5,7 +5,7 @@ import type { Group } from '../run/group/group.ts';
 import type { Session } from '../run/session.ts';
 import { namespaceOf, podsTarget } from '../run/streams/watched.ts';
 import type { MetricsAddress } from './metrics.ts';
-import type { RecordingFolder } from './recordings.ts';
+import type { RecordingFolder } from './destinations.ts';
 import type { LookOptions } from '../output/view.ts';
 import type { SeveralTarget } from '../run/choosing/target.ts';
 import type { TraceOptions } from '../run/options.ts';

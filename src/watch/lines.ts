@@ -1,4 +1,4 @@
-/** Exits as lines: for people, and as JSON for programs. */
+/** Exits and gaps as lines: for people, and as JSON for programs. */
 import { printTime } from '../model/stamps.ts';
 import { jsonText, renderJson } from '../output/machine/json.ts';
 import type { Pen } from '../output/palette.ts';
@@ -9,7 +9,9 @@ import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerEnd, EndTrigger } from './container-ends.ts';
-import { isFine, workloadOfPod, type Droppable, type PlaceOfExit } from './exit-counts.ts';
+import { isFine, workloadOfPod, type Droppable, type PlaceOfExit } from './counts.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Clock } from '../output/ports.ts';
 
 /** What a watch tells as it goes on. */
 export type WatchedExit =
@@ -95,4 +97,45 @@ export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps)
   const [since, until] = [from, to].map((at) => clockText(at, 0, timestamps === 'relative' ? 'utc' : timestamps));
   const are = streams.includes('pods') ? 'may be missing' : 'are known less exactly';
   return `not observed from ${since} to ${until}: ${streams.join(', ')}; exits in that time ${are}`;
+}
+
+/** ms by which gaps of several streams may differ and are told as one: an API server's restart begins and ends all of them. */
+const togetherMs = 2000;
+
+const names: Readonly<Record<string, string>> = {
+  pods: 'pods',
+  events: 'Events',
+  endpointslices: 'EndpointSlices',
+  services: 'Services',
+  owner: 'workloads',
+  node: 'nodes',
+};
+
+/** Collects the stretches in which a stream was lost for good: what happened then is not known. */
+export function createGaps(clock: Clock, onGap: (gap: WatchGap) => void) {
+  let waiting: WatchGap[] = [];
+  let cancel = (): void => {};
+  const flush = (): void => {
+    cancel();
+    waiting.splice(0).forEach(onGap);
+  };
+  return {
+    take(o: Observation): void {
+      // Those of one pod are in its report. At the end, another stream may only not have confirmed that it has sent all.
+      if (o.kind !== 'gap' || o.pod !== undefined || (o.to === undefined && o.stream !== 'pods')) return;
+      const name = names[o.stream.replace(/^.*-/, '')];
+      if (name === undefined) return;
+      // A stream that is still lost when the watch ends has missed what happened until then.
+      const { from, to = o.at } = o;
+      const isNear = (gap: WatchGap): boolean =>
+        Math.max(Math.abs(gap.from - from), Math.abs(gap.to - to)) <= togetherMs;
+      const known = waiting.find(isNear) ?? { streams: [], from, to };
+      const streams = [...new Set([...known.streams, name])];
+      const joined = { streams, from: Math.min(known.from, from), to: Math.max(known.to, to) };
+      waiting = [...waiting.filter((gap) => gap !== known), joined];
+      cancel();
+      cancel = clock.setTimeout(flush, togetherMs);
+    },
+    flush,
+  };
 }

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { PodexitError } from '../errors.ts';
 import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
-import type { Droppable } from './exit-counts.ts';
+import type { Droppable } from './counts.ts';
 import type { WatchedExit, WatchGap } from './lines.ts';
 
 export interface MetricsAddress {

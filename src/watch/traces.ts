@@ -9,7 +9,7 @@ import { reduce } from '../model/reduce.ts';
 import type { Trace } from '../model/trace.ts';
 import { concerning, objectsOf, type Subject } from '../model/select.ts';
 import { tracesOfTerminating } from '../run/traces/traces.ts';
-import { workloadOfPod, type PlaceOfExit } from './exit-counts.ts';
+import { workloadOfPod, type PlaceOfExit } from './counts.ts';
 import { createMemory, forgetOldest, goneIn, type Memory } from './memory.ts';
 
 interface Details {

@@ -15,15 +15,12 @@ import { createTraceReports } from '../run/ending/trace-end.ts';
 import { narrowPod } from '../model/kube.ts';
 import type { Trace } from '../model/trace.ts';
 import { createContainerEnds } from './container-ends.ts';
-import { createGaps } from './gaps.ts';
+import { createGaps, exitOfPod, gapText, type WatchedExit, type WatchListener } from './lines.ts';
 import { isInShard, watchedGroup, type WatchOptions } from './group.ts';
-import { exitOfPod, gapText, type WatchedExit, type WatchListener } from './lines.ts';
 import type { MetricsAddress } from './metrics.ts';
-import { createRecordings } from './recordings.ts';
-import { createExitSender, postEvent, type Send } from './senders.ts';
-import { createServices } from './services.ts';
+import { createRecordings, createExitSender, postEvent, type Send } from './destinations.ts';
+import { createServices, createExitCounts, type Droppable } from './counts.ts';
 import { mostRows, type WatchState, watchView, type WatchView } from './view.ts';
-import { createExitCounts, type Droppable } from './exit-counts.ts';
 import { watchedTraces } from './traces.ts';
 
 /** Returns 0 after Ctrl-C or SIGTERM. Throws PodexitError if the pods cannot be watched, or an output cannot be opened. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { casesIn, pattern } from '../helpers/case-file.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import { parseScenario } from '../../src/demo/scenarios.ts';
 import { allNames, recordingFile, scenarioFile } from '../helpers/recordings.ts';
 import { servingScenario } from '../helpers/serving.ts';
 

@@ -12,7 +12,7 @@ import { everyNth } from '../helpers/sweep.ts';
 import { serving, type Serving } from '../helpers/serving.ts';
 import { servingPatiently, type PatientServing } from '../helpers/serving-patiently.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Truth } from '../../src/demo/scenarios.ts';
 import { runMain } from './helpers/in-process.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import type { Expected } from '../infer/expected.ts';

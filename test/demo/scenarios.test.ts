@@ -1,8 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import {
+  parseScenario,
+  loadScenario,
+  scenariosNamed,
+  shippedScenarios,
+  type ShippedScenario,
+} from '../../src/demo/scenarios.ts';
 import { scenariosToTry } from '../../src/cli/demo.ts';
-import { loadScenario, scenariosNamed, shippedScenarios, type ShippedScenario } from '../../src/demo/scenarios.ts';
 import { loadRecording } from './helpers/load.ts';
 
 describe('the shipped scenarios', () => {

@@ -8,7 +8,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ContainerOutcome, ExitReport, Outcome } from '../../src/model/report.ts';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Truth } from '../../src/demo/scenarios.ts';
 import { podexit } from '../helpers/built.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { environment, isWanted, kubectl, kubectlMeanwhile, newNamespace, pause } from '../helpers/cluster.ts';

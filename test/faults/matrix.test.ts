@@ -5,7 +5,7 @@
  * draws others. Every second run uses TLS and HTTP/2.
  */
 import { expect, it } from 'vitest';
-import type { Scenario } from '../../src/demo/scenario.ts';
+import type { Scenario } from '../../src/demo/scenarios.ts';
 import { recordingNames, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { isSweep, rounds } from '../helpers/sweep.ts';

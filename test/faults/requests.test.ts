@@ -1,7 +1,7 @@
 /** What podexit asks the API server for, how often and when. A path that saves no request any more can go. */
 import { describe, expect, it } from 'vitest';
 import type { Loopback } from '../sim/faults/faulty-server.ts';
-import type { Scenario } from '../../src/demo/scenario.ts';
+import type { Scenario } from '../../src/demo/scenarios.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';

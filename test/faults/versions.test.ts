@@ -1,7 +1,7 @@
 /** Kubernetes 1.28 and newer: what an older server does not report costs precision, but never the outcome. */
 import { expect, it } from 'vitest';
 import type { FaultyOptions } from '../sim/faults/faulty-server.ts';
-import type { Scenario } from '../../src/demo/scenario.ts';
+import type { Scenario } from '../../src/demo/scenarios.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { edited, loadRecording } from '../demo/helpers/load.ts';

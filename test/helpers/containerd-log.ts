@@ -1,6 +1,6 @@
 /** Reads the true instants of containers from the log of containerd at level info. */
 import { readFileSync } from 'node:fs';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Truth } from '../../src/demo/scenarios.ts';
 
 const line = /^time="(?<time>[^"]+)" level=\w+ msg="(?<message>.*)$/;
 const id = String.raw`\\"(?<id>[0-9a-f]{64})\\"`;

@@ -4,7 +4,7 @@
  */
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import { parseEventName, parseTime } from '../../src/model/stamps.ts';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Truth } from '../../src/demo/scenarios.ts';
 import { nanoTime } from './truth.ts';
 
 /** A remote clock is `offset` ms ahead at the start of the recording, and drifts by `drift` ms per second. */

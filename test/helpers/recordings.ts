@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Truth } from '../../src/demo/scenarios.ts';
 import { convertPod, readRows } from '../../scripts/convert/convert.ts';
 import type { Row } from '../../scripts/convert/rows.ts';
 import { subjectOf } from '../../scripts/convert/subject.ts';

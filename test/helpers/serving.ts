@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Loopback } from '../sim/faults/faulty-server.ts';
 import { startLoopback, type FaultyOptions } from '../sim/faults/faulty-server.ts';
-import { parseScenario, type Scenario } from '../../src/demo/scenario.ts';
+import { parseScenario, type Scenario } from '../../src/demo/scenarios.ts';
 import { scenarioFile, truthsOf } from './recordings.ts';
 
 export interface Serving {

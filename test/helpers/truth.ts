@@ -1,6 +1,6 @@
 /** Compares a report with the true instants. */
 import type { ExitReport, Instant } from '../../src/model/report.ts';
-import type { Truth } from '../../src/demo/scenario.ts';
+import type { Truth } from '../../src/demo/scenarios.ts';
 
 export interface Held {
   container: string;

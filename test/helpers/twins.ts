@@ -1,5 +1,5 @@
 /** A recording with copies of its pod that terminate together, like replicas in a rollout. */
-import type { Row, Scenario } from '../../src/demo/scenario.ts';
+import type { Row, Scenario } from '../../src/demo/scenarios.ts';
 
 /** Each of `suffixes` replaces the last part of the pod's name (`checkout-754699c75f-5qlrp`). */
 export function withTwins(scenario: Scenario, pod: string, suffixes: readonly string[]): Scenario {

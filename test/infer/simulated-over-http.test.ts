@@ -4,7 +4,7 @@ import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { simulate } from '../sim/simulate.ts';
-import { parseScenario } from '../../src/demo/scenario.ts';
+import { parseScenario } from '../../src/demo/scenarios.ts';
 import { sideBySide } from '../faults/helpers/side-by-side.ts';
 import { traced } from '../faults/helpers/traced.ts';
 import { rounds } from '../helpers/sweep.ts';

@@ -1,10 +1,9 @@
 /** Problems of this machine are reported, and not counted as failures of the target. */
 import { expect, it } from 'vitest';
 import { noKeptConnection, type ProbeClient } from '../../src/probe/client.ts';
-import { createLookups } from '../../src/probe/lookups.ts';
+import { createLookups } from '../../src/probe/connecting.ts';
 import { resultOfError, timedOut, unexpected, type Result } from '../../src/probe/result.ts';
-import type { Standstill } from '../../src/probe/schedule.ts';
-import { createSender } from '../../src/probe/sender.ts';
+import { type Standstill, createSender } from '../../src/probe/sender.ts';
 import { createTally } from '../../src/probe/tally.ts';
 
 const error = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });

@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { noKeptConnection } from '../../src/probe/client.ts';
-import { startSchedule } from '../../src/probe/schedule.ts';
-import { createSender } from '../../src/probe/sender.ts';
+import { startSchedule, createSender } from '../../src/probe/sender.ts';
 import { startProbes } from '../../src/probe/start.ts';
 import { createTally } from '../../src/probe/tally.ts';
 import { parseProbeTarget } from '../../src/probe/target.ts';

@@ -1,5 +1,5 @@
 /** The API server: objects, resource versions, watches, and what DELETE does (SIGNALS.md §1). */
-import type { RowOf } from '../../src/demo/scenario.ts';
+import type { RowOf } from '../../src/demo/scenarios.ts';
 import type { Clock } from './clock.ts';
 import { isTerminal, type KubeObject, type Pod } from './objects.ts';
 import type { Random } from './random.ts';

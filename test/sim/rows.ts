@@ -1,5 +1,5 @@
 /** The rows of a scenario, and the recorder that receives them: each stream keeps its order. */
-import type { Row } from '../../src/demo/scenario.ts';
+import type { Row } from '../../src/demo/scenarios.ts';
 import type { Clock } from './clock.ts';
 import { nanoseconds, type VirtualTime } from './virtual-time.ts';
 

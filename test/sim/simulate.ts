@@ -9,7 +9,7 @@ import { runEndpoints } from './endpoints.ts';
 import { createOwner } from './owner.ts';
 import type { StopSignal, Story } from './story.ts';
 import { doLater, pullTrigger } from './trigger.ts';
-import type { Row, Truth } from '../../src/demo/scenario.ts';
+import type { Row, Truth } from '../../src/demo/scenarios.ts';
 import { nanoseconds } from './virtual-time.ts';
 import { noteChangeTimes } from './change-times.ts';
 import { createWorld, type World } from './world.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/model/kube.ts';
-import { workloadOfPod } from '../../src/watch/exit-counts.ts';
+import { workloadOfPod } from '../../src/watch/counts.ts';
 import { createMetrics } from '../../src/watch/metrics.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { alertRules, deployed, panels } from './helpers/deployed.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { narrowPod } from '../../src/model/kube.ts';
 import { systemClock } from '../../src/run/clock.ts';
-import { createRecordings } from '../../src/watch/recordings.ts';
+import { createRecordings } from '../../src/watch/destinations.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { observationsOf, rawObservationsOf } from '../helpers/recordings.ts';
 import { playing, valuesOf, watchAndScrape } from './helpers/watching.ts';

@@ -1,8 +1,7 @@
 /** Gaps of several streams: together only if they have the same times; and what programs read of one. */
 import { expect, it } from 'vitest';
 import type { StreamName } from '../../src/model/observation.ts';
-import { createGaps } from '../../src/watch/gaps.ts';
-import type { WatchGap } from '../../src/watch/lines.ts';
+import { createGaps, type WatchGap } from '../../src/watch/lines.ts';
 import { watchView } from '../../src/watch/view.ts';
 
 type Lost = [stream: StreamName, from: number, to: number];

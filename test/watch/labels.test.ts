@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { narrowPod } from '../../src/model/kube.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
-import { workloadOfPod } from '../../src/watch/exit-counts.ts';
+import { workloadOfPod } from '../../src/watch/counts.ts';
 import { watchedTraces } from '../../src/watch/traces.ts';
 
 const ownedBy = (owner: object, labels: object = {}) =>

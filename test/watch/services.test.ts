@@ -1,7 +1,7 @@
 /** For how long a Service had no ready endpoint: an outage counts, scaling to zero does not. */
 import { expect, it } from 'vitest';
 import { observe } from '../../src/model/observe.ts';
-import { createServices } from '../../src/watch/services.ts';
+import { createServices } from '../../src/watch/counts.ts';
 
 const ready = { ready: true };
 const starting = { ready: false };

@@ -1,4 +1,4 @@
-import type { Kind } from './kinds.ts';
+import type { Kind } from './kube-object.ts';
 
 /** A Kubernetes Status object: the body of every refusal. */
 interface StatusBody {

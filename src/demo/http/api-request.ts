@@ -1,5 +1,4 @@
-import { kindOf, type Kind } from '../data/kinds.ts';
-import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { kindOf, type Kind, isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { badRequest } from '../data/status.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';

@@ -1,6 +1,6 @@
 import { valueAt, type ChangeType, type KubeObject } from '../data/kube-object.ts';
 import type { Stored } from '../data/log.ts';
-import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
+import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenarios.ts';
 import { fromMs, parseStamp, formatStamp, type Nanoseconds } from '../clock.ts';
 
 /** A recording prepared for playing. Every `at` is a recorded time in milliseconds. */

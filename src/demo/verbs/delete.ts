@@ -1,6 +1,5 @@
 import type { Playback } from '../cluster.ts';
-import type { Kind } from '../data/kinds.ts';
-import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { type Kind, numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { success, disruptionBudget, conflict } from '../data/status.ts';
 import { isDryRun, matchesLabels, parseBody } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';

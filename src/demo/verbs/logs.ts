@@ -1,6 +1,5 @@
 import type { Playback } from '../cluster.ts';
-import type { Kind } from '../data/kinds.ts';
-import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { type Kind, isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { isTrue, numberIn, type KubeRequest } from '../http/api-request.ts';
 import type { Call, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog, type WrittenLine } from '../play/prepare.ts';

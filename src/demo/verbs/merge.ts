@@ -1,7 +1,6 @@
-import { isRecord, type KubeObject } from '../data/kube-object.ts';
+import { isRecord, type KubeObject, type Kind } from '../data/kube-object.ts';
 import { badRequest } from '../data/status.ts';
 import type { Playback } from '../cluster.ts';
-import type { Kind } from '../data/kinds.ts';
 import type { Call } from '../http/exchange.ts';
 import { isDryRun, parseBody, jsonIn } from '../http/api-request.ts';
 

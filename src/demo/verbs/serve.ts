@@ -1,5 +1,5 @@
 import type { Playback } from '../cluster.ts';
-import { groupVersion, servedKinds, type Kind } from '../data/kinds.ts';
+import { groupVersion, servedKinds, type Kind } from '../data/kube-object.ts';
 import { methodNotAllowed, noSuchPath } from '../data/status.ts';
 import { isDryRun } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseScenario, type Scenario, type Truth } from '../../../src/demo/scenario.ts';
+import { parseScenario, type Scenario, type Truth } from '../../../src/demo/scenarios.ts';
 
 const tests = new URL('../../', import.meta.url);
 

@@ -1,5 +1,5 @@
 /** Judges a run under faults: each outcome is true or `unknown`, and each interval contains the truth. */
-import type { Scenario } from '../../../src/demo/scenario.ts';
+import type { Scenario } from '../../../src/demo/scenarios.ts';
 import { heldAgainst } from '../../helpers/truth.ts';
 import type { Traced } from './traced.ts';
 import { modeFor } from './traced.ts';

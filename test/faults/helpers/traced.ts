@@ -6,7 +6,7 @@ import type { Env } from '../../../src/kube/env.ts';
 import { connect } from '../../../src/kube/connect.ts';
 import type { Loopback } from '../../sim/faults/faulty-server.ts';
 import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
-import type { Scenario, Truth } from '../../../src/demo/scenario.ts';
+import type { Scenario, Truth } from '../../../src/demo/scenarios.ts';
 import type { Clock } from '../../../src/output/ports.ts';
 import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
 import { groupOfOne } from '../../../src/run/group/group.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import { createSecureServer } from 'node:http2';
 import type { Playback } from '../../../src/demo/cluster.ts';
 import { failure, invalidOption, notFound, HttpError } from '../../../src/demo/data/status.ts';
-import { kindOf, type Kind } from '../../../src/demo/data/kinds.ts';
+import { kindOf, type Kind } from '../../../src/demo/data/kube-object.ts';
 import type { Call, MakeServer } from '../../../src/demo/http/exchange.ts';
 
 export interface OtherServer {

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { convertPod, rowsOf } from '../../../scripts/convert/convert.ts';
-import type { Truth } from '../../../src/demo/scenario.ts';
+import type { Truth } from '../../../src/demo/scenarios.ts';
 import type { Row } from '../../../scripts/convert/rows.ts';
 import { allNotes } from '../../../src/model/trace.ts';
 import { togetherWith } from '../../../src/model/reduce/notes.ts';

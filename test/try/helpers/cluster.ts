@@ -8,12 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Playback } from '../../../src/demo/cluster.ts';
-import type { KubeObject } from '../../../src/demo/data/kube-object.ts';
-import { recordsAt, valueAt } from '../../../src/demo/data/kube-object.ts';
+import { type KubeObject, recordsAt, valueAt } from '../../../src/demo/data/kube-object.ts';
 import type { KubeRequest } from '../../../src/demo/http/api-request.ts';
 import type { Call } from '../../../src/demo/http/exchange.ts';
 import { startLoopback, type Interference } from '../../../src/demo/loopback.ts';
-import { parseScenario } from '../../../src/demo/scenario.ts';
+import { parseScenario } from '../../../src/demo/scenarios.ts';
 import { merged } from '../../helpers/object-changes.ts';
 import { scenarioFile } from '../../helpers/recordings.ts';
 

@@ -5,7 +5,7 @@ import type { ChangeType, KubeObject } from '../../../src/demo/data/kube-object.
 import type { Playback } from '../../../src/demo/cluster.ts';
 import type { Stream } from '../../../src/demo/http/exchange.ts';
 import { startLoopback } from '../../../src/demo/loopback.ts';
-import { parseScenario } from '../../../src/demo/scenario.ts';
+import { parseScenario } from '../../../src/demo/scenarios.ts';
 import { scenarioFile } from '../../helpers/recordings.ts';
 import { expireHistory } from '../../sim/faults/at-moment.ts';
 import { interceptStreams } from '../../sim/faults/on-line.ts';

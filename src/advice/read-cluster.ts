@@ -2,8 +2,7 @@
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { getObject } from '../kube/get.ts';
-import { listObjects } from '../kube/list.ts';
+import { getObject, listObjects } from '../kube/get.ts';
 import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';

@@ -1,16 +1,21 @@
-/** `check` predicts shutdown problems from a spec, without a shutdown; `fix` prints a patch for them. Both read manifests. */
+/**
+ * The commands that read manifests: `check` predicts shutdown problems from a spec, without a shutdown; `fix` prints a patch
+ * for them; `try` proves a patch on throwaway copies.
+ */
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
 import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
-import { flagOf, parseDuration, usageError, oneOf, severalOf, valuesByCommand } from './usage.ts';
+import { flagOf, parseDuration, usageError, oneOf, severalOf, valuesByCommand, valueOf } from './usage.ts';
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions } from './options.ts';
 import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';
 import type { FixOptions } from '../advice/fix/fix.ts';
+import type { TryOptions } from '../try/try.ts';
+import { probesFrom } from './probe-flags.ts';
 
-const examples = `Examples:
+const checkExamples = `Examples:
   kubectl podexit check deployment/checkout            a workload's template
   kubectl podexit check -f deploy/ --fail-on any       manifests, for a pipeline
   helm template . | kubectl podexit check -f -         what a chart makes
@@ -25,7 +30,7 @@ Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cann
 
 export const addCheck: AddCommand = (program, ports, setExitCode) => {
   const check = addManifestFlags(
-    newCommand(program, 'check [target...]', 'predict shutdown problems, delete nothing', examples)
+    newCommand(program, 'check [target...]', 'predict shutdown problems, delete nothing', checkExamples)
       .usage('TARGET | -f FILE | -k FOLDER | --all [flags]')
       .optionsGroup('What to check:'),
   )
@@ -50,12 +55,12 @@ export const addCheck: AddCommand = (program, ports, setExitCode) => {
   for (const flag of [...limits, '--no-warn-only']) check.addOption(check.createOption(flag).hideHelp());
   addClusterFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
     const { check: run } = await import('../advice/check.ts');
-    const options = await optionsOf(words, flags, ports);
+    const options = await checkOptions(words, flags, ports);
     setExitCode(await whileWaiting('reading what to check', ports, (quiet) => run(options, quiet)));
   });
 };
 
-async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
+async function checkOptions(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
   const { failOnWords } = await import('../advice/problem.ts');
   const { words: inFile } = await readConfig(flags.config);
   const { graceSeconds } = decideGrace(flags);
@@ -149,4 +154,84 @@ function fixSource(words: readonly string[], flags: Flags): FixOptions['source']
   // A report or a recording: no Kubernetes name ends like this in practice.
   if (words.length === 1 && /\.(nd)?json$/.test(first)) return { kind: 'report', file: first };
   return { kind: 'target', target: parseTarget(words) };
+}
+
+const tryExamples = `Examples:
+  kubectl podexit try deployment/checkout                         what fix proposes
+  kubectl podexit try deployment/checkout --patch patch.yaml      your own patch
+  kubectl podexit try deployment/checkout --image checkout:2      a new build
+  kubectl podexit try -f web.yaml --yes --fail-on worse           for a pipeline
+  kubectl podexit try --cleanup                                   what a killed run left
+
+It creates two copies, deletes their pods and counts lost requests. Nothing of
+the workload itself changes, and the copies are removed again.
+`;
+
+const tryFailures = valuesByCommand['try --fail-on'];
+
+export const addTry: AddCommand = (program, ports, setExitCode) => {
+  const command = addManifestFlags(
+    newCommand(program, 'try [target...]', 'prove a patch on throwaway copies, count lost requests', tryExamples)
+      .usage('TARGET | -f FILE [flags]')
+      .optionsGroup('What to try:')
+      .option('--patch <file>', 'a strategic merge or JSON patch; default: what fix proposes')
+      .option('--image <image>', 'a new image: IMAGE, or CONTAINER=IMAGE if there are several containers'),
+  )
+    .optionsGroup('How:')
+    .option('--runs <n>', 'exits of each copy, from 1 to 100; default: 5')
+    .option('--rate <n>', 'requests per second to a copy, from 1 to 500; default: 50')
+    .option('--path <path>', 'what is requested; default: /')
+    .option('--probe-expect <statuses>', 'HTTP statuses that count as success; default: 200-399')
+    .option('--probe-header <header>', 'a header, `Name: value`, or @FILE; may be repeated', collect)
+    .option('--probe-timeout <duration>', 'a request without an answer fails after this time; default: 5s')
+    .option('--timeout <duration>', 'give up if a copy is not ready after this time; default: 3m')
+    .option('--dry-run <how>', 'client: print the manifests of the copies, create nothing')
+    .option('-y, --yes', 'do not ask before creating the copies')
+    .option('--cleanup', 'only remove the copies that earlier tries left, of TARGET or of the whole namespace')
+    .option('--fail-on <what,…>', `${tryFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
+  addClusterFlags(addDocumentFlags(command, 'try')).action(async (words: string[], flags: Flags) => {
+    const options = await tryOptions(words, flags, ports);
+    const { tryPatch } = await import('../try/try.ts');
+    setExitCode(await whileWaiting('trying the patch', ports, (quiet) => tryPatch(options, quiet)));
+  });
+};
+
+async function tryOptions(words: readonly string[], flags: Flags, { env, version }: Ports): Promise<TryOptions> {
+  const { input: manifests, target: named } = manifestsIn(flags, words);
+  const { cleanup = false, path = '/' } = flags;
+  if (named.length === 0 && !manifests && !cleanup) throw nothingTo('try', 'deployment/NAME or -f FILE');
+  if (!path.startsWith('/')) throw usageError('path', `--path: "${path.slice(0, 80)}" does not begin with /`);
+  if (flags.dryRun !== undefined && valueOf(flags.dryRun, '--dry-run') === 'server')
+    throw usageError(
+      'dry-run',
+      '--dry-run=server is not supported here',
+      'Use --dry-run=client: it prints what to create.',
+    );
+  const [settings] = await probesFrom(
+    { probeTimeout: '5s', ...flags, probe: ['service/copy'], probeInsecure: true },
+    env,
+  );
+  if (!settings) throw usageError('probe', 'no probe');
+  const { target: _, ...probe } = settings;
+  const timeoutMs = parseDuration(flags.timeout ?? '3m', '--timeout');
+  return {
+    target: named.length > 0 ? parseTarget(named) : undefined,
+    manifests,
+    proposal: { patch: flags.patch, image: flags.image },
+    runs: countOf(flags.runs ?? '5', '--runs', 100),
+    probe: { ...probe, ratePerSecond: countOf(flags.rate ?? '50', '--rate', 500) },
+    ...{ path, cleanup },
+    timeoutMs: timeoutMs === 0 ? Infinity : timeoutMs,
+    yes: flags.yes ?? false,
+    dryRun: flags.dryRun !== undefined && flags.dryRun !== 'none',
+    failOn: severalOf(flags.failOn, tryFailures, '--fail-on'),
+    ...clusterOptions(flags, version),
+    ...(await documentOptions(flags, 'try')),
+  };
+}
+
+function countOf(text: string, flag: string, most: number): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= most) return count;
+  throw usageError('value', `${flag} must be from 1 to ${most}`);
 }

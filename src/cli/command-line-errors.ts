@@ -1,7 +1,6 @@
 /** Errors about the words of a command line, with what was probably meant: a command, a flag, or one of kubectl's verbs. */
 import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
-import type { StdoutFormat } from '../run/report-error.ts';
 import { seeHelp, usageError } from './usage.ts';
 import { nodeTypes, typeOf } from './target.ts';
 import { shellQuoted } from './words.ts';
@@ -150,7 +149,7 @@ const shown = (words: readonly string[]): string =>
   `${operands(words)}${operandsOf(words).length < words.length ? ' …' : ''}`;
 
 /** Read from argv itself, since the error may be about the flags. */
-export function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
+export function stdoutFormatOf(argv: readonly string[]): 'document' | 'lines' | undefined {
   const asked = argv.flatMap((word, index) => {
     const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
     return match === null ? [] : [match[1] || (argv[index + 1] ?? '')];

@@ -4,19 +4,19 @@ import type { Ports } from '../run/ports.ts';
 import { traceOnePod } from '../run/group/trace-pod.ts';
 import type { AddCommand, Flags, TracePods } from './command.ts';
 import { traceOptions } from './options.ts';
-import { programFor } from './program.ts';
+import { addOptions, programFor } from './program.ts';
 import { oneOf } from './usage.ts';
 import { commandFirst, wordsForCommander } from './words.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
   if (argv[0] === '__complete') {
-    const { complete } = await import('./complete/complete.ts');
+    const { complete } = await import('./complete.ts');
     return complete(argv.slice(1), await buildProgram(ports, () => {}), ports);
   }
   try {
     return await runProgram(await ownWords(argv), ports);
   } catch (error) {
-    const { reportError } = await import('../run/report-error.ts');
+    const { reportError } = await import('../output/machine/json.ts');
     const { stdoutFormatOf, withoutGivenSecrets, withVerbHint } = await import('./command-line-errors.ts');
     return reportError(withoutGivenSecrets(withVerbHint(error, argv), argv), stdoutFormatOf(argv), ports);
   }
@@ -76,7 +76,7 @@ export async function buildProgram(
 const commands: Record<string, () => Promise<AddCommand>> = {
   check: async () => (await import('./check.ts')).addCheck,
   fix: async () => (await import('./check.ts')).addFix,
-  try: async () => (await import('./try.ts')).addTry,
+  try: async () => (await import('./check.ts')).addTry,
   why: async () => (await import('./why.ts')).addWhy,
   compare: async () => (await import('./offline.ts')).addCompare,
   recommend: async () => (await import('./offline.ts')).addRecommend,
@@ -86,8 +86,8 @@ const commands: Record<string, () => Promise<AddCommand>> = {
   replay: async () => (await import('./offline.ts')).addReplay,
   demo: async () => (await import('./trace-commands.ts')).addDemo,
   explain: async () => (await import('./offline.ts')).addExplain,
-  completion: async () => (await import('./complete/scripts.ts')).addCompletion,
-  options: async () => (await import('./help.ts')).addOptions,
+  completion: async () => (await import('./complete.ts')).addCompletion,
+  options: async () => addOptions,
 };
 
 const commandNames: readonly string[] = Object.keys(commands);

@@ -1,10 +1,14 @@
-/** The program as commander sees it, without its commands: flags, help and examples. */
-import { Command, type Option } from 'commander';
+/**
+ * The program as commander sees it, without its commands: flags, examples, and help as in kubectl: first examples and the
+ * common flags; `options [COMMAND]` lists all flags.
+ */
+import { Command, type Option, Help, type HelpConfiguration } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import { addTraceFlags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
-import { firstPage, moreFlags } from './help.ts';
+import { oneOf } from './usage.ts';
+import type { AddCommand } from './command.ts';
 
 /** The program without its commands, with all flags or only those that `argv` may use: the others would slow each start. */
 export function programFor(argv: readonly string[] | undefined, { env, stdout, version }: Ports): Command {
@@ -94,3 +98,74 @@ export const commandName = (env: Ports['env']): string =>
   env['KUBECTL_PATH'] !== undefined || /(^|[\\/])kubectl(\.exe)?$/.test(env['_'] ?? '')
     ? 'kubectl podexit'
     : 'kubectl-podexit';
+
+/** The flags of the shared groups that the first page shows. */
+const firstPageFlags: ReadonlySet<string> = new Set([
+  '--selector',
+  '--grace-period',
+  '--evict',
+  '--yes',
+  '--attach',
+  '--timeout',
+  '--record',
+  '--v',
+  '--output',
+  '--report',
+  '--probe',
+  '--max-duration',
+  '--fail-on',
+  '--namespace',
+  '--context',
+]);
+
+const sharedGroups: ReadonlySet<string> = new Set([
+  'Which pod:',
+  'Deletion, as in kubectl delete:',
+  'Trace:',
+  'Output:',
+  'Requests:',
+  'Pipelines:',
+  'Connection, as in kubectl:',
+]);
+
+const isOnFirstPage = ({ helpGroupHeading = '', long = '' }: Option): boolean =>
+  !sharedGroups.has(helpGroupHeading) || firstPageFlags.has(long);
+
+/** Commander's page without the rarer flags. All flags that commands share are under one heading. */
+const firstPage: HelpConfiguration = {
+  visibleOptions(this: Help, command) {
+    return Help.prototype.visibleOptions.call(this, command).filter(isOnFirstPage);
+  },
+  groupItems<T extends Command | Option>(this: Help, all: T[], visible: T[], groupOf: (item: T) => string) {
+    const heading = (item: T): string => (sharedGroups.has(groupOf(item)) ? 'Options:' : groupOf(item));
+    return Help.prototype.groupItems.call(this, all, visible, heading as never) as Map<string, T[]>;
+  },
+  // Text in parentheses or after a semicolon is only for `options`.
+  optionDescription: ({ description }) => description.replace(/( \(|; )[^]*/, ''),
+  subcommandTerm: (command) => command.name(),
+};
+
+/** The line below a first page that does not show all flags of the command. */
+function moreFlags(command: Command): string {
+  const rest = command.options.filter((option) => !option.hidden && !isOnFirstPage(option)).length;
+  if (rest === 0) return '';
+  const words = command.parent ? `${command.parent.name()} options ${command.name()}` : `${command.name()} options`;
+  return `\nUse "${words}" for ${rest} more flags.\n`;
+}
+
+/** `options [COMMAND]`: every flag, in groups. */
+export const addOptions: AddCommand = (program, { stdout }) => {
+  program
+    .command('options [command]')
+    .description('list all flags, or all flags of a command')
+    .action((name: string | undefined) => {
+      const names = program.commands.map((command) => command.name());
+      const word = name === undefined ? undefined : oneOf(name, names, 'options');
+      const command = program.commands.find((one) => one.name() === word) ?? program;
+      const help = Object.assign(new Help(), onlyFlags);
+      help.prepareContext({ helpWidth: stdout.columns(), outputHasColors: false });
+      stdout.write(help.formatHelp(command, help));
+    });
+};
+
+const onlyFlags = { commandDescription: () => '', visibleCommands: () => [], visibleArguments: () => [] };

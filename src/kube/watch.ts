@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts';
 import { decide, randomMs, type Next, type AttemptEnd } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { listObjects } from './list.ts';
+import { listObjects } from './get.ts';
 import { refusedBy } from './refused.ts';
 import { readRefusal } from './status.ts';
 import { delay } from './env.ts';

@@ -5,29 +5,36 @@ import type { Views } from './render.ts';
 import { summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
 import { jsonText } from './machine/json.ts';
 import { finalLines } from './machine/ndjson.ts';
+import { lengthText, shareText } from '../verdict/length-text.ts';
+import { graceMs, isGraceSeen, shareOfGrace } from '../verdict/rule-input.ts';
+import { iconOf } from './text/card.ts';
+import { plainPen as pen } from './palette.ts';
+import { closingText, ownerText, podText } from './pod-facts.ts';
+import { columnsOf } from './prose.ts';
+import { endedPodLines, rolloutCardLines, rolloutIcon } from './text/rollout-card.ts';
+import { forTerminal } from './safe-text.ts';
 
 export const exitViews: Views<Report> = {
   text: async (report, pen) => [(await import('./text/lines.ts')).renderText(report, { pen }).trimEnd()],
-  sentence: async (report) => (await import('./text/wide.ts')).exitSentence(report),
+  sentence: exitSentence,
   document: exitReportOf,
   others: {
-    name: async (report) => (await import('./text/wide.ts')).renderName(report),
-    wide: async (report) => (await import('./text/wide.ts')).wideTable([report]),
+    name: (report) => renderName(report),
+    wide: (report) => wideTable([report]),
     markdown: async (report) => (await import('./machine/markdown.ts')).renderMarkdown(report),
     html: async (report) => (await import('./html/page.ts')).renderHtml(report),
     svg: async (report) => (await import('./html/svg.ts')).renderSvg(report),
     junit: async (report) => (await import('./machine/junit.ts')).renderJunit(report),
-    ndjson: async (report) => (await import('./machine/ndjson.ts')).finalLines(exitReportOf(report)),
+    ndjson: (report) => finalLines(exitReportOf(report)),
   },
 };
 
 export const rolloutViews: Views<RolloutResult> = {
-  text: async ({ numbers, reports }, pen, columns) => {
-    const { endedPodLines, rolloutCardLines } = await import('./text/rollout-card.ts');
+  text: ({ numbers, reports }, pen, columns) => {
     const ended = reports.flatMap((report) => endedPodLines(pen, report, 'utc'));
     return [...ended, '', ...rolloutCardLines(numbers, { pen, columns })];
   },
-  sentence: async ({ numbers }) => (await import('./text/wide.ts')).rolloutSentence(numbers),
+  sentence: ({ numbers }) => rolloutSentence(numbers),
   document: ({ numbers, reports }) => {
     const { probes, ...summary } = summaryOf(numbers);
     const exits = reports.map(exitReportOf);
@@ -44,8 +51,8 @@ export const rolloutViews: Views<RolloutResult> = {
   },
   rows: ({ reports }) => reports.map(exitReportOf),
   others: {
-    name: async ({ reports }) => reports.map((await import('./text/wide.ts')).renderName).join(''),
-    wide: async ({ reports }) => (await import('./text/wide.ts')).wideTable(reports),
+    name: ({ reports }) => reports.map(renderName).join(''),
+    wide: ({ reports }) => wideTable(reports),
     markdown: async ({ numbers, reports }) =>
       (await import('./machine/markdown.ts')).renderRolloutMarkdown(numbers, reports),
     html: async ({ numbers, reports }) => (await import('./html/page.ts')).renderRolloutHtml(numbers, reports),
@@ -74,3 +81,46 @@ function workloadOf(target: string): { kind: string; name: string } {
 /** The last line of a run over several pods. */
 export const summaryLine = (numbers: RolloutNumbers): string =>
   `${jsonText({ type: 'summary', ...summaryOf(numbers) })}\n`;
+
+const columns: readonly (readonly [string, (report: Report) => string | undefined])[] = [
+  ['NAME', ({ timeline }) => timeline.pod.metadata.name],
+  ['NODE', ({ timeline }) => timeline.pod.spec.nodeName],
+  ['OUTCOME', ({ timeline, verdict }) => `${timeline.mode === 'check' ? 'forecast:' : ''}${verdict.outcome}`],
+  ['DURATION', ({ timeline }) => timeline.total && lengthText(timeline.total)],
+  ['GRACE', ({ timeline }) => (isGraceSeen(timeline) ? `${timeline.grace.effectiveSeconds}s` : '')],
+  ['USED', usedText],
+  ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
+  ['CONTAINERS', ({ timeline }) => timeline.containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
+  ['TRAFFIC', ({ answer }) => answer.traffic.grade],
+  ['GATES', ({ verdict }) => verdict.gates.map(gateText).join(',')],
+  ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
+];
+
+/** `-o wide`: a header and a row for each pod like kubectl's, three spaces apart; `<none>` for what is not known. Without pods, nothing. */
+export function wideTable(reports: readonly Report[]): string {
+  if (reports.length === 0) return '';
+  const rows = reports.map((report) => columns.map(([, value]) => forTerminal(value(report) || '<none>')));
+  return `${columnsOf([columns.map(([title]) => title), ...rows]).join('\n')}\n`;
+}
+
+/** The share of the container that used most of the grace period. */
+function usedText({ timeline }: Report): string | undefined {
+  const [most] = timeline.containers.flatMap(({ graceUsed }) => graceUsed ?? []).sort((a, b) => b.shown - a.shown);
+  return most && shareText(shareOfGrace(timeline, most), graceMs(timeline));
+}
+
+const gateText = ({ name, passed, judged }: Report['verdict']['gates'][number]): string =>
+  `${name.replace(/ /g, ':')}=${judged === false ? 'not-judged' : passed ? 'passed' : 'failed'}`;
+
+/** `-o name`: the pod as kubectl names it. */
+export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;
+
+/** `✖ shop/checkout-6677656c54-258qr (deployment/checkout): SIGKILLed: app ignored SIGTERM …` */
+export function exitSentence(report: Report): string {
+  const owner = ownerText(report.timeline);
+  const place = `${podText(report.timeline)}${owner === undefined ? '' : ` (${owner})`}`;
+  return `${pen.symbol(iconOf(report).symbol)} ${place}: ${closingText(report)}`;
+}
+
+export const rolloutSentence = (numbers: RolloutNumbers): string =>
+  `${pen.symbol(rolloutIcon(numbers).symbol)} ${numbers.target}: ${numbers.sentence}`;

@@ -29,9 +29,8 @@ export async function openStage(format: Format, look: LookOptions, ports: Output
     } catch (error) {
       broken = true;
       view.close?.();
-      ports.stderr.write(
-        `podexit: the output failed and is now disabled: ${(error as Error).stack ?? String(error)}\n`,
-      );
+      const { stack = String(error) } = error as Error;
+      ports.stderr.write(`podexit: the output failed and is now disabled: ${stack}\n`);
     }
   };
   return {

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { penOn } from '../output/palette.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { tableLines } from '../output/text/table.ts';
-import { exitSentence, rolloutSentence } from '../output/text/wide.ts';
+import { exitSentence, rolloutSentence } from '../output/documents.ts';
 import { rolloutNumbers } from '../verdict/rollout.ts';
 
 interface ReplayOptions extends FinishOptions {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { completionScripts, shells } from '../../src/cli/complete/scripts.ts';
+import { completionScripts, shells } from '../../src/cli/complete.ts';
 import { gateCodes } from '../../src/verdict/policy.ts';
 import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';

@@ -7,7 +7,7 @@ import { renderJson } from '../../src/output/machine/json.ts';
 import { renderJunit } from '../../src/output/machine/junit.ts';
 import { createLines, renderText } from '../../src/output/text/lines.ts';
 import { markdownSections, renderMarkdown } from '../../src/output/machine/markdown.ts';
-import { renderName, wideTable } from '../../src/output/text/wide.ts';
+import { renderName, wideTable } from '../../src/output/documents.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import { plainPen } from '../../src/output/palette.ts';
 import { printYaml } from '../../src/output/machine/yaml.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { watchObjects } from './helpers/observed.ts';
-import { listObjects } from '../../src/kube/list.ts';
+import { listObjects } from '../../src/kube/get.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Asked } from './helpers/api.ts';
 import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';

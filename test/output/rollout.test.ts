@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { rolloutCardLines } from '../../src/output/text/rollout-card.ts';
 import type { NewPod, ServiceCounts } from '../../src/output/text/rollout-facts.ts';
-import { createRolloutLive } from '../../src/output/text/rollout-table.ts';
+import { createRolloutLive } from '../../src/output/several.ts';
 import { penFor, plainPen as pen } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
 import type { ProbeReport } from '../../src/model/report.ts';
@@ -166,6 +166,7 @@ describe('the table of many pods', () => {
   type Beside = Partial<Record<'newPods', NewPod[]> & { held: Map<string, string>; services: ServiceCounts[] }>;
   const table = async (columns: number, rows: number, count: number, ended: Report[] = [], beside: Beside = {}) => {
     const running = pods(count).map(({ timeline }) => ({
+      report: undefined,
       timeline: {
         ...timeline,
         marks: timeline.marks.filter((mark) => mark.at.shown <= now && mark.name !== 'exited'),

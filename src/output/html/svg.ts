@@ -9,8 +9,8 @@ import { iconOf, type Icon } from '../text/card.ts';
 import { rolloutIcon } from '../text/rollout-card.ts';
 import { markup, trusted } from './markup.ts';
 import { drawPods } from './pods.ts';
-import { chart, dark, light } from './style.ts';
 import { drawnLanes, drawTimeline, lineHeight, margin, pictureWidth, type Picture } from './timeline.ts';
+import { chart, dark, light } from './style-and-script.ts';
 
 export function renderSvg(report: Report): string {
   const { timeline, answer } = report;

@@ -17,8 +17,6 @@ import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
 import type { Format } from '../formats.ts';
 import type { LookOptions, View, ViewOptions } from '../view.ts';
 
-export type LiveView = ReturnType<typeof createLive>;
-
 export function createLive(options: ViewOptions) {
   const { pen, clock, flags } = options;
   const history = createChangeLines(options);
@@ -68,7 +66,7 @@ export const viewOptions = (look: LookOptions, { stdout, clock, ...others }: Out
 /** What an output does with a view that repaints. */
 export function repainting(
   { stdout, stderr }: OutputPorts,
-  view: Pick<LiveView, 'resize' | 'suspend' | 'say' | 'close'>,
+  view: Pick<ReturnType<typeof createLive>, 'resize' | 'suspend' | 'say' | 'close'>,
 ) {
   const unsubscribe = [stdout.onResize(() => view.resize()), stdout.onSuspend(() => view.suspend())];
   return {
@@ -84,7 +82,7 @@ export function repainting(
 }
 
 /** Shows the timeline after each observation. During a burst of log lines, which narrow little, it is rarely recomputed. */
-function withTimelines(view: Pick<LiveView, 'step' | 'end'>): View {
+function withTimelines(view: Pick<ReturnType<typeof createLive>, 'step' | 'end'>): View {
   const isWorthIt = createChatterLimit();
   let timeline: Timeline | undefined;
   return {

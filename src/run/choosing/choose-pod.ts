@@ -4,7 +4,7 @@ import { PodexitError } from '../../errors.ts';
 import { columnsOf } from '../../output/prose.ts';
 import { forTerminal } from '../../output/safe-text.ts';
 import { targetText, type Pick, type WorkloadTarget } from './target.ts';
-import { listObjects } from '../../kube/list.ts';
+import { listObjects } from '../../kube/get.ts';
 import { refusedPods } from '../../kube/refused.ts';
 import { notKubernetes } from '../../kube/server-errors.ts';
 import { readGroup } from './read-group.ts';

@@ -7,7 +7,7 @@ import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import { matches } from '../streams/selectors.ts';
 import { labelsOf, nameOf, namespaceOf } from '../streams/watched.ts';
-import { listObjects } from '../../kube/list.ts';
+import { listObjects } from '../../kube/get.ts';
 import { collectionPath } from '../../kube/resource-path.ts';
 
 interface AskOptions {

@@ -8,7 +8,7 @@ import { severalView, type SeveralView } from '../../output/several.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import { createBlockedEvictions, type BlockedEvictions, commandOf, runCommand } from '../progress/start.ts';
 import { followOwners, type RolloutEnd } from '../progress/progress.ts';
-import { reportError } from '../report-error.ts';
+import { reportError } from '../../output/machine/json.ts';
 import { failedCode, inSession, isIgnored, type Session } from '../session.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
 import { createRollout, shortcomingOf, withObstacles, type Rollout, type SeveralOptions } from './end.ts';

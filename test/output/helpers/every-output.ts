@@ -14,7 +14,7 @@ import { markdownSections, renderMarkdown, renderRolloutMarkdown } from '../../.
 import { finalLines } from '../../../src/output/machine/ndjson.ts';
 import { plainPen as pen } from '../../../src/output/palette.ts';
 import { endedPodLines, rolloutCardLines } from '../../../src/output/text/rollout-card.ts';
-import { wideTable } from '../../../src/output/text/wide.ts';
+import { wideTable } from '../../../src/output/documents.ts';
 import { exitReportOf } from '../../../src/verdict/exit-report.ts';
 import type { Report } from '../../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../../src/verdict/rollout.ts';

@@ -9,9 +9,9 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2760, mostFiles: 20, longestChain: 8 },
+  cli: { targetLines: 2250, mostLines: 2759, mostFiles: 19, longestChain: 8 },
   run: { targetLines: 5000, mostLines: 5023, mostFiles: 37, longestChain: 8 },
-  kube: { targetLines: 4680, mostLines: 4539, mostFiles: 35, longestChain: 5 },
+  kube: { targetLines: 4680, mostLines: 4537, mostFiles: 34, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3260, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 1111, mostFiles: 12, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 4049, mostFiles: 26, longestChain: 6 },
@@ -19,11 +19,11 @@ export const folders: Record<string, FolderLimits> = {
   output: { targetLines: 4550, mostLines: 5195, mostFiles: 42, longestChain: 9 },
   recording: { targetLines: 340, mostLines: 327, mostFiles: 3, longestChain: 2 },
   export: { targetLines: 250, mostLines: 236, mostFiles: 2, longestChain: 2 },
-  probe: { targetLines: 1500, mostLines: 1442, mostFiles: 12, longestChain: 5 },
+  probe: { targetLines: 1500, mostLines: 1442, mostFiles: 9, longestChain: 4 },
   advice: { targetLines: 4500, mostLines: 6298, mostFiles: 48, longestChain: 9 },
-  watch: { targetLines: 1500, mostLines: 1515, mostFiles: 10, longestChain: 4 },
+  watch: { targetLines: 1500, mostLines: 1507, mostFiles: 9, longestChain: 4 },
   try: { targetLines: 750, mostLines: 1346, mostFiles: 7, longestChain: 4 },
-  demo: { targetLines: 2460, mostLines: 2475, mostFiles: 17, longestChain: 5 },
+  demo: { targetLines: 2460, mostLines: 2472, mostFiles: 16, longestChain: 5 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

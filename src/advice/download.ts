@@ -2,8 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import { exchange } from '../kube/http/exchange.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
-import { chooseProxy } from '../kube/http/proxy.ts';
-import { createWire } from '../kube/http/transport.ts';
+import { chooseProxy, createWire } from '../kube/http/transport.ts';
 import { createRedactor, showUrl } from '../kube/redact.ts';
 import type { Ports } from '../run/ports.ts';
 

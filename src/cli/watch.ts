@@ -1,7 +1,8 @@
 /** `watch`: every exit of a namespace or a cluster, until it is stopped. */
 import { sendsTraces } from '../output/publish.ts';
 import type { MetricsAddress } from '../watch/metrics.ts';
-import type { Shard, WatchFormat } from '../watch/group.ts';
+import type { WatchFormat } from '../watch/view.ts';
+import type { Shard } from '../watch/watch.ts';
 import type { RecordingFolder } from '../watch/destinations.ts';
 import { addClusterFlags, clusterOptions } from './connection-flags.ts';
 import { newCommand, type AddCommand, type Flags } from './command.ts';

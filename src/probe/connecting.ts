@@ -1,10 +1,19 @@
-/** A client that makes its own connections: one for each request, or one that is kept. */
+/** Clients that make their own connections: one for each request, or one that is kept; of TCP, the connection is all. */
 import { connect, isIP, type Socket, type LookupFunction } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import type { ProbeConnection } from '../model/probe-observation.ts';
-import type { Cancel, Connection, Judge, OutgoingRequest, ProbeClient, Settle } from './client.ts';
-import { closedEarly, resultOfError } from './result.ts';
+import {
+  type Cancel,
+  type Connection,
+  type Judge,
+  type OutgoingRequest,
+  type ProbeClient,
+  type Settle,
+  noKeptConnection,
+} from './client.ts';
+import { closedEarly, resultOfError, failed, succeeded, type Result } from './result.ts';
 import { lookup } from 'node:dns';
+import type { TcpTarget } from './target.ts';
 
 interface Speaker {
   address: Address;
@@ -115,7 +124,7 @@ interface Address {
 }
 
 /** Calls `connected` or `failed` once, neither after a cancel. Then the caller handles the errors of the socket. */
-export function openConnection(
+function openConnection(
   { host, port, tls }: Address,
   connected: (socket: Socket, protocol: string | false) => void,
   failed: (error: NodeJS.ErrnoException) => void,
@@ -202,4 +211,47 @@ export function createLookups(look: LookupFunction = lookup) {
 }
 
 /** For all probes of this process. */
-export const newLookup = createLookups();
+const newLookup = createLookups();
+
+/** A balancer without a backend accepts and closes at once. A target that sends, or is silent this long, is alive. */
+const aliveAfterMs = 50;
+
+/** The end was read too late to judge: a server that is alive may also close a silent connection after a while. */
+const closedTooLate: Result = { kind: 'not-measured', reason: 'standstill', said: 'accepted and closed' };
+
+/** Probes a target by connecting to it: does anything accept? */
+export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
+  return {
+    ...noKeptConnection,
+    send(_connection, settle) {
+      let timer: NodeJS.Timeout | undefined;
+      let end = (): void => undefined;
+      let connectedAt: number | undefined;
+      const isLate = (): boolean => performance.now() - (connectedAt ?? Infinity) > 2 * aliveAfterMs;
+      const finish = (result: Result): void => {
+        clearTimeout(timer);
+        settle(result, connectedAt);
+        end();
+      };
+      const cancel = openConnection(
+        { host, port },
+        (socket) => {
+          // Reset instead of closed: thousands of closed sockets would stay in TIME_WAIT on this machine.
+          end = () => void socket.resetAndDestroy();
+          connectedAt = performance.now();
+          socket.once('data', () => finish(succeeded('connected')));
+          socket.once('error', (error) => finish(resultOfError(error)));
+          socket.once('end', () => finish(isLate() ? closedTooLate : failed('reset', 'accepted and closed at once')));
+          const accept = (): void => finish(succeeded('connected'));
+          // If this process did not run meanwhile, first read what came.
+          timer = setTimeout(() => (isLate() ? (timer = setTimeout(accept, aliveAfterMs)) : accept()), aliveAfterMs);
+        },
+        (error) => finish(resultOfError(error)),
+      );
+      return () => {
+        clearTimeout(timer);
+        return cancel();
+      };
+    },
+  };
+}

@@ -1,7 +1,6 @@
 /** Sends the requests of one probe at a fixed rate, and waits for their results: timeouts, standstills, and how many wait at once. */
 import type { Cancel, ProbeClient } from './client.ts';
-import { resultOfError, timedOut, type Result } from './result.ts';
-import type { Settled, Tally } from './tally.ts';
+import { resultOfError, timedOut, type Result, type Settled, type Tally } from './result.ts';
 
 interface SenderOptions {
   client: ProbeClient;
@@ -113,11 +112,6 @@ function startTimer(ms: number, giveUp: () => void): () => void {
 /** A timer may be this late on a busy machine without a standstill. */
 const normalLatenessMs = 20;
 
-/**
- * Sends at a fixed rate, whatever happens to the requests (an open model: a slow answer delays no later request, and so
- * hides no latencies or losses). At any moment no more requests were sent than the rate allows since the start.
- */
-
 interface ScheduleOptions {
   ratePerSecond: number;
   /** The run's clock, ms: unlike the monotonic clock, it never stops while the machine sleeps. */
@@ -143,7 +137,10 @@ const catchUpMs = 50;
 /** Ticks are never further apart, even if no request is due. */
 const maxTickMs = 100;
 
-/** Begins at once. */
+/**
+ * Sends at a fixed rate, whatever happens to the requests (an open model: a slow answer delays no later request, and so
+ * hides no latencies or losses). At any moment no more requests were sent than the rate allows since the start, which is now.
+ */
 export function startSchedule({ ratePerSecond, now, send, onStandstill }: ScheduleOptions) {
   const intervalMs = 1000 / ratePerSecond;
   const start = performance.now();

@@ -2,25 +2,18 @@
 import type { ProbeObservation, ProbeStarted, NotMeasuredReason } from '../model/probe-observation.ts';
 import type { ProbeClient } from './client.ts';
 import { createGrpcClient } from './grpc.ts';
-import { createHttpClient } from './http.ts';
-import { createProxiedClient, type ProxiedPod, type ProxyRequest } from './proxied.ts';
+import { createHttpClient, createProxiedClient, type ProxyContext } from './http.ts';
 import { startSchedule, createSender } from './sender.ts';
-import { createTally, type Settled } from './tally.ts';
+import { createTally, type Settled, type Result } from './result.ts';
 import { keepsConnection, viaOf, type ProbeSettings, type ProbeTarget } from './target.ts';
-import { createTcpClient } from './tcp.ts';
+import { createTcpClient } from './connecting.ts';
 import { PodexitError } from '../errors.ts';
-import type { Result } from './result.ts';
 
-interface ProbeOptions {
+interface ProbeOptions extends ProxyContext {
   probes: readonly ProbeSettings[];
   /** Client clock, whole ms. */
   now(): number;
   userAgent: string;
-  /** Sends a request to the API server, for `service/…` and `pod`. */
-  ask: ProxyRequest;
-  namespace: string;
-  /** The pod that the target `pod` means. */
-  pod?: ProxiedPod;
   /** The number of the first probe: a run may start some later. */
   firstProbe?: number;
 }
@@ -59,7 +52,7 @@ function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSigna
   const { target, ratePerSecond, timeoutMs } = settings;
   const hasKept = keepsConnection(settings);
   const started = now();
-  const client = clientFor(settings, options);
+  const client = clientFor(options);
   const tally = createTally(probe, hasKept, started);
   deliver({ at: started, ...probeStarted(options) });
   const trial = createTrial(target, started);
@@ -123,7 +116,8 @@ const probeStarted = ({ settings, probe, pod }: OneProbe): ProbeStarted => ({
   pod: settings.target.kind === 'pod' ? pod?.uid : undefined,
 });
 
-function clientFor(settings: ProbeSettings, { userAgent, ask, namespace, pod }: OneProbe): ProbeClient {
+function clientFor(options: OneProbe): ProbeClient {
+  const { settings, userAgent } = options;
   const { target } = settings;
   switch (target.kind) {
     case 'http':
@@ -134,7 +128,7 @@ function clientFor(settings: ProbeSettings, { userAgent, ask, namespace, pod }: 
       return createGrpcClient(target, settings, userAgent);
     case 'service':
     case 'pod':
-      return createProxiedClient(target, settings, { namespace, pod, ask });
+      return createProxiedClient(target, settings, options);
   }
 }
 

@@ -7,12 +7,14 @@ import { forTerminal } from '../output/safe-text.ts';
 import { isRepainted, repainting, viewOptions } from '../output/text/live.ts';
 import type { LookOptions, View } from '../output/view.ts';
 import { exitLines, exitDocument, jsonDocument, jsonLine, type WatchListener, type WatchedExit } from './lines.ts';
-import type { WatchFormat } from './group.ts';
 import { summaryText, type ExitNumbers, type WorkloadCounts, type ServiceReady } from './counts.ts';
 import type { Timestamps } from '../output/time-text.ts';
 import { createPainting } from '../output/text/screen.ts';
 import { durationText } from '../output/text/status.ts';
 import { plural } from '../verdict/words.ts';
+
+/** How exits are printed: `table` at a terminal. */
+export type WatchFormat = 'table' | 'lines' | 'ndjson' | 'json';
 
 export interface WatchView extends Pick<WatchListener, 'exit' | 'gap'>, Pick<View, 'say' | 'close'> {
   end(numbers: ExitNumbers, stillTerminating: number): void;

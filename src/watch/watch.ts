@@ -10,18 +10,22 @@ import { runLive } from '../run/group/run-live.ts';
 import type { Group, GroupListener } from '../run/group/group.ts';
 import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { inSession, type Session } from '../run/session.ts';
-import { isTerminatingPod, type Watched } from '../run/streams/watched.ts';
+import { isTerminatingPod, type Watched, namespaceOf, podsTarget } from '../run/streams/watched.ts';
 import { createTraceReports } from '../run/ending/trace-end.ts';
 import { narrowPod } from '../model/kube.ts';
 import type { Trace } from '../model/trace.ts';
 import { createContainerEnds } from './container-ends.ts';
 import { createGaps, exitOfPod, gapText, type WatchedExit, type WatchListener } from './lines.ts';
-import { isInShard, watchedGroup, type WatchOptions } from './group.ts';
 import type { MetricsAddress } from './metrics.ts';
-import { createRecordings, createExitSender, postEvent, type Send } from './destinations.ts';
+import { createRecordings, createExitSender, postEvent, type Send, type RecordingFolder } from './destinations.ts';
 import { createServices, createExitCounts, type Droppable } from './counts.ts';
-import { mostRows, type WatchState, watchView, type WatchView } from './view.ts';
+import { mostRows, type WatchState, watchView, type WatchView, type WatchFormat } from './view.ts';
 import { watchedTraces } from './traces.ts';
+import type { JsonObject } from '../model/observe/read.ts';
+import { readGroup } from '../run/choosing/read-group.ts';
+import type { LookOptions } from '../output/view.ts';
+import type { SeveralTarget } from '../run/choosing/target.ts';
+import type { TraceOptions } from '../run/options.ts';
 
 /** Returns 0 after Ctrl-C or SIGTERM. Throws PodexitError if the pods cannot be watched, or an output cannot be opened. */
 export async function watchExits(options: WatchOptions, terminal: Ports): Promise<number> {
@@ -199,4 +203,56 @@ function endedBy(signal: Interrupted['signal'] | undefined, { target }: Group): 
     `the pods of ${target} can no longer be watched`,
     'What was counted until now is above. Start it again once the pods may be watched.',
   );
+}
+
+/** Throws what readGroup throws. */
+async function watchedGroup(session: Session, options: WatchOptions): Promise<Group> {
+  const group = await unsharded(session, options);
+  const { shard } = options;
+  if (!shard) return group;
+  const owns = (pod: JsonObject): boolean => group.owns(pod) && isInShard(namespaceOf(pod) ?? '', shard);
+  return { ...group, target: `${group.target}, shard ${shard.index}/${shard.count}`, owns };
+}
+
+async function unsharded(session: Session, { target, allNamespaces }: WatchOptions): Promise<Group> {
+  const namespace = allNamespaces ? '' : session.cluster.namespace;
+  const selector = target?.kind === 'selector' ? target : undefined;
+  if (target && !selector) return { ...(await readGroup(session, target)), isEndless: true };
+  const where = allNamespaces ? 'all namespaces' : `namespace/${namespace}`;
+  return {
+    isOne: false,
+    isEndless: true,
+    target: selector?.labels ? `-l ${selector.labels} in ${where}` : where,
+    namespace,
+    pods: podsTarget(namespace, { labelSelector: selector?.labels, fieldSelector: selector?.fields }),
+    owns: () => true,
+  };
+}
+
+/** FNV-1a: the same namespace is in the same shard everywhere, and all shards get about as many. */
+function isInShard(namespace: string, { index, count }: Shard): boolean {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(namespace)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash % count === index - 1;
+}
+
+/** A part of the namespaces: the `index`-th of `count`, counted from 1. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+interface WatchOptions extends Pick<TraceOptions, 'connection' | 'verbosity' | 'followLogs' | 'command'> {
+  /** Absent: every pod. */
+  readonly target?: SeveralTarget | undefined;
+  readonly allNamespaces: boolean;
+  readonly format: WatchFormat;
+  readonly look: LookOptions;
+  readonly shard?: Shard | undefined;
+  readonly metrics?: MetricsAddress | undefined;
+  readonly recordings?: RecordingFolder | undefined;
+  /** Send each exit as an OpenTelemetry trace. */
+  readonly otlp: boolean;
+  /** Post a Kubernetes Event for each exit that was not graceful. */
+  readonly emitsEvents: boolean;
 }

@@ -2,7 +2,7 @@ import http from 'node:http';
 import net, { type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
-import { proxyFor } from '../../src/kube/http/proxy.ts';
+import { proxyFor } from '../../src/kube/http/transport.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { connected, json, listen } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';

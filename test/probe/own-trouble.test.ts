@@ -2,9 +2,8 @@
 import { expect, it } from 'vitest';
 import { noKeptConnection, type ProbeClient } from '../../src/probe/client.ts';
 import { createLookups } from '../../src/probe/connecting.ts';
-import { resultOfError, timedOut, unexpected, type Result } from '../../src/probe/result.ts';
+import { resultOfError, timedOut, unexpected, type Result, createTally } from '../../src/probe/result.ts';
 import { type Standstill, createSender } from '../../src/probe/sender.ts';
-import { createTally } from '../../src/probe/tally.ts';
 
 const error = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
 

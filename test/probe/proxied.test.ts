@@ -1,7 +1,7 @@
 /** Probes through the API server: failures of the target and of the API server itself. */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import type { ProxyRequest } from '../../src/probe/proxied.ts';
+import type { ProxyRequest } from '../../src/probe/http.ts';
 import { eventually, kindsOf, probing } from './helpers/probing.ts';
 
 const answering =

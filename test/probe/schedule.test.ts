@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { noKeptConnection } from '../../src/probe/client.ts';
 import { startSchedule, createSender } from '../../src/probe/sender.ts';
 import { startProbes } from '../../src/probe/start.ts';
-import { createTally } from '../../src/probe/tally.ts';
+import { createTally } from '../../src/probe/result.ts';
 import { parseProbeTarget } from '../../src/probe/target.ts';
 import { isSweep } from '../helpers/sweep.ts';
 import { counting } from './helpers/counting.ts';

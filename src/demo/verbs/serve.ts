@@ -5,8 +5,7 @@ import { isDryRun } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';
 import { serveChange } from './merge.ts';
 import { serveDelete, serveEviction } from './delete.ts';
-import { serveLog } from './logs.ts';
-import { serveGet, serveList, serveWatch } from './read.ts';
+import { serveLog, serveGet, serveList, serveWatch } from './read.ts';
 
 /** Answers one request. Throws an HttpError for whatever cannot be served. */
 export async function serve(cluster: Playback, exchange: Call): Promise<void> {

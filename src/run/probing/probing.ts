@@ -2,7 +2,7 @@
 import { PodexitError } from '../../errors.ts';
 import { roleFor } from '../../kube/refused.ts';
 import type { Probes } from '../../probe/start.ts';
-import type { ProxiedPod } from '../../probe/proxied.ts';
+import type { ProxiedPod } from '../../probe/http.ts';
 import type { ProbeSettings } from '../../probe/target.ts';
 import { awaitsReplacement } from '../ending/trace-end.ts';
 import type { Probing, Run } from '../streams/live-run.ts';

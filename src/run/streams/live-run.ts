@@ -7,7 +7,7 @@ import type { Trace } from '../../model/trace.ts';
 import type { Clock } from '../../output/ports.ts';
 import type { Group, GroupListener } from '../group/group.ts';
 import type { Suspension, StreamHealth } from './stream-health.ts';
-import type { ProxiedPod } from '../../probe/proxied.ts';
+import type { ProxiedPod } from '../../probe/http.ts';
 import type { TraceOptions } from '../options.ts';
 
 /** The options of the command that the run needs. */

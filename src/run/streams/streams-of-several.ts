@@ -99,7 +99,7 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: StreamG
 
 const missedText = (pod: JsonObject, why: string): string => `${nameOf(pod)}: its termination was not observed: ${why}`;
 
-/** `gate`: the streams that a pod must not terminate without, or its report has a gap. */
+/** Those of an endless run, bounded. `gate`: the streams that a pod must not terminate without, or its report has a gap. */
 export function createWideStreams(run: Run, gate: StreamGate): SharedStreams {
   const { namespace } = run.group;
   const kinds = new Set<string>();

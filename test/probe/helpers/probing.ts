@@ -11,7 +11,7 @@ import type { Observation } from '../../../src/model/observation.ts';
 import type { ProbeObservation } from '../../../src/model/probe-observation.ts';
 import { sumOf } from '../../../src/model/probe-numbers.ts';
 import { reduce } from '../../../src/model/reduce.ts';
-import type { ProxiedPod, ProxyRequest } from '../../../src/probe/proxied.ts';
+import type { ProxiedPod, ProxyRequest } from '../../../src/probe/http.ts';
 import type { ProbeSettings } from '../../../src/probe/target.ts';
 import { startProbes } from '../../../src/probe/start.ts';
 import { parseProbeTarget } from '../../../src/probe/target.ts';

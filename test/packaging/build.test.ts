@@ -33,7 +33,12 @@ it('a plain trace loads little code before its DELETE (npm run size)', async () 
   const { total, places, inputs } = await startSize(root);
   expect(total).toBeLessThanOrEqual(mostAtStart);
   expect(places.map(([place]) => place)).toContain('commander');
-  const late = ['src/verdict/report.ts', 'src/output/card.ts', 'src/run/documents.ts', 'src/run/group/finish.ts'];
+  const late = [
+    'src/verdict/report.ts',
+    'src/output/text/card.ts',
+    'src/output/documents.ts',
+    'src/run/group/finish.ts',
+  ];
   for (const one of late) expect(inputs).not.toContain(one);
   for (const large of ['src/probe', 'src/advice', 'src/demo', 'src/export', 'string-width', 'yaml', 'js-yaml'])
     expect(places.map(([place]) => place)).not.toContain(large);

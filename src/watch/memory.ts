@@ -181,7 +181,7 @@ export function forgetOldest(kept: Map<string, unknown> | Set<string>, most: num
 /** An observation of one pod: its last change, or its part of a list. */
 export type PodSeen = ObservationOf<'changed'> | ObservationOf<'listed'>;
 
-export interface PackedPod {
+interface PackedPod {
   readonly bytes: string;
   readonly dictionary: Buffer;
 }

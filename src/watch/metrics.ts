@@ -20,7 +20,7 @@ export interface MetricsAddress {
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 const shareBuckets = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1, 1.1, 1.5, 2, 5];
 
-export interface WatchHealth {
+interface WatchHealth {
   readonly open: number;
   readonly pods: number;
   readonly streams: { readonly up: number; readonly lost: number };

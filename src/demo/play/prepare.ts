@@ -22,7 +22,7 @@ export interface PreparedScenario {
 }
 
 /** The recorder's first request, which began the pod's end. */
-export interface FirstRequest {
+interface FirstRequest {
   /** `other` is a request about something else, which made a controller delete the pod. */
   kind: 'delete' | 'evict' | 'other';
   at: number;

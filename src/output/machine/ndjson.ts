@@ -15,7 +15,7 @@ export type ProvisionalMark = MarkReport & { provisional: boolean };
 type Gap = ExitReport['gaps'][number];
 
 /** Which pod a line is about, in a run over several. */
-export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
+type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
 
 /** A mark as it was printed last. */
 interface MarkState {

@@ -97,7 +97,7 @@ function fitLanes(lanes: readonly LiveLane[], room: number): LiveLane[] {
   return lanes.filter((lane) => kept.has(lane));
 }
 
-export interface LiveLane {
+interface LiveLane {
   readonly name: string;
   /** One after the other from the left; `until`: ratio of the whole bar. */
   readonly stretches: readonly { readonly look: SymbolName; readonly ink: Ink; readonly until: number }[];

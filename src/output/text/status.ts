@@ -49,7 +49,7 @@ function waitingStatus(timeline: Timeline): Status {
 }
 
 /** A container's grace period as its kubelet counts it; ms, client's clock. */
-export interface CountedGrace {
+interface CountedGrace {
   readonly start: number;
   readonly end: number;
 }

@@ -56,7 +56,7 @@ export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: Abort
     .map(budgetOf);
 }
 
-export type Budget = ReturnType<typeof budgetOf>;
+type Budget = ReturnType<typeof budgetOf>;
 
 function budgetOf(object: JsonObject) {
   const status = asObject(object['status']);

@@ -47,7 +47,7 @@ export function exitLines(pen: Pen, exit: WatchedExit, timestamps: Timestamps, c
   const words = exit.kind === 'pod' ? exit.report.answer.summary : endText(exit);
   const icon = exit.kind === 'pod' ? iconOf(exit.report) : iconOfEnd(exit);
   const { namespace = '', name } = exit.pod.metadata;
-  const time = `${clockText(exit.at, 1, timestamps === 'relative' ? 'utc' : timestamps)}  `;
+  const time = `${clockText(exit.at, 1, timestamps)}  `;
   return endedLines(pen, time, `${namespace}/${name}`, icon, words, columns);
 }
 
@@ -94,7 +94,7 @@ export function exitDocument(exit: WatchedExit, print: typeof jsonLine): string 
 }
 
 export function gapText({ streams, from, to }: WatchGap, timestamps: Timestamps): string {
-  const [since, until] = [from, to].map((at) => clockText(at, 0, timestamps === 'relative' ? 'utc' : timestamps));
+  const [since, until] = [from, to].map((at) => clockText(at, 0, timestamps));
   const are = streams.includes('pods') ? 'may be missing' : 'are known less exactly';
   return `not observed from ${since} to ${until}: ${streams.join(', ')}; exits in that time ${are}`;
 }

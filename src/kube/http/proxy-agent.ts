@@ -1,5 +1,6 @@
 /** A separate module: these libraries are loaded only if a proxy is used. */
 import type { Agent, ClientRequest } from 'node:http';
+// @ts-expect-error -- it has no types
 import debug from 'debug';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
@@ -10,7 +11,7 @@ import { SocksProxyAgent } from 'socks-proxy-agent';
  * here, and not in the bundler's settings, so that it also holds when run from source. The variable itself stays, since
  * credential plugins inherit it.
  */
-debug.log = () => {};
+(debug as { log: unknown }).log = () => {};
 
 /** The agent for requests to an http or https server through `proxy` (http, https or socks5h). */
 export function proxyAgent(proxy: URL, isSecure: boolean, options: { keepAlive: boolean }): Agent {

@@ -6,8 +6,11 @@ import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces.ts';
+import { timelineOf } from '../../src/infer/conclude.ts';
+import type { Interval, Timeline } from '../../src/infer/timeline.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import { mustReport, observationsOf, recordingNames, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 
 describe.each(recordingNames)('reducing %s', (name) => {
@@ -48,6 +51,49 @@ describe.each(recordingNames)('reducing %s', (name) => {
     );
   });
 });
+
+it.each(recordingNames)(
+  '%s: every shown time lies in its interval, and no effect is shown before its cause',
+  async (name) => {
+    let [trace, timelines] = [emptyTrace, 0];
+    for (const observation of observationsOf(await rawObservationsOf(name))) {
+      trace = reduce(trace, observation);
+      const timeline = timelineOf(trace);
+      if (!timeline) continue;
+      timelines += 1;
+      for (const { id, at } of timeline.marks) expect(isInside(at), `${id} at ${observation.seq}`).toBe(true);
+      expect(reversed(timeline)).toEqual([]);
+    }
+    expect(timelines).toBeGreaterThan(0);
+  },
+);
+
+/** Sums of fractions differ by rounding (ms). */
+const tick = 0.01;
+
+const isInside = ({ shown, earliest, latest }: Interval): boolean =>
+  shown >= earliest - tick && shown <= latest + tick && Number.isFinite(shown);
+
+const causes = [
+  ['stopping', 'stop-signal'],
+  ['prestop-ended', 'stop-signal'],
+  ['stop-signal', 'exited'],
+  ['kill', 'exited'],
+  ['containers-done', 'removed'],
+  ['final-delete', 'removed'],
+] as const;
+
+/** Pairs of marks shown in the wrong order although their intervals allow the right one. */
+const reversed = ({ marks }: Timeline): string[] =>
+  causes.flatMap(([cause, effect]) =>
+    marks.flatMap((from) =>
+      marks.flatMap((to) => {
+        const isPair = from.name === cause && to.name === effect && from.subject === to.subject;
+        const mayFollow = from.at.earliest <= to.at.latest;
+        return isPair && mayFollow && from.at.shown > to.at.shown + tick ? [`${from.id} after ${to.id}`] : [];
+      }),
+    ),
+  );
 
 /** Runs a recording again and records that run. */
 async function recordedRun(name: string, logText: boolean) {

@@ -46,6 +46,14 @@ describe.each(Object.entries(expected))('the recording %s', (name, wanted) => {
     expect(document.observations.map(({ seq }) => seq)).toEqual([...cited].sort((a, b) => a - b));
   });
 
+  it('cites for each exit the report of its own container, even if one status reports several', async () => {
+    const { marks, observations } = await report;
+    for (const { subject, at } of marks.filter(({ name, note }) => name === 'exited' && note?.startsWith('code '))) {
+      const cited = observations.filter(({ seq }) => at.evidence.includes(seq)).map(({ what }) => what);
+      expect(cited.join('\n')).toContain(`${subject} terminated`);
+    }
+  });
+
   it('has no negative duration and no interval that ends before it begins', async () => {
     const { phases, marks } = await report;
     expect(phases.filter(({ seconds }) => seconds.min < 0 || seconds.max < seconds.min)).toEqual([]);

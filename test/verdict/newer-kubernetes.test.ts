@@ -5,8 +5,6 @@
  */
 import { expect, it } from 'vitest';
 import { refusedDelete } from '../../src/kube/refused.ts';
-import { judged, recorded, type Raw } from '../helpers/cases.ts';
-import type { RawObservation } from '../../src/model/observation.ts';
 
 it.each([
   ['since 1.37, by its cause', '', [{ reason: 'DisruptionBudgetNegativeAllowedDisruptions', message: '' }]],
@@ -18,20 +16,4 @@ it.each([
   const error = refusedDelete(cluster, { namespace: 'shop', name: 'web-0', evict: true }, refusal);
   expect(error.code).toBe('evict.disruption-budget');
   expect(error.hint).toContain('kube-controller-manager');
-});
-
-/** The answer to the DELETE with a later resourceVersion. */
-const answeredLater = (all: readonly RawObservation[]): RawObservation[] =>
-  all.map((one): RawObservation => {
-    if (one.kind !== 'answered' || one.object === undefined) return one;
-    const object = one.object as Raw;
-    const resourceVersion = String(BigInt(String(object.metadata['resourceVersion'])) + 9n);
-    return { ...one, object: { ...object, metadata: { ...object.metadata, resourceVersion } } };
-  });
-
-it('keeps a deletion its own whose answer has the resourceVersion of the removal (1.38, kubernetes#138724)', async () => {
-  for (const name of ['force-delete', 'pending', 'completed']) {
-    const all = await recorded(name);
-    expect(judged(answeredLater(all)).trigger.kind, name).toBe('this-command');
-  }
 });

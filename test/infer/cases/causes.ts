@@ -233,3 +233,11 @@ export const movedBefore: Edit = (all) => {
 export const endpointRemovedEarly = cutSlice(without);
 
 export const sliceDeleted = cutSlice((slice) => slice, 'DELETED');
+
+/** The answer to the DELETE has a later resourceVersion. */
+export const answeredLater: Edit = (all) =>
+  all.map((one): RawObservation => {
+    if (one.kind !== 'answered' || one.object === undefined) return one;
+    const object = one.object as Raw;
+    return { ...one, object: versioned(object, versionOf(object) + 9n) };
+  });

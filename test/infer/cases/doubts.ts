@@ -141,3 +141,12 @@ export const acknowledgedWithExit = only((one) => {
   const pod = one.object as Raw;
   return pod.status['observedGeneration'] !== 2 || !statusesIn(pod).some(({ state }) => 'running' in state);
 });
+
+/** The `Date` header of every answer, or only of this one, is so many seconds off. */
+export const datesOff =
+  (seconds: number, nth?: number): Edit =>
+  (all) => {
+    const answers = all.filter(({ kind }) => kind === 'dated');
+    const isWrong = (one: RawObservation): boolean => nth === undefined || one === answers[nth];
+    return all.map((one) => (one.kind === 'dated' && isWrong(one) ? { ...one, date: one.date + seconds * 1000 } : one));
+  };

@@ -109,6 +109,12 @@ export const logging =
   (all) =>
     all.map((one) => (one.kind === 'line' ? { ...one, text } : one));
 
+/** Our request was sent so long before the run began, which waited for an answer. */
+export const askedBefore =
+  (ms: number): Edit =>
+  (all) =>
+    all.map((one) => (one.kind === 'began' ? { ...one, askedAt: one.at - ms } : one));
+
 /** A stream breaks off at this time, and comes back at another one or not at all. */
 export const gap = (stream: StreamName, from: number, to?: number): Edit =>
   also(({ at }) => ({

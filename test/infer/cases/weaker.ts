@@ -74,3 +74,22 @@ export const goneIn =
     const seen = all.filter((one) => one.at <= from || one.kind !== 'changed' || one.stream !== 'pod');
     return adding(seen, { at: to, kind: 'gap', stream: 'pod', from, to, cause: 'expired' }, listed(to, 'pod'));
   };
+
+/** Every Event has its fields under the names of events.k8s.io/v1. */
+export const eventsInNewForm: Edit = (all) =>
+  (['events', 'node-events', 'owner-events'] as const).reduce<readonly RawObservation[]>(
+    (edited, stream) =>
+      editing(edited, stream, ({ involvedObject, message, source, firstTimestamp, lastTimestamp, count, ...rest }) => ({
+        ...rest,
+        apiVersion: 'events.k8s.io/v1',
+        regarding: involvedObject,
+        note: message,
+        reportingController: rest['reportingComponent'] || (source as { component?: string } | undefined)?.component,
+        reportingComponent: undefined,
+        deprecatedSource: source,
+        deprecatedFirstTimestamp: firstTimestamp,
+        deprecatedLastTimestamp: lastTimestamp,
+        deprecatedCount: count,
+      })),
+    all,
+  );

@@ -3,8 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { CheckReport } from '../../src/advice/check-report.ts';
+import { yaml11 } from '../../src/advice/manifests.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
+import { casesIn } from '../helpers/case-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -16,6 +19,11 @@ const written = (name: string, content: string | Buffer): string => {
 };
 
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers: [{name: app, image: app}] # é\n';
+
+it.each(casesIn<unknown>(new URL('plain-values.yaml', import.meta.url)))(
+  'a plain value of YAML is read as kubectl reads it: %s',
+  (text, value) => expect(parse(`key: ${text}`, yaml11)).toEqual({ key: value }),
+);
 
 async function checked(path: string) {
   const { stdout } = await runMain(['check', '-f', path, '-o', 'json']);

@@ -1,6 +1,6 @@
 /** Manifests from standard input, as `kubectl kustomize` and `helm template` print them. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -31,78 +31,30 @@ const codesOf = ({ checks }: CheckReport): Record<string, string[]> =>
     ]),
   );
 
-const deployment = `apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: web
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers:
-        - name: app # the server
-          image: example/web
-          ports: [{containerPort: 80}]
-          readinessProbe: {tcpSocket: {port: 80}}
-`;
-const service = `apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec: {selector: {app: web}, ports: [{port: 80}]}
-`;
+const written = (name: string): string => readFileSync(new URL(`streams/${name}`, import.meta.url), 'utf8');
 
+/** A Service and its Deployment. */
+const web = written('web.yaml');
 /** Output of helm: a comment before each document, empty documents between, and documents without pods. */
-const helmTemplate = `---
-# Source: web/templates/serviceaccount.yaml
-apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: release-name-web
-automountServiceAccountToken: true
----
-# Source: web/templates/service.yaml
-${service}---
-# Source: web/templates/hpa.yaml
-
-
----
-# Source: web/templates/deployment.yaml
-${deployment}---
-# Source: web/templates/tests/test-connection.yaml
-apiVersion: v1
-kind: Pod
-metadata:
-  name: "release-name-web-test-connection"
-  annotations:
-    "helm.sh/hook": test
-spec:
-  containers:
-    - name: wget
-      image: busybox
-      command: ['wget']
-      args: ['web:80']
-  restartPolicy: Never
-`;
+const helmTemplate = written('helm-template.txt');
 
 describe('standard input', () => {
   it('has the file name <stdin> and its lines, in text and JSON', () => {
-    const [one] = checked(`${service}---\n${deployment}`).checks;
+    const [one] = checked(web).checks;
     expect(one).toMatchObject({ name: 'web', file: '<stdin>', line: 6 });
     expect(one?.findings[0]).toMatchObject({ code: 'drain-race', file: '<stdin>', line: 17 });
-    expect(piped(`${service}---\n${deployment}`, 'check', '-f', '-').stdout).toMatch(/\(<stdin>:17\)/);
+    expect(piped(web, 'check', '-f', '-').stdout).toMatch(/\(<stdin>:17\)/);
   });
 
   it('is fixed with its comments kept', () => {
-    const { code, stdout } = piped(`${service}---\n${deployment}`, 'fix', '-f', '-', '-o', 'yaml');
+    const { code, stdout } = piped(web, 'fix', '-f', '-', '-o', 'yaml');
     expect(code).toBe(0);
     expect(stdout).toMatch(/- name: app # the server\n[\s\S]*preStop:\n/);
     expect(stdout).toMatch(/^apiVersion: v1\nkind: Service\n/);
   });
 
   it('has the line of an error', () => {
-    const { code, stdout } = piped(`${service}---\nkind: [\n`, 'check', '-f', '-');
+    const { code, stdout } = piped(`${web}---\nkind: [\n`, 'check', '-f', '-');
     expect(code).toBe(1);
     expect(stdout).toMatch(/error {2}<stdin>:\d+: /);
   });
@@ -117,13 +69,13 @@ it('reads the output of helm template: the Service selects the Deployment, not t
 
 it.skipIf(!hasKubectl)('reads the output of kubectl kustomize, before and after the component that fix prints', () => {
   const write = (name: string, text: string): void => writeFileSync(join(scratch, name), text);
-  write('web.yaml', `${service}---\n${deployment}`);
+  write('web.yaml', web);
   const kustomization = 'resources: [web.yaml]\nnamePrefix: shop-\nnamespace: shop\n';
   write('kustomization.yaml', kustomization);
   const built = execFileSync('kubectl', ['kustomize', scratch], { encoding: 'utf8' });
   expect(codesOf(checked(built))).toEqual({ 'Deployment/shop-web': ['drain-race'] });
 
-  const component = piped(`${service}---\n${deployment}`, 'fix', '-f', '-', '-o', 'kustomize').stdout;
+  const component = piped(web, 'fix', '-f', '-', '-o', 'kustomize').stdout;
   const folder = mkdtempSync(join(scratch, 'fix-'));
   writeFileSync(join(folder, 'kustomization.yaml'), component);
   write('kustomization.yaml', `${kustomization}components: [${folder.slice(scratch.length + 1)}]\n`);

@@ -7,12 +7,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Health } from '../../src/kube/watch-position.ts';
 import { getObject, tryGet, listObjects } from '../../src/kube/get.ts';
 import { unwatched } from '../../src/kube/watch.ts';
-import { watchObjects } from '../kube/helpers/observed.ts';
-import type { Handler } from '../kube/helpers/api.ts';
-import { connected, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
+import { watchObjects, all, kinds, stopping, take } from '../kube/helpers/observed.ts';
+import { type Handler, connected, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
 import { certificates } from '../kube/helpers/certificates.ts';
 import { testEnv } from '../kube/helpers/env.ts';
-import { all, kinds, stopping, take } from '../kube/helpers/take.ts';
 
 const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 const fast = (): { env: ReturnType<typeof testEnv> } => ({ env: testEnv({ speed: 50 }) });

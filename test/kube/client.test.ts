@@ -7,9 +7,8 @@ import { TransportFailure } from '../../src/kube/http/failure.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
-import { deleted } from './helpers/observed.ts';
-import { kinds, stopping } from './helpers/take.ts';
-import { serveTls } from './helpers/tls-api.ts';
+import { deleted, kinds, stopping } from './helpers/observed.ts';
+import { serveTls } from './helpers/certificates.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
 const doomed = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null };

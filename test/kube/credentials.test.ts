@@ -6,43 +6,30 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { impersonationHeaders } from '../../src/kube/credentials/resolve.ts';
 import { getObject } from '../../src/kube/get.ts';
-import { connected, json, pod, serve, tempDir } from './helpers/api.ts';
-import { certificates } from './helpers/certificates.ts';
+import { casesIn } from '../helpers/case-file.ts';
+import { connected, json, pod, serve, tempDir, parsed } from './helpers/api.ts';
+import { certificates, serveTls } from './helpers/certificates.ts';
 import { answer, serveHttp2 } from './helpers/http2-api.ts';
-import { parsed } from './helpers/kubeconfig.ts';
-import { deleted } from './helpers/observed.ts';
+import { deleted, stopping } from './helpers/observed.ts';
 import { execUser } from './helpers/plugin.ts';
-import { stopping } from './helpers/take.ts';
-import { serveTls } from './helpers/tls-api.ts';
 
 const ok = () => serveTls((_, response) => json(response, 200, {}));
 const expired = { 'cmd-path': '/no/such/gcloud', 'access-token': 'old', expiry: '2020-01-01T00:00:00Z' };
-const claims = (of: object) => Buffer.from(JSON.stringify(of)).toString('base64url');
-const idToken = `${claims({ alg: 'none' })}.${claims({ exp: Math.floor(Date.now() / 1000) + 3600 })}.sig`;
-const issuer = { 'client-id': 'c', 'refresh-token': 'r', 'idp-issuer-url': 'https://issuer.invalid' };
 
-it.each<[string, user: object, flags: Partial<ConnectOptions>, header: string | undefined]>([
-  ['a token', { token: 'abc' }, {}, 'Bearer abc'],
-  [
-    'a token beside a key without a certificate, whose file is not read',
-    { token: 'a', 'client-key': '/x' },
-    {},
-    'Bearer a',
-  ],
-  ['--token beside a token file that is gone', { tokenFile: '/nowhere/token' }, { token: 'b' }, 'Bearer b'],
-  ['basic authentication', { username: 'u', password: 'p' }, {}, 'Basic dTpw'],
-  [
-    'an OIDC token',
-    { 'auth-provider': { name: 'oidc', config: { ...issuer, 'id-token': idToken } } },
-    {},
-    `Bearer ${idToken}`,
-  ],
-  ['nothing', {}, {}, undefined],
-])('over TLS %s is sent', async (_, user, flags, header) => {
-  const api = await ok();
-  await getObject(await connected(api, { user, flags }), '/x');
-  expect(api.asked[0]?.headers.authorization).toBe(header);
-});
+interface Case {
+  user: object;
+  flags?: Partial<ConnectOptions>;
+  header?: string;
+}
+
+it.each(casesIn<Case>(new URL('credentials.yaml', import.meta.url), ['user', 'flags', 'header']))(
+  'over TLS %s is sent',
+  async (_, { user, flags, header }) => {
+    const api = await ok();
+    await getObject(await connected(api, { user, flags }), '/x');
+    expect(api.asked[0]?.headers.authorization).toBe(header);
+  },
+);
 
 it('a token file is read again for each request, and wins over --token, as in client-go', async () => {
   const api = await ok();

@@ -8,11 +8,10 @@ import { readRefusal } from '../../src/kube/status.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { connected, json, nowhere, pod, serve, status, tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
-import { deleted } from './helpers/observed.ts';
+import { deleted, kinds, stopping } from './helpers/observed.ts';
 import { execCredential, execUser } from './helpers/plugin.ts';
 import { questionOf, serveAnswers, type Answer } from './helpers/scripted-api.ts';
-import { kinds, stopping } from './helpers/take.ts';
-import { serveTls } from './helpers/tls-api.ts';
+import { serveTls } from './helpers/certificates.ts';
 
 const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 5 };
 
@@ -129,66 +128,51 @@ const real = readFileSync(new URL('../errors.ndjson', import.meta.url), 'utf8')
   .filter((text) => text !== '')
   .map((text) => JSON.parse(text) as Real);
 
-const codes: Record<string, { code: string; names?: string; hint?: string }> = {
-  'delete in no such namespace': { code: 'pod.gone' },
-  'may not delete': { code: 'delete.forbidden', names: 'delete pods', hint: 'kind: Role' },
-  'may not evict': { code: 'evict.forbidden', names: 'create pods/eviction', hint: 'kind: Role' },
-  'eviction against a PodDisruptionBudget': {
-    code: 'evict.disruption-budget',
-    names: 'needs 1 healthy pods and has 1 currently',
-  },
-  'delete with another uid': { code: 'pod.replaced' },
-  'delete with another uid as a query': { code: 'pod.replaced' },
-  'bad grace': { code: 'delete.failed', names: 'cannot unmarshal' },
-  'no credentials': { code: 'pod.forbidden', hint: 'kind: Role' },
-  'wrong token': { code: 'auth.unauthorized', names: 'context "test"' },
-  'may get and list pods, not watch': { code: 'pod.forbidden', names: 'watch pods', hint: '"watch"' },
-};
+interface Refused {
+  real?: string;
+  refuses?: NonNullable<Answer['refuses']>;
+  /** The status of a page. */
+  page?: number;
+  /** Absent: delete. */
+  verb?: 'evict' | 'get' | 'list';
+  code: string;
+  message?: string;
+  hint?: string;
+  notHint?: string;
+}
 
-describe('the real refusals of a cluster', () => {
-  const cluster = {
-    server: 'https://host:6443',
-    contextName: 'test',
-    clean: (text: string) => text,
-  };
+const parts = ['real', 'refuses', 'page', 'verb', 'code', 'message', 'hint', 'notHint'] as const;
+const refusals = casesIn<Refused>(new URL('refusals.yaml', import.meta.url), parts);
 
-  it.each(Object.entries(codes))('%s', (about, { code, names = '', hint = '' }) => {
-    const { method, status: code_, response } = real.find((each) => each.about === about) as Real;
-    const refusal = readRefusal(code_, response);
-    const pod = { namespace: 'shop', name: 'web', evict: method === 'POST' };
-    const error = method === 'GET' ? refusedPods(cluster, pod, refusal) : refusedDelete(cluster, pod, refusal);
-    expect(error.code).toBe(code);
-    expect(error.message).toContain(names);
+describe('a refused request', () => {
+  const cluster = { server: 'https://host:6443', contextName: 'test', clean: (text: string) => text };
+
+  function refusalOf({ real: name, refuses, page = 0 }: Refused) {
+    const answer = real.find(({ about }) => about === name);
+    if (answer) return readRefusal(answer.status, answer.response);
+    return refuses
+      ? readRefusal(refuses[0], status(refuses[0], refuses[1], refuses[2] ?? '', refuses[3]))
+      : readRefusal(page, '<html>');
+  }
+
+  it.each(refusals)('%s', (_, one) => {
+    const { verb, code, message = '', hint = '', notHint } = one;
+    const pod = { namespace: 'shop', ...(verb !== 'list' && { name: 'web' }), evict: verb === 'evict' };
+    const isRead = verb === 'get' || verb === 'list';
+    const error = isRead
+      ? refusedPods(cluster, pod, refusalOf(one))
+      : refusedDelete(cluster, { name: '', ...pod }, refusalOf(one));
+    expect(error).toMatchObject({ code, exitCode: 1 });
+    expect(error.message).toContain(message);
     expect(error.hint).toContain(hint);
-    expect(error.exitCode).toBe(1);
+    if (notHint !== undefined) expect(error.hint).not.toContain(notHint);
   });
 
-  it('are complete: the table has every refused DELETE and eviction', () => {
+  it('is a case for every DELETE and eviction that the real cluster refused', () => {
     const refused = real
       .filter(({ method, status: code }) => method !== 'GET' && code >= 300)
       .map(({ about }) => about);
     expect(refused.length).toBeGreaterThanOrEqual(5);
-    expect(refused.filter((about) => !(about in codes))).toEqual([]);
-  });
-
-  it.each([403, 404])("do not call a proxy's %i page a denial or a missing pod", (code) => {
-    const error = refusedDelete(cluster, { namespace: 'shop', name: 'web' }, readRefusal(code, '<html>'));
-    expect(error).toMatchObject({ code: 'delete.failed', hint: expect.stringContaining('the proxy') as string });
-  });
-
-  it("do not call a proxy's 403 page a missing permission on pods", () => {
-    const refusal = readRefusal(403, '<html>');
-    const list = refusedPods(cluster, { namespace: 'shop' }, refusal);
-    const get = refusedPods(cluster, { namespace: 'shop', name: 'web' }, refusal);
-    expect([list.code, get.code]).toEqual(['pods.unreadable', 'pod.unreadable']);
-    expect(`${list.hint}${get.hint}`).not.toContain('kind: Role');
-  });
-
-  it('distinguishes a webhook denial from a missing permission', () => {
-    const denial = status(403, 'Forbidden', 'admission webhook "guard.example.com" denied the request: not on Fridays');
-    const error = refusedDelete(cluster, { namespace: 'shop', name: 'web' }, readRefusal(403, denial));
-    expect(error).toMatchObject({ code: 'delete.denied' });
-    expect(error.message).toContain('not on Fridays');
-    expect(error.hint).not.toContain('kind: Role');
+    expect(refused.filter((about) => !refusals.some(([, one]) => one.real === about))).toEqual([]);
   });
 });

@@ -5,10 +5,9 @@ import { getObject } from '../../src/kube/get.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { bookmark, connected, json, line, pod, status, tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
-import { watchObjects } from './helpers/observed.ts';
+import { watchObjects, all, kinds, take } from './helpers/observed.ts';
 import { execCredential, execUser, execVersion } from './helpers/plugin.ts';
-import { all, kinds, take } from './helpers/take.ts';
-import { serveTls, type TlsApi } from './helpers/tls-api.ts';
+import { serveTls, type TlsApi } from './helpers/certificates.ts';
 
 const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 const unauthorized = status(401, 'Unauthorized', 'the token has expired');

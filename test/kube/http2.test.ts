@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { connected, pod, tempDir } from './helpers/api.ts';
-import { certificates } from './helpers/certificates.ts';
-import type { Http2Handler } from './helpers/http2-api.ts';
-import { answer, freezable, serveHttp2 } from './helpers/http2-api.ts';
+import { certificates, serveTls } from './helpers/certificates.ts';
+import { type Http2Handler, answer, freezable, serveHttp2 } from './helpers/http2-api.ts';
 import { testEnv } from './helpers/env.ts';
-import { deleted } from './helpers/observed.ts';
+import { deleted, kinds } from './helpers/observed.ts';
 import { execCredential, execUser } from './helpers/plugin.ts';
-import { kinds } from './helpers/take.ts';
-import { serveTls } from './helpers/tls-api.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
 const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 5 };

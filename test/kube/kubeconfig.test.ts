@@ -6,8 +6,7 @@ import { connect } from '../../src/kube/connect.ts';
 import { choose } from '../../src/kube/kubeconfig/choose.ts';
 import { inClusterKubeconfig, loadKubeconfig, mergeKubeconfigs } from '../../src/kube/kubeconfig/load.ts';
 import { casesIn } from '../helpers/case-file.ts';
-import { parsed } from './helpers/kubeconfig.ts';
-import { tempDir } from './helpers/api.ts';
+import { parsed, tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 
 const yaml = (name: string, more = '') => `

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createLogLimit, isLater, readLogLine } from '../../src/kube/logs.ts';
-import { followLog } from './helpers/observed.ts';
+import { followLog, all, kinds, take } from './helpers/observed.ts';
 import { casesIn, pattern } from '../helpers/case-file.ts';
 import { connected, serve } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { serveAnswers, type Answer } from './helpers/scripted-api.ts';
-import { all, kinds, take } from './helpers/take.ts';
 
 const target = { namespace: 'shop', pod: 'web', container: 'app' };
 const stamp = (n: number) => `2026-11-20T23:04:29.${String(n).padStart(9, '0')}Z`;

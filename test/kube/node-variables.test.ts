@@ -5,10 +5,9 @@ import { getObject } from '../../src/kube/get.ts';
 import { podexit } from '../helpers/built.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { connected, json, kubeconfigFile } from './helpers/api.ts';
-import { certificates, trusting } from './helpers/certificates.ts';
+import { certificates, trusting, serveTls } from './helpers/certificates.ts';
 import { serveHttp2 } from './helpers/http2-api.ts';
 import { testEnv } from './helpers/env.ts';
-import { serveTls } from './helpers/tls-api.ts';
 
 const user = { token: 'token-1234' };
 const ok = async () => await serveTls((_, response) => json(response, 200, {}));

@@ -1,39 +1,12 @@
 /** The small kubeconfig reader returns the same as the YAML library, or undefined. */
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPlainYaml } from '../../src/kube/kubeconfig/load.ts';
 import { readYaml } from '../../src/kube/kubeconfig/yaml.ts';
 
 /** As `kubectl config` writes it, with one list at the indentation of its key and one list indented further. */
-const written = `apiVersion: v1
-clusters:
-- cluster:
-    certificate-authority-data: LS0tLS1CRUdJTg==
-    extensions:
-      - extension:
-          provider: minikube.sigs.k8s.io
-        name: cluster_info
-    server: https://127.0.0.1:6443
-  name: kind-shop
-contexts:
-- context:
-    cluster: kind-shop
-    user: kind-shop
-  name: kind-shop
-current-context: "kind-shop"
-kind: Config
-preferences: {}
-users:
-- name: kind-shop
-  user:
-    exec:
-      args:
-      - token
-      - '--cluster'
-      command: /usr/bin/plugin
-      env: null
-      provideClusterInfo: false
-`;
+const written = readFileSync(new URL('written-kubeconfig.txt', import.meta.url), 'utf8');
 
 /** What the library reads; undefined if it refuses the text. */
 function byLibrary(text: string): unknown {

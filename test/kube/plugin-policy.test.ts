@@ -7,7 +7,7 @@ import { casesIn } from '../helpers/case-file.ts';
 import { connected, json, tempDir } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { execCredential, execUser } from './helpers/plugin.ts';
-import { serveTls } from './helpers/tls-api.ts';
+import { serveTls } from './helpers/certificates.ts';
 
 interface Setting {
   kuberc?: string;

@@ -6,7 +6,7 @@ import { proxyFor } from '../../src/kube/http/transport.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { connected, json, listen } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
-import { serveTls } from './helpers/tls-api.ts';
+import { serveTls } from './helpers/certificates.ts';
 
 const proxies = casesIn<{ noProxy: string; proxy?: string }>(new URL('proxy.yaml', import.meta.url), [
   'noProxy',

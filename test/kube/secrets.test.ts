@@ -5,14 +5,11 @@ import type { Cluster } from '../../src/kube/cluster.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { refusalOf } from '../../src/kube/refused.ts';
 import { createRedactor } from '../../src/kube/redact.ts';
-import type { Handler } from './helpers/api.ts';
-import { connected, json, nowhere, pod, serve, status, tempDir } from './helpers/api.ts';
-import { certificates } from './helpers/certificates.ts';
+import { type Handler, connected, json, nowhere, pod, serve, status, tempDir } from './helpers/api.ts';
+import { certificates, serveTls, type TlsApi } from './helpers/certificates.ts';
 import { testEnv } from './helpers/env.ts';
-import { deleted, followLog, watchObjects } from './helpers/observed.ts';
+import { deleted, followLog, watchObjects, all, stopping } from './helpers/observed.ts';
 import { execCredential, execUser } from './helpers/plugin.ts';
-import { all, stopping } from './helpers/take.ts';
-import { serveTls, type TlsApi } from './helpers/tls-api.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const canary = (place: string) => `canary-${place}-0123456789`;

@@ -6,7 +6,7 @@ import type { StreamContext } from '../../src/kube/watch-position.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { connected, json, serve, type Api } from './helpers/api.ts';
 import { execUser } from './helpers/plugin.ts';
-import { serveTls } from './helpers/tls-api.ts';
+import { serveTls } from './helpers/certificates.ts';
 
 const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 

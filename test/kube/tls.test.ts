@@ -8,10 +8,9 @@ import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { connected, json, serve, tempDir } from './helpers/api.ts';
-import { certificates, trusting } from './helpers/certificates.ts';
+import { certificates, trusting, serveTls } from './helpers/certificates.ts';
 import { deleted } from './helpers/observed.ts';
 import { execCredential, execUser } from './helpers/plugin.ts';
-import { serveTls } from './helpers/tls-api.ts';
 
 async function fileOf(text: string): Promise<string> {
   const file = join(await tempDir(), 'ca.crt');

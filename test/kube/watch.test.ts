@@ -1,12 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { watchObjects } from './helpers/observed.ts';
+import { watchObjects, all, kinds, stopping, take } from './helpers/observed.ts';
 import { listObjects } from '../../src/kube/get.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
-import type { Asked } from './helpers/api.ts';
-import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
+import { type Asked, bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { type Answer, podIn, questionOf, serveAnswers } from './helpers/scripted-api.ts';
-import { all, kinds, stopping, take } from './helpers/take.ts';
 import { casesIn } from '../helpers/case-file.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';

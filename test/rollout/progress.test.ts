@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createProgress } from '../../src/run/progress/progress.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { testEnv } from '../kube/helpers/env.ts';
-import { stopping } from '../kube/helpers/take.ts';
+import { stopping } from '../kube/helpers/observed.ts';
 
 const env = testEnv({ speed: 20 });
 const fast = testEnv({ speed: 300 });

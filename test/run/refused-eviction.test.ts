@@ -1,10 +1,9 @@
 /** Evictions that are not refused by a PodDisruptionBudget. */
 import { expect, it } from 'vitest';
 import { askDeletion } from '../../src/run/deleting/ask-deletion.ts';
-import type { Handler } from '../kube/helpers/api.ts';
-import { connected, json, serve, status } from '../kube/helpers/api.ts';
+import { type Handler, connected, json, serve, status } from '../kube/helpers/api.ts';
 import { testEnv } from '../kube/helpers/env.ts';
-import { all, stopping } from '../kube/helpers/take.ts';
+import { all, stopping } from '../kube/helpers/observed.ts';
 
 const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null, evict: true };
 const pod = { metadata: { name: 'web', uid: 'uid-web', labels: { app: 'web' } } };

@@ -1,9 +1,8 @@
 /** The edits and checks of attached.yaml. */
 import { expect } from 'vitest';
 import { editing, markOf, stampOf } from '../../helpers/cases.ts';
-import { statusesIn } from '../../helpers/raw-edits.ts';
 import type { Check, Edit } from './case.ts';
-import { deletionIn, each, eachStatus, only } from './edits.ts';
+import { deletionIn, each, eachStatus, only, statusesIn } from './edits.ts';
 
 /** The kubelet makes up the exit of this container (trap 24). */
 export const lostTrackOf = (container: string): Edit =>

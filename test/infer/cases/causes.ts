@@ -3,10 +3,9 @@ import { expect } from 'vitest';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, changed, changesOf, editing, eventOf, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { ownersIn, podBefore } from '../../helpers/raw-edits.ts';
 import type { Check, Edit } from './case.ts';
 import type { Deletion } from './edits.ts';
-import { also, deletionIn, each, eachDeleted, only } from './edits.ts';
+import { also, deletionIn, each, eachDeleted, only, ownersIn, podBefore } from './edits.ts';
 
 const conditionsOf = (one: Raw) => (one.status['conditions'] ?? []) as { type: string }[];
 

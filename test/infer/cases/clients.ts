@@ -2,10 +2,9 @@
 import { expect } from 'vitest';
 import { adding, changed, changesOf, editing, eventOf, linesOf, markedIn, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { podBefore } from '../../helpers/raw-edits.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Check, Edit } from './case.ts';
-import { inList } from './edits.ts';
+import { inList, podBefore } from './edits.ts';
 
 interface Reported {
   /** The Event is about the pod's node. */

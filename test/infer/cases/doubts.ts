@@ -1,10 +1,9 @@
 /** The edits and checks of doubts.yaml. */
 import { expect } from 'vitest';
 import { adding, changesOf, editing, markedIn, stampOf, type Raw } from '../../helpers/cases.ts';
-import { podBefore, statusesIn } from '../../helpers/raw-edits.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Check, Edit } from './case.ts';
-import { deletionIn, each, eachStatus, only } from './edits.ts';
+import { deletionIn, each, eachStatus, only, podBefore, statusesIn } from './edits.ts';
 import { logBreaksAt, logEndsLate } from './weaker.ts';
 
 const logEndOf = (all: readonly RawObservation[]): number => all.find(({ kind }) => kind === 'log-ended')?.at ?? NaN;

@@ -1,9 +1,8 @@
 /** The edits and checks of ends.yaml. */
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, changed, changesOf, editing, stampOf } from '../../helpers/cases.ts';
-import { podBefore, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Edit } from './case.ts';
-import { aboutPod, also, arriving, deletionIn, each, eachStatus, event } from './edits.ts';
+import { aboutPod, also, arriving, deletionIn, each, eachStatus, event, podBefore, statusesIn } from './edits.ts';
 
 /** In the first list the container has exited with 1, this many ms before the deletion. Then it runs again. */
 export const crashedBefore =

@@ -1,9 +1,8 @@
 /** The edits and checks of kubelets.yaml. */
 import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
 import { adding, changed, containerOf, editing, markOf, stampOf, type Raw } from '../../helpers/cases.ts';
-import { retimed, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Check, Edit } from './case.ts';
-import { aboutPod, also, arriving, deletionIn, each, eachStatus } from './edits.ts';
+import { aboutPod, also, arriving, deletionIn, each, eachStatus, retimed, statusesIn } from './edits.ts';
 import { expect } from 'vitest';
 
 const probe = 'Container app failed liveness probe, will be restarted';

@@ -15,10 +15,9 @@ import {
   without,
   type Raw,
 } from '../../helpers/cases.ts';
-import { podBefore, statusesIn } from '../../helpers/raw-edits.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 import type { Check, Edit } from './case.ts';
-import { change, deletionIn } from './edits.ts';
+import { change, deletionIn, podBefore, statusesIn } from './edits.ts';
 
 export const stepsAreMarks: Check = (report) => {
   const { replacement } = report;

@@ -10,6 +10,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { parseKubeconfig, type Kubeconfig } from '../../../src/kube/kubeconfig/parse.ts';
+import { readYaml } from '../../../src/kube/kubeconfig/yaml.ts';
 import { testEnv, type TestEnv } from './env.ts';
 
 export interface Asked {
@@ -77,6 +79,9 @@ export const nowhere = 'http://127.0.0.1:1';
 export async function tempDir(): Promise<string> {
   return await mkdtemp(join(tmpdir(), 'podexit-cluster-'));
 }
+
+/** A kubeconfig from its text, as the YAML library reads it. */
+export const parsed = (text: string, file: string): Kubeconfig => parseKubeconfig(readYaml(text, file), file);
 
 /** Writes a kubeconfig with one context; returns its path. */
 export async function kubeconfigFile(cluster: object, user: object = {}): Promise<string> {

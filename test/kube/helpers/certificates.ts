@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { tempDir } from './api.ts';
+import type { ServerOptions } from 'node:https';
+import { serve, tempDir, type Api, type Handler } from './api.ts';
 
 export interface Certificates {
   directory: string;
@@ -46,4 +47,15 @@ async function make(): Promise<Certificates> {
     server: { cert: await read('server.crt'), key: await read('server.key'), ca },
     client: { cert: await read('client.crt'), key: await read('client.key') },
   };
+}
+
+export interface TlsApi extends Api {
+  /** The kubeconfig's cluster entry for this server. */
+  cluster: TrustingCluster;
+}
+
+/** An API server with TLS: without it no credentials are sent. */
+export async function serveTls(handler: Handler, options: ServerOptions = {}): Promise<TlsApi> {
+  const { server, ca } = await certificates();
+  return { ...(await serve(handler, { ...server, ...options })), cluster: trusting(ca) };
 }

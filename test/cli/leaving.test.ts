@@ -150,18 +150,6 @@ describe.concurrent('--timeout ends the run, and names what it is waiting for', 
     };
     await stopping(name, without, work, servingPatiently<void>);
   });
-
-  it('with an error if the server never answers about the pod', async () => {
-    await servingPatiently('exit-143', { faults: [silentPod] }, async ({ server, flags }) => {
-      const ran = await runMain([server.pod, ...flags, '--timeout', '1s', '-o', 'json']);
-      expect(ran.code).toBe(1);
-      expect(ran.stderr).toContain(
-        `pod "${server.pod}" in namespace "${server.namespace}" could not be read within 1 s`,
-      );
-      expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'pod.unread' });
-      expect(server.deletesAccepted).toBe(0);
-    });
-  });
 });
 
 describe.concurrent('a reader that closes the pipe', () => {

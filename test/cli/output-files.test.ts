@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import type { Observation } from '../../src/model/observation.ts';
@@ -22,7 +22,6 @@ import { bin, started } from '../helpers/built.ts';
 import { runMain } from './helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
-import { servingPatiently } from '../helpers/serving-patiently.ts';
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
 
@@ -116,55 +115,20 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     }));
 });
 
-describe.concurrent('an existing file of --record', () => {
-  it.each([
-    ['an unreachable server', ['web', '-s', 'http://127.0.0.1:1', '--timeout', '1s']],
-    ['a missing kubeconfig', ['web', '--kubeconfig', '/nowhere']],
-  ])('survives %s', async (_what, words) => {
-    const folder = newFolder();
-    const [old, fresh] = [join(folder, 'old'), join(folder, 'fresh')];
-    writeFileSync(old, 'an earlier recording\n');
-    expect((await runMain([...words, '--record', old])).code).toBe(1);
-    expect(readFileSync(old, 'utf8')).toBe('an earlier recording\n');
-    expect((await runMain([...words, '--record', fresh])).code).toBe(1);
-    expect(existsSync(fresh)).toBe(false);
-  });
-
-  it('survives a pod that does not exist, and is replaced by the recording of one that does', () =>
-    serving('exit-143', {}, async ({ server, flags, folder }) => {
-      const file = join(folder, 'run');
-      writeFileSync(file, 'x'.repeat(1_000_000));
-      expect((await runMain(['no-such-pod', ...flags, '--record', file])).code).toBe(1);
-      expect(readFileSync(file, 'utf8')).toMatch(/^x+$/);
-      const live = await runMain([server.pod, ...flags, '-o', 'json', '--record', file]);
-      expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(live.stdout);
-    }));
-
-  it('survives a server that never answers about the pod; a new file has the observations', () =>
-    servingPatiently('exit-143', { faults: [{ kind: 'silent', resource: 'pods', verb: 'watch' }] }, async (one) => {
-      const [old, fresh] = [join(one.folder, 'old'), join(one.folder, 'fresh')];
-      writeFileSync(old, 'an earlier recording\n');
-      for (const file of [old, fresh])
-        await runMain([one.server.pod, ...one.flags, '--timeout', '500ms', '--record', file]);
-      expect(readFileSync(old, 'utf8')).toBe('an earlier recording\n');
-      expect(readFileSync(fresh, 'utf8')).toContain('"kind":"timer"');
-    }));
-
-  it('can be replayed up to the moment of a kill -9', () =>
-    serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
-      const file = join(folder, 'run');
-      const { child, printed, ended, until } = started([server.pod, ...flags, '-o', 'ndjson', '--record', file]);
-      await until(() => printed.stdout.includes('accepted'));
-      child.kill('SIGKILL');
-      await ended;
-      const { stdout } = await runMain(['replay', file, '-o', 'json']);
-      expect((JSON.parse(stdout) as ExitReport).marks.map(({ name }) => name)).toContain('accepted');
-    }));
-});
+it.concurrent('a recording can be replayed up to the moment of a kill -9', () =>
+  serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
+    const file = join(folder, 'run');
+    const { child, printed, ended, until } = started([server.pod, ...flags, '-o', 'ndjson', '--record', file]);
+    await until(() => printed.stdout.includes('accepted'));
+    child.kill('SIGKILL');
+    await ended;
+    const { stdout } = await runMain(['replay', file, '-o', 'json']);
+    expect((JSON.parse(stdout) as ExitReport).marks.map(({ name }) => name)).toContain('accepted');
+  }),
+);
 
 describe.concurrent('one file for two outputs is refused, and nothing is deleted', () => {
   it.each([
-    ['another path to the same file', (file: string) => relative(process.cwd(), file), 'there'],
     ['another path, without a file yet', (file: string) => `${file.replace(/[^/]+$/, '')}/./run.ndjson`, 'not there'],
     ['a link to a missing file', linked(symlinkSync), 'not there'],
     ['a hard link', linked(linkSync), 'there'],
@@ -179,14 +143,6 @@ describe.concurrent('one file for two outputs is refused, and nothing is deleted
       expect(existsSync(file)).toBe(isThere === 'there');
     }),
   );
-
-  it('a recording and a report of its replay', async () => {
-    const file = join(newFolder(), 'run.ndjson');
-    writeFileSync(file, readFileSync(recordingFile('exit-143')));
-    const ran = await runMain(['replay', file, '--report', relative(process.cwd(), file)]);
-    expect(ran.stderr).toContain('are the same file');
-    expect(readFileSync(file)).toEqual(readFileSync(recordingFile('exit-143')));
-  });
 });
 
 function linked(link: (target: string, path: string) => void): (file: string) => string {

@@ -1,8 +1,7 @@
 /** `--all-terminating` and `rollout`: one report for each pod that a rollout terminates, and a summary at the end. */
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { reportFile } from '../../src/output/formats.ts';
 import { fileOfPod, isForEachPod } from '../../src/output/report-files.ts';
 import { isRolledOut } from '../../src/run/progress/progress.ts';
@@ -12,52 +11,12 @@ import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers, summaryOf, type RolloutSummary } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
-import { recordingFile } from '../helpers/recordings.ts';
 import { servingPatiently } from '../helpers/serving-patiently.ts';
 import { casesIn } from '../helpers/case-file.ts';
 import { withTwins } from '../helpers/twins.ts';
 import { runMain } from './helpers/in-process.ts';
 
 describe.concurrent('a recorded rollout', () => {
-  it('is followed by the labels of its pods until it completes', () =>
-    servingPatiently('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server, folder }) => {
-      const words = [
-        '-l',
-        'app=checkout',
-        '--all-terminating',
-        '-o',
-        'json',
-        `--report=${join(folder, 'exit.md')}`,
-        ...flags,
-      ];
-      const ran = await runMain(words);
-      expect(ran.stderr).toMatch(/tracing every terminating pod of/);
-      const printed = JSON.parse(ran.stdout) as { kind: string; exits: ExitReport[]; summary: RolloutSummary };
-      expect(printed.kind).toBe('RolloutReport');
-      expect(printed.exits.map(({ pod, mode }) => [pod.name, mode])).toEqual([[server.pod, 'attach']]);
-      expect(printed.summary).toMatchObject({ pods: 1, outcomes: { graceful: 1 }, killed: [], exitCode: 0 });
-      expect(printed.summary.slowest?.name).toBe(server.pod);
-      expect(printed.summary.graceUsed?.max).toBeGreaterThan(0);
-      expect(readdirSync(folder)).toContain('exit.md');
-      expect(ran.code).toBe(0);
-      expect(server.deletesAccepted).toBe(0);
-    }));
-
-  it('is the same document with -o yaml as with -o json', async () => {
-    const printed = (format: string) => runMain(['replay', recordingFile('statefulset-rollout'), '-o', format]);
-    const [yaml, json] = [await printed('yaml'), await printed('json')];
-    expect(json.stdout).toContain('"kind": "RolloutReport"');
-    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
-  });
-
-  it('fills a template of -o jsonpath from this document', async () => {
-    const printed = (format: string) => runMain(['replay', recordingFile('statefulset-rollout'), '-o', format]);
-    const { exits } = JSON.parse((await printed('json')).stdout) as { exits: ExitReport[] };
-    const names = exits.map(({ pod }) => pod.name);
-    expect((await printed('jsonpath={.kind}: {.exits[*].pod.name}')).stdout).toBe(`RolloutReport: ${names.join(' ')}`);
-    expect(JSON.parse((await printed('jsonpath-as-json={.exits[*].pod.name}')).stdout)).toEqual(names);
-  });
-
   it.skipIf(!existsSync('/dev/full'))('a recording that could not be written exits 1, as for a single pod', () =>
     servingPatiently('rolling-update', { attachDelayMs: 1500 }, async ({ flags, folder }) => {
       symlinkSync('/dev/full', join(folder, 'run.ndjson'));
@@ -80,16 +39,6 @@ describe.concurrent('a recorded rollout', () => {
   it.each(['exit.html', 'POD/exit.html', '/dev/stdout', 'POD-1.html'])('%s is one file for all pods', (file) =>
     expect(isForEachPod({ file })).toBe(false),
   );
-
-  it('prints as text a line for each pod, then one card', () =>
-    servingPatiently('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
-      const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
-      expect(stdout).toMatch(new RegExp(`^[\\d:.]+ +${server.pod} +✔ Graceful`));
-      expect(stdout).toMatch(
-        /^✔ deployment\/checkout {2}1 of 1 pod terminated gracefully; longest \S+\s+from\s+SIGTERM\s+to\s+exit$/m,
-      );
-      expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^✔ 1 of 1 pod terminated gracefully/);
-    }));
 });
 
 // Not concurrent: other runs in this process would delay its observations.
@@ -177,20 +126,6 @@ it.each(casesIn<Case>(new URL('rolled-out.yaml', import.meta.url), ['kind', 'spe
       isRolledOut({ kind, metadata: { generation: 4 }, spec, status: { observedGeneration, ...status } });
     expect([seen(4), seen(3)]).toEqual([is !== false, is === 'always']);
   },
-);
-
-it.concurrent(
-  'runs a command once all watches are open, passes its output through, and ends when the old pods are gone',
-  () =>
-    servingPatiently('rolling-update', { attachDelayMs: 2500 }, async ({ flags, server }) => {
-      const command = [process.execPath, '-e', 'console.log("release it")'];
-      const ran = await runMain(['rollout', 'deploy/checkout', '-o', 'json', ...flags, '--', ...command]);
-      expect(ran.stderr).toContain('release it\n');
-      const printed = JSON.parse(ran.stdout) as { kind: string; workload: object; exits: ExitReport[] };
-      expect(printed).toMatchObject({ kind: 'RolloutReport', workload: { kind: 'Deployment', name: 'checkout' } });
-      expect(printed.exits.map(({ pod, trigger }) => [pod.name, trigger.kind])).toEqual([[server.pod, 'rollout']]);
-      expect(ran.code).toBe(0);
-    }),
 );
 
 it('runs kubectl on the same cluster to restart or to set an image', () => {

@@ -1,4 +1,4 @@
-/** When a run ends: `--timeout` limits all of it, and what is missing by then is reported with exit code 3. */
+/** What `--timeout` leaves: no timer, and exit code 3 for what is missing by then. More is in sessions/time-budget.yaml. */
 import { expect, it } from 'vitest';
 import type { Clock } from '../../src/output/ports.ts';
 import { systemClock } from '../../src/run/clock.ts';
@@ -39,31 +39,6 @@ it.each([['--wait=false'], ['--dry-run=server']])(
     }),
 );
 
-it('the wait for a deletion and its trace share one --timeout', () =>
-  servingPatiently('rolling-update', { attachDelayMs: 3500 }, async ({ flags, clock }) => {
-    const began = clock.now();
-    const ran = await runMain(['-l', 'app=checkout', '--attach', '--timeout=5s', '-o', 'json', ...flags]);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'stuck' } });
-    expect(ran.code).toBe(3);
-    // With a time each, the run would take 8.5 s.
-    expect(clock.now() - began).toBeLessThan(8400);
-  }));
-
-it.each([
-  ['the confirmation', 'y'],
-  ['the choice of a pod', '1'],
-])('the time to answer %s does not count towards --timeout', (_, answer) =>
-  servingPatiently('graceful-exit', {}, async ({ server, flags, pause }) => {
-    const asks = answer === 'y' ? [server.pod, '-i'] : ['-l', 'app=checkout', '--yes'];
-    const ran = await runMain([...asks, '--wait=false', '--timeout=4s', ...flags], {
-      answers: [],
-      ask: () => pause(4500).then(() => answer),
-    });
-    expect(ran).toMatchObject({ code: 0 });
-    expect(server.deletesAccepted).toBe(1);
-  }),
-);
-
 it.concurrent('a rollout that is stuck after its first pod exits 3', () => {
   const scenario = loadRecording('rolling-update');
   // Without this state the Deployment never has all replicas updated, so its rollout does not complete.
@@ -82,14 +57,3 @@ it.concurrent('a rollout that is stuck after its first pod exits 3', () => {
     expect(ran.code).toBe(3);
   });
 });
-
-it('ends soon after all logs have ended if another client forces the deletion, not at the end of the grace period', () =>
-  servingPatiently('second/forced-by-other', {}, async ({ server, flags, clock }) => {
-    const began = clock.now();
-    const ran = await runMain([server.pod, '-o', 'json', ...flags]);
-    const took = (clock.now() - began) / 1000;
-    expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'forced', exitCode: 2 } });
-    // In the recording, its log ends 8.35 s after the DELETE, and its grace period has 20 s.
-    expect(took).toBeGreaterThan(8.35);
-    expect(took).toBeLessThan(20);
-  }));

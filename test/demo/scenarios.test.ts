@@ -8,6 +8,7 @@ import {
   type ShippedScenario,
 } from '../../src/demo/scenarios.ts';
 import { scenariosToTry } from '../../src/cli/demo.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
 import { loadRecording } from './helpers/load.ts';
 
 describe('the shipped scenarios', () => {
@@ -41,6 +42,15 @@ describe('the shipped scenarios', () => {
     expect(found('lost-requests')).toEqual(['lost-requests']);
     expect(found('../scenarios/exit-143')).toEqual([]);
   });
+});
+
+it('after each scenario only commands that run are suggested: only the format is refused', async () => {
+  const suggested = new Set(shippedScenarios.flatMap((one) => [...scenariosToTry(one), ...scenariosToTry(one, true)]));
+  expect(suggested.size).toBeGreaterThan(shippedScenarios.length);
+  for (const words of suggested) {
+    const ran = await runMain(['demo', ...words.split(' '), '-o', 'nothing']);
+    expect(ran.stderr, words).toMatch(/^error: .*nothing/m);
+  }
 });
 
 describe('a file that is not a scenario', () => {

@@ -9,6 +9,7 @@ import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces.ts';
 import { reportOf } from '../../src/advice/report.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile, recordingNames, rawObservationsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import type { Random } from './helpers/mutate.ts';
@@ -47,6 +48,14 @@ it('replays a recording with Windows line ends and a byte order mark', async () 
   writeFileSync(file, `\ufeff${recordingText('graceful-exit').replaceAll('\n', '\r\n')}`);
   const { source: rawObservations } = await openReplay(file, () => {});
   expect(rawObservations).toEqual((await openReplay(recordingFile('graceful-exit'), () => {})).source);
+});
+
+it('replays what there is of a recording that was cut in the middle of its last line, and says so', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-fuzz-')), 'cut.ndjson');
+  writeFileSync(file, recordingText('graceful-exit').slice(0, -40));
+  const { stdout, stderr } = await runMain(['replay', file, '-o', 'json']);
+  expect(stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
+  expect(JSON.parse(stdout)).toMatchObject({ kind: 'ExitReport' });
 });
 
 /** With fewer fields than the recordings of the tests: a run records only what it may use. */

@@ -6,6 +6,7 @@ const groups: Record<string, string> = {
   pods: 'api/v1',
   deployments: 'apis/apps/v1',
   endpointslices: 'apis/discovery.k8s.io/v1',
+  poddisruptionbudgets: 'apis/policy/v1',
 };
 
 /** Something that happens to an object: it is changed, removed or new. Of several the first, or the pod of the server. */

@@ -9,7 +9,7 @@ const long = [
   'test/probe/{hostile,schedule}.test.ts',
   'test/infer/{robust,cap-at-now,delivery-lag,recordings,simulated,simulated-over-http,troubled,without-events}.test.ts',
   'test/advice/why.test.ts',
-  'test/{output/{every-output,html,live,replayed-order},verdict/contradictions}.test.ts',
+  'test/{goldens,output/{every-output,html,live,replayed-order},verdict/contradictions}.test.ts',
 ];
 
 export default defineConfig({

@@ -4,6 +4,7 @@
  * is about the diff. Lines are joined, so that no pattern depends on the width.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -20,12 +21,14 @@ const headOf = (text: string, field: string): string[] =>
 const titleOf = (file: string): string => readFileSync(join(folder, file), 'utf8').split('\n', 1)[0]?.slice(2) ?? '';
 
 it.each(readdirSync(folder).map((file) => [file, titleOf(file)]))('%s: %s', async (file) => {
-  const path = join(folder, file);
+  const [path, report] = [join(folder, file), join(tmpdir(), `${file}.json`)];
   const head = readFileSync(path, 'utf8').replace(/^[^#][^]*/m, '');
-  const { stdout: card } = await runMain(['check', '-f', path]);
+  const { stdout: card } = await runMain(['check', '-f', path, '--report', report]);
+  const { checks } = JSON.parse(readFileSync(report, 'utf8')) as CheckReport;
+  const problems = checks.flatMap(({ findings }) => findings.filter(isProblem).map(({ code }) => code));
   const { stdout: diff, stderr } = await runMain(['fix', '-f', path, '--diff']);
   const said = `${card}\n${stderr}`.replace(/\s+/g, ' ');
-  for (const wanted of headOf(head, 'problems')) expect((await problemsIn(path)).join(' ') || 'none').toBe(wanted);
+  for (const wanted of headOf(head, 'problems')) expect([...new Set(problems)].sort().join(' ') || 'none').toBe(wanted);
   expect(headOf(head, 'says').length).toBeGreaterThan(0);
   for (const pattern of headOf(head, 'says')) expect(said).toMatch(new RegExp(pattern, 'i'));
   for (const pattern of headOf(head, 'never')) expect(`${said}\n${diff}`).not.toMatch(new RegExp(pattern, 'm'));
@@ -33,9 +36,3 @@ it.each(readdirSync(folder).map((file) => [file, titleOf(file)]))('%s: %s', asyn
     if (pattern === 'none') expect(diff).toBe('');
     else expect(diff).toMatch(new RegExp(pattern));
 });
-
-async function problemsIn(path: string): Promise<string[]> {
-  const { stdout } = await runMain(['check', '-f', path, '-o', 'json']);
-  const { checks } = JSON.parse(stdout) as CheckReport;
-  return [...new Set(checks.flatMap(({ findings }) => findings.filter(isProblem).map(({ code }) => code)))].sort();
-}

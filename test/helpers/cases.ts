@@ -9,7 +9,9 @@ import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import type { ExitReport, MarkReport } from '../../src/model/report.ts';
-import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
+import { exitReportOf } from '../../src/verdict/exit-report.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { mustRender, observationsOf, rowsOf, traceOf } from './recordings.ts';
 import { simulated } from './simulated.ts';
 
 /** A raw object with the fields that cases use. */
@@ -44,9 +46,19 @@ export const alone = (container: Partial<ContainerStory>, change: Partial<Story>
 /** PID 1 has no handler: its stop signal does nothing. */
 export const ignoresSignal: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
 
+const rendered = new WeakMap<readonly RawObservation[], Report>();
+
+/** The report that renderers receive of a case that ends as a live run does. Made once: it takes most of a case's time. */
+export function renderedOf(rawObservations: readonly RawObservation[]): Report {
+  const report =
+    rendered.get(rawObservations) ?? mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
+  rendered.set(rawObservations, report);
+  return report;
+}
+
 /** The report of the case. Every cited observation must be in the list of the report. */
 export function judged(rawObservations: readonly RawObservation[]): ExitReport {
-  const report = mustReport(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
+  const report = exitReportOf(renderedOf(rawObservations));
   const listed = new Set(report.observations.map(({ seq }) => seq));
   const unlisted = evidenceIn(report).filter((seq) => !listed.has(seq));
   if (unlisted.length > 0) throw new Error(`cited, but not listed: ${unlisted.join(', ')}`);

@@ -17,10 +17,11 @@ import {
   markOf,
   observationsDuring,
   recorded,
+  renderedOf,
 } from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
-import { mustRender, observationsOf, rawObservationsIn, traceOf } from '../../helpers/recordings.ts';
+import { observationsOf, rawObservationsIn, traceOf } from '../../helpers/recordings.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
@@ -227,9 +228,6 @@ function specOf(text: string): GateSpec {
     ? { kind, share: Number(limit) }
     : { kind: kind as 'max-duration' | 'min-drain-lead', ms: Number(limit) };
 }
-
-const renderedOf = (rawObservations: readonly RawObservation[]) =>
-  mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
 
 const cardOf = (rawObservations: readonly RawObservation[]): string =>
   cardLines(renderedOf(rawObservations), { pen: plainPen, columns: 200 }).join('\n');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderPermissions, renderPicture, renderTimeline } from '../scripts/docs/readme-parts.ts';
-import { exitCodes } from '../src/verdict/exit-code.ts';
+import { exitCodes } from '../src/verdict/policy.ts';
 import { runMain } from './cli/helpers/in-process.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));

@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString, asText, isPresent, type JsonObject } from '../model/observe/read.ts';
 import type { Answer } from '../programs/behaviour.ts';
-import { imageName } from '../programs/images.ts';
+import { imageName } from '../programs/rows.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import known from './data/capacity.json' with { type: 'json' };

@@ -13,12 +13,11 @@ import type { Pick, Target } from '../run/choosing/target.ts';
 import { checkReportOf, judge, type CheckedSpec } from './check-report.ts';
 import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
-import { situationIn, situationOfLivePod } from './live-pod.ts';
+import { situationIn, situationOfLivePod, situationOf, situationsOf, type Situation } from './situation.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
 import { kustomizationHint, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
-import { situationOf, situationsOf, type Situation } from './situation.ts';
 
 export type CheckSource =
   { kind: 'files'; input: ManifestInput } | { kind: 'target'; target: Target; pick?: Pick } | { kind: 'all' };

@@ -1,10 +1,9 @@
 /** `check --inspect`: reads by `cat` in each container whether PID 1 handles its stop signal, which no spec shows. */
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
-import { lineOfShell } from '../programs/shell-arguments.ts';
-import { rowOf } from '../programs/rows.ts';
+import { lineOfShell } from '../programs/shell-script.ts';
+import { rowOf, numberOfSignal } from '../programs/rows.ts';
 import { signalHandlingOf, type SignalHandling } from './signal-handling.ts';
-import { numberOfSignal } from '../programs/signals.ts';
 import { stopSignalOf } from './rules/stop.ts';
 import type { Inspection } from './container-spec.ts';
 import { signalled } from './problem.ts';

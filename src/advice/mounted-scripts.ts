@@ -1,8 +1,8 @@
 /** Texts of ConfigMaps that a pod mounts as files, by container and path, unless in doubt. A Secret is never read. */
 import { posix } from 'node:path';
-import type { CommandLine } from '../model/observe/command-line.ts';
+import type { CommandLine } from '../model/observe/container.ts';
 import { asArray, asObject, asString, asText, isPresent, stringMap, type JsonObject } from '../model/observe/read.ts';
-import { lineOfShell } from '../programs/shell-arguments.ts';
+import { lineOfShell } from '../programs/shell-script.ts';
 
 export type ConfigMapTexts = ReturnType<typeof configMapTextsOf>;
 

@@ -18,7 +18,7 @@ import {
 import { matches } from '../run/streams/selectors.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import names from './data/names.json' with { type: 'json' };
-import { limitsIn } from './limits.ts';
+import { limitsIn } from './sizes.ts';
 import { configMapTextsOf } from './mounted-scripts.ts';
 
 /** What an autoscaler sets: the fewest replicas and the most. */

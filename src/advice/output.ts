@@ -6,7 +6,7 @@ import { wrapWords } from '../output/prose.ts';
 import { writeReports } from '../output/report-files.ts';
 import { backticksAround, forMarkdown, forMarkup } from '../output/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
-import { worstCode } from '../verdict/exit-code.ts';
+import { worstCode } from '../verdict/policy.ts';
 
 /** What such a document says. `summary`: also the last line of the text for people. */
 interface Content {

@@ -4,11 +4,10 @@ import { list } from '../verdict/words.ts';
 import { reasonsIn, surges, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
-import { limitText } from './limits.ts';
+import { limitText, defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
 import { companionsOf, containersThatServe, hookSecondsOf, othersServe, servicesOfClients } from './roles.ts';
 import { handlingOf, hookSignal, signalText, stopSignalOf } from './rules/stop.ts';
-import { defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
 import type { Situation } from './situation.ts';
 
 /** What only the user can decide, because more pods or another strategy may do harm. */

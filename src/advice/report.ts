@@ -1,13 +1,22 @@
-/** The report of one exit with its remedies: what every format prints. Pure. */
+/** The report of one exit with what a person can do about its findings, and its remedies: what every format prints. Pure. */
 import { asObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Policy } from '../verdict/policy.ts';
-import { judgedExit, type Report } from '../verdict/report.ts';
+import { judgedExit, type Report, type JudgedExit } from '../verdict/report.ts';
 import type { Problem } from './problem.ts';
 import { editedValue, strategicPatch, type Edit } from './fix/edit.ts';
 import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
-import { templatePaths, type Situation } from './situation.ts';
-import { exitAdvice, problemsOfExit, situationOfTrace } from './trace-situation.ts';
+import { templatePaths, type Situation, situationOf } from './situation.ts';
+import type { V1Service } from '@kubernetes/client-node';
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import { statusOf } from '../model/pod.ts';
+import { knownEnd } from '../programs/stop-behaviour.ts';
+import type { JudgedFinding } from '../verdict/finding.ts';
+import { boundOf } from '../verdict/words.ts';
+import { askedText, containerSpec, ignoresItsSignal, signalName } from '../verdict/rule-input.ts';
+import { lossOf, type Loss } from '../verdict/loss.ts';
+import type { MeasuredContainer } from './container-spec.ts';
+import { neighboursIn, serviceOf } from './neighbours.ts';
 
 /** Undefined until the pod has been seen. */
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
@@ -70,4 +79,168 @@ function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): ob
   const podSpec = { containers: names('containers'), initContainers: names('initContainers') };
   const object = podPath.reduceRight<object>((inner, key) => ({ [key]: inner }), podSpec);
   return asObject(strategicPatch(object, editedValue(object, edits)));
+}
+
+/** With what was measured. */
+function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
+  const { pod, workload, grace } = timeline;
+  const { kind, name, replicas } = workload ?? { kind: 'Pod', name: pod.metadata.name };
+  const metadata = { name, namespace: pod.metadata.namespace };
+  const path = templatePaths[kind] ?? [];
+  const { spec } = asObject([...path, 'spec'].reduceRight<object>((inner, key) => ({ [key]: inner }), pod.spec));
+  const object = {
+    kind,
+    metadata,
+    // It has a selector, unlike a part of a manifest; a trace does not hold which.
+    spec: { ...asObject(spec), replicas, selector: {} },
+    status: { desiredNumberScheduled: replicas },
+  };
+  const around = { ...neighboursIn([]), mayHaveOtherServices: false };
+  const situation = situationOf(object, around, grace.effectiveSeconds, path);
+  const { capacity } = situation;
+  const ready = timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : []));
+  const isOpen = capacity.ownData === 'no' && kind === 'StatefulSet';
+  return {
+    ...situation,
+    subject: { kind, ...metadata },
+    isCustom: false,
+    containers: situation.containers.flatMap((container) => {
+      const exit = timeline.containers.find((one) => one.name === container.name);
+      return exit?.ran ? { ...container, measured: measuredOf(exit, grace.effectiveSeconds) } : [];
+    }),
+    // A trace has neither volumes nor the strategy of the workload.
+    capacity: { ...capacity, rollout: undefined, ownData: isOpen ? 'unknown' : capacity.ownData },
+    services: [...trace.services.values()].map((service) => serviceOf(service as unknown as V1Service)),
+    measured: {
+      otherReady: ready.length > 0 ? Math.min(...ready) : undefined,
+      hookSeconds: lossOf(timeline)?.preStopSeconds,
+    },
+  };
+}
+
+/** An exit by a crash shows nothing about the time that a shutdown needs. Hook and drain are parts of one length. */
+function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceSeconds: number): MeasuredContainer {
+  const hookSeconds = preStop?.sleepSeconds ?? (preStop?.length && boundOf(preStop.length) / 1000);
+  if (outcome === 'failed' || outcome === 'oom') return { hookSeconds, wasKilled: false };
+  const wasKilled = outcome === 'killed';
+  const whole = exit && preStop ? (exit.at.latest - preStop.start.earliest) / 1000 : Infinity;
+  // What was not killed stopped within its grace period, unless it is seen to have taken longer.
+  const most = wasKilled ? Infinity : Math.max(graceSeconds, (drain?.min ?? 0) / 1000);
+  const drained = drain && Math.min(boundOf(drain) / 1000, Math.max(0, whole - (hookSeconds ?? 0)), most);
+  return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
+}
+
+/** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
+function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 'verdict'>): Problem[] {
+  const { trigger, workload } = timeline;
+  // Nobody takes over from a pod whose namespace or owner is deleted, and no hook runs in a forced deletion.
+  const isLeaving = workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
+  const isUnfixable = verdict.outcome === 'forced' || isLeaving;
+  return verdict.findings.flatMap((finding): Problem[] => {
+    const { code, severity, container, message, advice } = finding;
+    const problem: Problem = { code, severity, container, message, path: [] };
+    if (code === 'last-endpoint' || code === 'no-ready-endpoint') {
+      const isSaid = (code === 'no-ready-endpoint') !== (trigger.kind === 'rollout') || trigger.kind === 'scale-down';
+      return isLeaving || severity === 'info' || isSaid ? [] : [problem];
+    }
+    if (code === 'drain-race') return isUnfixable ? [] : [{ ...problem, severity: 'warning' }];
+    if (code === 'requests-lost') {
+      const isSized = ['sent-too-late', 'no-ready-backend'].includes(lossOf(timeline)?.cause ?? '');
+      return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
+    }
+    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(timeline, finding)];
+    // Without advice, the spec's grace period itself was too short.
+    const isForGrace = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
+    return isUnfixable && isForGrace && advice === undefined ? [] : [{ ...problem, advice }];
+  });
+}
+
+/** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
+function signalProblem(timeline: Timeline, { code, severity, container, message, advice }: JudgedFinding): Problem {
+  const isStarting = container !== undefined && wasStarting(timeline, container);
+  const starting = `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
+  const isForSignal = timeline.containers.some((one) => one.name === container && isUnhandled(timeline, one));
+  const about = { severity, container, message, path: [], advice: isStarting ? starting : advice };
+  return { ...about, code: isStarting || isForSignal ? 'no-signal-handling' : code };
+}
+
+/** Less than this after its start, PID 1 may still be the script that starts the application. */
+const startingSeconds = 10;
+
+/** Not if it passed its readiness probe, or if its command shows what the signal did: a shell that stays PID 1 drops it. */
+function wasStarting(timeline: Timeline, name: string): boolean {
+  const [status, spec] = [statusOf(timeline.pod, name), containerSpec(timeline.pod, name)];
+  const container = timeline.containers.find((one) => one.name === name);
+  if ((status?.ready && spec?.readinessProbe) || !container?.stopSignal || !container.drain) return false;
+  if (spec?.shell || spec?.handlesTerm || spec?.handlesOther) return false;
+  if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
+  return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
+}
+
+/** Undefined: the finding needs nothing, or a longer grace period, which remedies.ts sizes. */
+function exitAdvice(
+  { timeline, lowered }: Pick<JudgedExit, 'timeline' | 'lowered'>,
+  { code, container: name }: JudgedFinding,
+): string | undefined {
+  if (code === 'requests-lost') return lossAdvice[lossOf(timeline)?.cause ?? 'unexplained'];
+  const container = timeline.containers.find((one) => one.name === name);
+  if (!container) return undefined;
+  const { kind, reaction, preStop, graceUsed, drain } = container;
+  const isKill = ['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code);
+  const mayReact = code === 'sidecar-killed' && reaction !== 'none' && !ignoresItsSignal(timeline, container);
+  if (isKill && !mayReact && isUnhandled(timeline, container)) return handlingAdvice(container, timeline, lowered);
+  const hookMs = preStop?.length?.min ?? 0;
+  const planned =
+    preStop?.sleepSeconds ?? containerSpec(timeline.pod, container.name)?.lifecycle?.preStop?.exec?.seconds;
+  const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
+  // What would have been enough; of a kill it is not known.
+  const neededMs = new Map<string, number>([
+    ['prestop-cut-off', (planned ?? 0) * 1000],
+    ['prestop-heavy', hookMs * 2],
+    ['grace-nearly-spent', usedMs / 0.75],
+  ]).get(code);
+  if (!lowered || (neededMs ?? (isKill ? 0 : Infinity)) >= lowered.spec * 1000) return undefined;
+  // A sidecar also waits for the main containers, so any of them may be the slow one.
+  const exiting = kind === 'sidecar' && !isKill ? 'the containers' : container.name;
+  const isByHook = !isKill && (code !== 'grace-nearly-spent' || hookMs * 2 >= usedMs);
+  const faster = isByHook ? 'shorten the hook' : `make ${exiting} exit sooner`;
+  return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
+}
+
+const lossAdvice: Partial<Record<Loss['cause'], string>> = {
+  'new-pods': 'give the pods a readiness probe of what their clients need',
+  'kept-connection-cut':
+    'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
+  'unanswered-while-draining':
+    'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
+};
+
+/** A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not. */
+const isUnhandled = (timeline: Timeline, container: ContainerTimeline): boolean =>
+  ignoresItsSignal(timeline, container) ||
+  container.reaction === 'none' ||
+  isSignalOpen(timeline, container) ||
+  (container.reaction === undefined && containerSpec(timeline.pod, container.name)?.handlesTerm !== true);
+
+/** Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8). */
+function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: ContainerTimeline): boolean {
+  const { handlesTerm, handlesOther } = containerSpec(pod, name) ?? {};
+  return reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+}
+
+const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | undefined =>
+  knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
+
+/** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
+function handlingAdvice(container: ContainerTimeline, timeline: Timeline, lowered: JudgedExit['lowered']): string {
+  const { name } = container;
+  if (ignoresItsSignal(timeline, container))
+    return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
+  if (isSignalOpen(timeline, container))
+    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? `. If it is SIGTERM, its handler needs more than ${lowered ? `the ${lowered.asked}s that the deletion asked for` : 'the grace period'}` : ''}.`;
+  if (containerSpec(timeline.pod, name)?.shell)
+    return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`;
+  const known = knownAdvice(timeline, container);
+  if (known) return `${known}.`;
+  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

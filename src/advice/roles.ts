@@ -3,7 +3,7 @@ import { ownDataIn, stopsAllAtOnce, surges, type InPlaceReason, type Reasoned } 
 import type { ContainerSpec } from './container-spec.ts';
 import names from './data/names.json' with { type: 'json' };
 import type { ServiceSpec } from './neighbours.ts';
-import { imageName } from '../programs/images.ts';
+import { imageName } from '../programs/rows.ts';
 import { signalled } from './problem.ts';
 import type { Situation } from './situation.ts';
 

@@ -1,9 +1,8 @@
 /** What a container's command line shows about its stop signal (programs/stop-behaviour.ts), as the rules ask for it. */
-import { trapOf, type CommandLine } from '../model/observe/command-line.ts';
+import { trapOf, type CommandLine } from '../model/observe/container.ts';
 import traps from '../programs/data/traps.json' with { type: 'json' };
-import { lineOfShell } from '../programs/shell-arguments.ts';
-import { inlined, readScript } from '../programs/shell-script.ts';
-import { numberOfSignal, signalOfExitCode } from '../programs/signals.ts';
+import { lineOfShell, inlined, readScript } from '../programs/shell-script.ts';
+import { numberOfSignal, signalOfExitCode } from '../programs/rows.ts';
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 
 export type SignalHandling =

@@ -2,7 +2,7 @@
 import type { Pen } from '../output/palette.ts';
 import { forTerminal } from '../output/safe-text.ts';
 import { tableLines } from '../output/text/table.ts';
-import { allPrograms, askedOf, knownStop, type KnownProgram, type KnownStop } from '../programs/known.ts';
+import { allPrograms, askedOf, knownStop, type KnownProgram, type KnownStop } from '../programs/stop-behaviour.ts';
 import type { Ports } from '../run/ports.ts';
 import { publish, wrapped, type OutputOptions } from './output.ts';
 

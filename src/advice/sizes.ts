@@ -1,5 +1,8 @@
-/** The one place that sizes a preStop sleep and a grace period, for every command. Pure; seconds. */
-import { limitText, type Limit } from './limits.ts';
+/** The one place that sizes a preStop sleep and a grace period, for every command, and that says what limits them. Pure; seconds. */
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { asArray, asObject, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { secondsOf } from '../programs/shell-words.ts';
+import spotNodes from './data/spot-nodes.json' with { type: 'json' };
 
 /** The preStop sleep if nothing was measured: load balancers differ, so the text says "adjust". */
 export const defaultPreStopSeconds = 10;
@@ -7,7 +10,7 @@ export const defaultPreStopSeconds = 10;
 /** The API's default of terminationGracePeriodSeconds. */
 export const defaultGraceSeconds = 30;
 
-export interface GraceNeed {
+interface GraceNeed {
   readonly hookSeconds: number;
   readonly drainSeconds: number;
   /** What `drainSeconds` is: `grace today`, `drain`. */
@@ -56,3 +59,68 @@ export function drainBeside(hookSeconds: number, today: { graceSeconds: number; 
 /** It takes more than half of the grace period, and leaves less than the API's default, for which applications are written. */
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>
   hookSeconds > graceSeconds / 2 && graceSeconds - hookSeconds < defaultGraceSeconds;
+
+/** What can end a pod earlier than its grace period: spot capacity, an autoscaler, the shutdown of its node. */
+interface Limit {
+  /** `an AKS spot node`, as in "… may give a pod only 30s". */
+  readonly by: string;
+  readonly seconds: number;
+  readonly taints?: readonly JsonObject[]; // What a pod on the nodes of a NodePool tolerates.
+  readonly labels?: JsonObject; // Of the nodes of a NodePool.
+}
+
+/** A kill by it is not certain: the node may live longer than the pod. */
+export const limitText = ({ by, seconds }: Limit): string => `${by} may give a pod only ${seconds}s`;
+
+/** The limits that the pod spec itself shows (of spot nodes by labels and taints), and those of the objects around it. */
+export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {
+  const isSpot = (one: (typeof spotNodes)[number], key: string, value: string): boolean =>
+    value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
+  const found = placedOn(podSpec).flatMap(({ key, value }) => spotNodes.find((one) => isSpot(one, key, value)) ?? []);
+  // Without a key, a toleration is for all keys, and without an effect for all effects.
+  const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);
+  const isTolerated = (taint: JsonObject): boolean =>
+    tolerations.some((one) => ['key', 'effect'].every((name) => !one[name] || one[name] === taint[name]));
+  const isChosen = ({ labels = {} }: Limit): boolean =>
+    Object.entries(asObject(podSpec['nodeSelector'])).every(([key, value]) => (labels[key] ?? value) === value);
+  const own = around.filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
+  // The default of --max-graceful-termination-sec.
+  const limits = [...found, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
+  return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
+}
+
+export const isWindows = (podSpec: JsonObject): boolean =>
+  asObject(podSpec['os'])['name'] === 'windows' ||
+  placedOn(podSpec).some(({ key, value }) => /(^|\.)kubernetes\.io\/os$/.test(key) && value === 'windows');
+
+/** Labels and taints of the nodes that the pod asks for or tolerates. A toleration for all taints asks for none. */
+function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
+  const pair = (key: unknown, value: unknown) => ({ key: asString(key) ?? '', value: asString(value) ?? '' });
+  const affinity = asObject(asObject(podSpec['affinity'])['nodeAffinity']);
+  const required = asObject(affinity['requiredDuringSchedulingIgnoredDuringExecution']);
+  const terms = asArray(required['nodeSelectorTerms'], 64).map(asObject);
+  const expressions = terms.flatMap((term) => asArray(term['matchExpressions'], 64).map(asObject));
+  return [
+    ...Object.entries(asObject(podSpec['nodeSelector'])).map(([key, value]) => pair(key, String(value))),
+    ...asArray(podSpec['tolerations'], 64).map((one) => pair(asObject(one)['key'], asObject(one)['value'])),
+    ...expressions.flatMap(({ key, operator, values }) =>
+      (operator === 'In' ? asArray(values, 64) : operator === 'Exists' ? [''] : []).map((value) => pair(key, value)),
+    ),
+  ];
+}
+
+/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
+export const limitsIn = (objects: readonly KubernetesObject[]): Limit[] =>
+  objects.flatMap((object): Limit[] => {
+    const { kind, metadata } = object;
+    const { spec, shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
+    const template = asObject(asObject(spec)['template']);
+    const labels = asObject(metadataOf(template)['labels']);
+    const { terminationGracePeriod, taints } = asObject(template['spec']);
+    const times = [terminationGracePeriod, shutdownGracePeriod, shutdownGracePeriodCriticalPods];
+    const [seconds, all = 0, critical = 0] = times.map((one) => secondsOf(asText(one)));
+    const shutdown = { by: 'the shutdown of its node', seconds: all - critical };
+    if (kind === 'KubeletConfiguration') return shutdown.seconds > 0 ? [shutdown] : [];
+    if (kind !== 'NodePool' || seconds === undefined) return [];
+    return [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints: asArray(taints, 64).map(asObject), labels }];
+  });

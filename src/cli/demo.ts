@@ -15,7 +15,7 @@ import { PodexitError } from '../errors.ts';
 import type { Output } from '../output/ports.ts';
 import { sentenceOn, wrapWords } from '../output/prose.ts';
 import type { Ports } from '../run/ports.ts';
-import { signalCodes } from '../verdict/exit-code.ts';
+import { signalCodes } from '../verdict/policy.ts';
 import type { Flags, Main } from './command.ts';
 import { usageError, wholeNumber } from './usage.ts';
 import { shellQuoted } from './words.ts';

@@ -70,7 +70,7 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
   const command = newCommand(program, 'compare <before> <after>', 'compare two exits or rollouts', compareExamples);
   command.option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
   addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
-    const { compareFiles } = await import('../advice/history/compare-command.ts');
+    const { compareFiles } = await import('../advice/history/compare.ts');
     const { readRecording } = await import('../run/recorded-run.ts');
     const failOnWorse = severalOf(flags.failOn, valuesByCommand['compare --fail-on'], '--fail-on').length > 0;
     const output = await documentOptions(flags, 'compare');
@@ -86,7 +86,7 @@ export const addRecommend: AddCommand = (program, ports, setExitCode) => {
   command.option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
   addDocumentFlags(command, 'recommend').action(async (names: string[], flags: Flags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
-    const { recommend } = await import('../advice/history/recommend-command.ts');
+    const { recommend } = await import('../advice/history/recommend.ts');
     const { readRecording } = await import('../run/recorded-run.ts');
     const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
     const options = { names, failOn, readRecording, ...(await documentOptions(flags, 'recommend')) };

@@ -77,7 +77,7 @@ const exampleLines = [
   ['demo', 'try it without a cluster'],
 ] as const;
 
-/** Docs and help repeat the table of verdict/exit-code.ts; tests compare them. */
+/** Docs and help repeat the table of verdict/policy.ts; tests compare them. */
 const exitCodes = `
 A pod named like a command is written pod/NAME.
 

@@ -20,7 +20,7 @@ import {
   type SignalFacts,
 } from './context.ts';
 import { isBefore, onClient, type Estimate } from './estimate.ts';
-import { killingsMissing } from './gaps.ts';
+import { killingsMissing } from './arrival.ts';
 import { hookFacts } from './hook.ts';
 import { moment } from './pod-network.ts';
 import { probeResultsOf } from './probes.ts';

@@ -4,11 +4,10 @@ import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
 import { eventsAbout, lostSince, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
-import { deliveryLagOf } from './arrival.ts';
+import { deliveryLagOf, killingsMissing, warningsMissing } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
 import { isBefore, moved, noLaterThan, onBothClocks } from './estimate.ts';
-import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, outlivedDeadline, pauseEndOf, sawRetry, type Stop } from './stop.ts';
 

@@ -5,11 +5,10 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atLeast, atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
-import { deliverableSince } from './arrival.ts';
+import { deliverableSince, hasLogGap } from './arrival.ts';
 import { graceSpan, minimumGrace, stopTimeout, type HookFacts } from './context.ts';
 import { wasLoweredLate } from './deletion.ts';
 import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
-import { hasLogGap } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, isStartUncertain, mayHaveRetried, sawRetry, sigkillCode, type Stop } from './stop.ts';
 

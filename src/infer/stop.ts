@@ -3,11 +3,10 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
 import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
-import { constrainChange } from './arrival.ts';
+import { constrainChange, killingsMissing } from './arrival.ts';
 import type { ContainerContext } from './before-deletion.ts';
 import { graceSpan, minimumGrace, stopTimeout } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
-import { killingsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 
 /** A container that the kubelet stops: what is known before its hook, signal and exit are inferred. */

@@ -1,9 +1,8 @@
 /** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
 import type { Pod } from '../model/kube.ts';
-import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
-import { platformIn } from '../model/platform.ts';
+import { platformIn } from '../model/reduce/events.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import {
   isRefused,
@@ -14,6 +13,7 @@ import {
   type Seen,
   type Trace,
 } from '../model/trace.ts';
+import { newestMessage } from './arrival.ts';
 import type { Trigger } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import {

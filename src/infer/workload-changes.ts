@@ -1,10 +1,10 @@
 /** Changes of a workload that can cause a deletion (SIGNALS.md §4): another pod template, and scaling. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Pod } from '../model/kube.ts';
-import { newestMessage } from '../model/observe/event.ts';
 import { controllerOf } from '../model/pod.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Seen, SiblingFacts, Trace } from '../model/trace.ts';
+import { newestMessage } from './arrival.ts';
 
 /** Streams are not ordered among each other: the cause of a write can arrive this much later than the write (ms). */
 export const deliveryLag = millisecondsOf('delivery-lag');

@@ -1,32 +1,130 @@
 /**
  * Kubernetes objects, narrowed to what podexit may read and record: the allow-list as readers and as types. They have
  * the API's own shape, so a recording looks like `kubectl get -o json` and goes through the same idempotent mapping as
- * a live object (observe.ts). Never included: environment, arguments, addresses, annotation values (with two
- * exceptions, observe/metadata.ts), status messages, log text.
+ * a live object (observe.ts). Never included: environment, arguments, addresses, annotation values (with one
+ * exception), status messages, log text.
  */
-import { narrowContainer, narrowState } from './observe/container.ts';
-import { narrowEvent, refusalIn, type Event } from './observe/event.ts';
-import { narrowMetadata } from './observe/metadata.ts';
 import {
-  asArray,
   asBoolean,
   asNumber,
   asObject,
   asSeconds,
   asString,
-  asPort,
-  asText,
-  constant,
-  listOf,
-  listWith,
-  maybe,
+  asStrings,
   nonEmpty,
+  listOf,
   shape,
   stringMap,
+  asText,
+  constant,
+  asArray,
+  asPort,
+  listWith,
+  maybe,
   unlessEmpty,
   type JsonObject,
   type Reader,
 } from './observe/read.ts';
+import { narrowContainer, narrowState } from './observe/container.ts';
+
+/** Labels that rules read: the Service of a slice, the revision of a pod, the Job index of a pod. */
+const keptLabels = new Set([
+  'kubernetes.io/service-name',
+  'pod-template-hash',
+  'controller-revision-hash',
+  'batch.kubernetes.io/job-completion-index',
+]);
+
+const narrowMetadata = shape({
+  name: asText,
+  namespace: asString,
+  uid: asText,
+  resourceVersion: asString,
+  generation: asNumber,
+  creationTimestamp: asString,
+  deletionTimestamp: asString,
+  deletionGracePeriodSeconds: asSeconds,
+  finalizers: (raw) => nonEmpty(asStrings(raw)),
+  ownerReferences: listOf(
+    shape({ apiVersion: asText, kind: asText, name: asText, uid: asText, controller: asBoolean }),
+    16,
+  ),
+  /** Last changing write of each manager (API server's clock); no field sets. */
+  managedFields: listOf(shape({ manager: asText, subresource: asString, time: asString }), 64),
+  /** Only keys; of values, that of the time that triggered a slice's change (SIGNALS.md §3). */
+  annotations: annotationKeys,
+  /** Only labels that podexit reads. */
+  labels: (raw) => stringMap(raw, (key) => keptLabels.has(key)),
+});
+
+function annotationKeys(raw: unknown): Record<string, string> | undefined {
+  const annotations = Object.entries(asObject(raw)).slice(0, 256);
+  if (annotations.length === 0) return undefined;
+  return Object.fromEntries(
+    annotations.map(([key, value]) => [
+      key.slice(0, 320),
+      key === 'endpoints.kubernetes.io/last-change-trigger-time' ? asText(value) : '',
+    ]),
+  );
+}
+
+/** Reasons whose message has a fixed form that rules parse (SIGNALS.md §2.2). Other messages may quote anything. */
+export const reasonsWithMessage: ReadonlySet<string> = new Set([
+  'Killing',
+  'FailedKillPod',
+  'Preempted',
+  'Preempting',
+  'TaintManagerEviction',
+  'DeviceTaintManagerEviction',
+  'SuccessfulDelete',
+  'ScalingReplicaSet',
+  'SuccessfulRescale',
+  'NodeNotReady',
+  'NodeReady',
+  'Starting',
+  'Shutdown',
+  'Rebooted',
+  'DeadlineExceeded',
+  'Evicted',
+  'Disrupted',
+  'DisruptionTerminating',
+]);
+
+export type Event = ReturnType<typeof narrowEvent>;
+
+/** Reads an Event of core/v1 or events.k8s.io/v1 in the core form (SIGNALS.md §2.1: support both). */
+export const narrowEvent = shape({
+  kind: constant('Event'),
+  metadata: narrowMetadata,
+  reason: asText,
+  type: asString,
+  reportingComponent: (own, { reportingController, source, deprecatedSource }) =>
+    asString(own) ?? asString(reportingController) ?? asString(asObject(source ?? deprecatedSource)['component']),
+  /** Kept only for these reasons; for probes, only the words of `probeWords`. */
+  message: (own, { reason, note }) => narrowMessage(asText(reason), asString(own) ?? asString(note)),
+  involvedObject: (own, { regarding }) =>
+    shape({ kind: asText, name: asText, uid: asString, fieldPath: asString })(own ?? regarding),
+  count: (own, { deprecatedCount, series }) =>
+    asNumber(own) ?? asNumber(deprecatedCount) ?? asNumber(asObject(series)['count']) ?? 1,
+  firstTimestamp: (own, { deprecatedFirstTimestamp }) => asString(own ?? deprecatedFirstTimestamp),
+  lastTimestamp: (own, { deprecatedLastTimestamp, series }) =>
+    asString(own ?? deprecatedLastTimestamp ?? asObject(series)['lastObservedTime']),
+  eventTime: asString,
+});
+
+/** The words that name what refused to create a pod (apiserver: resourcequota, webhook). */
+const refusalIn = (message: string | undefined): string | undefined =>
+  /(exceeded|failed) quota: [\w.-]+|admission webhook "[\w.-]+" denied/.exec(message ?? '')?.[0];
+
+/** A probe's message quotes the application's answer: only the kind of probe and a refused connection are kept. */
+function narrowMessage(reason: string, message: string | undefined): string | undefined {
+  if (message === undefined) return undefined;
+  if (reason === 'FailedCreate') return refusalIn(message);
+  if (reason === 'Unhealthy') return probeWords.filter((word) => message.includes(word)).join(' ') || undefined;
+  return reasonsWithMessage.has(reason) ? message : undefined;
+}
+
+const probeWords = ['Readiness', 'Liveness', 'Startup', 'errored', 'connection refused'];
 
 /** The items of a list that have a name. */
 const named =
@@ -42,7 +140,7 @@ const someNamed =
   (raw) =>
     nonEmpty(named(reader)(raw));
 
-export type Condition = ReturnType<typeof narrowCondition>;
+type Condition = ReturnType<typeof narrowCondition>;
 
 const narrowCondition = shape({
   type: asText,

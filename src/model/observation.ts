@@ -21,8 +21,9 @@ import {
   isOneOf,
   optional,
   type Guarded,
-} from './observe/guards.ts';
-import type { Flat, JsonObject } from './observe/read.ts';
+  type Flat,
+  type JsonObject,
+} from './observe/read.ts';
 import { probeKinds } from './probe-observation.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
   isOneOf,
   optional,
   type Guarded,
-} from './observe/guards.ts';
+} from './observe/read.ts';
 
 const isVia = isOneOf('url', 'service-proxy', 'pod-proxy');
 

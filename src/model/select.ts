@@ -1,7 +1,6 @@
 /** The part of a run's log that concerns one pod. Pure. Siblings are left out: pods share them (shared-facts.ts). */
-import type { ObservedObject, Owner, Pod } from './kube.ts';
+import type { ObservedObject, Owner, Pod, Event } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
-import type { Event } from './observe/event.ts';
 
 export type Subject = ReturnType<typeof subjectOf>;
 

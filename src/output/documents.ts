@@ -5,7 +5,7 @@ import type { Views } from './render.ts';
 import { summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
 import { jsonText } from './machine/json.ts';
 import { finalLines } from './machine/ndjson.ts';
-import { lengthText, shareText } from '../verdict/length-text.ts';
+import { lengthText, shareText } from '../verdict/words.ts';
 import { graceMs, isGraceSeen, shareOfGrace } from '../verdict/rule-input.ts';
 import { iconOf } from './text/card.ts';
 import { plainPen as pen } from './palette.ts';

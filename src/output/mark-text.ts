@@ -2,7 +2,7 @@
 import type { ContainerTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
 import { hookOf } from '../model/pod.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
-import { signalOfExitCode } from '../programs/signals.ts';
+import { signalOfExitCode } from '../programs/rows.ts';
 import { containerSpec, graceSecondsText, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';

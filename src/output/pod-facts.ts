@@ -4,10 +4,9 @@ import type { Pod } from '../model/kube.ts';
 import { controllerOf, deploymentNamed, statusesOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
-import { lengthText, secondsText } from '../verdict/length-text.ts';
+import { lengthText, secondsText, plural } from '../verdict/words.ts';
 import type { Report } from '../verdict/report.ts';
 import { graceSecondsText, needsNoReplacement } from '../verdict/rule-input.ts';
-import { plural } from '../verdict/words.ts';
 import { triggerText } from './mark-text.ts';
 import { clockText, dayText } from './time-text.ts';
 

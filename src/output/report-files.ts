@@ -2,9 +2,9 @@
 import { constants, promises as fs, readlinkSync, realpathSync, statSync, closeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import { unrecordable, openRecorder, type Recorder } from '../recording/recorder.ts';
+import { causeOf, emptyOutput, openOutput, openRecorder, unrecordable, writeSome } from '../recording/recorder.ts';
+import type { Recorder } from '../recording/recorder.ts';
 import type { ReportFile } from './formats.ts';
-import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import { render, type Views } from './render.ts';
 import type { OutputPorts } from './ports.ts';
 import { recordingVersion } from '../recording/reader.ts';

@@ -2,7 +2,7 @@
 import type { Interval, Phase, Timeline } from '../infer/timeline.ts';
 import { assumptions } from '../model/assumptions.ts';
 import { allNotes } from '../model/trace.ts';
-import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
+import { lengthText, secondsText, shareText } from '../verdict/words.ts';
 import type { Report } from '../verdict/report.ts';
 import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
 import { exitText, markText } from './mark-text.ts';

@@ -1,8 +1,7 @@
 /** What the signal does to one link of the chain, from its own reaction and from what it does to the next link. */
 import type { Answer, ProgramContainer, StopBehaviour as Effect, StopRemedy } from './behaviour.ts';
 import data from './data/traps.json' with { type: 'json' };
-import type { ProgramRow, Reaction } from './rows.ts';
-import { numberOfSignal } from './signals.ts';
+import { type ProgramRow, type Reaction, numberOfSignal } from './rows.ts';
 
 export interface Context extends Pick<ProgramContainer, 'scripts'> {
   signal: string; // Without SIG.

@@ -1,7 +1,9 @@
-/** What is known of programs, as data: the rows of data/*.json, and which row a command line means. */
+/** What is known of programs, images and signals, as data: the rows of data/*.json, and which row a command line or image means. */
 import type { Does, Link, StopRemedy } from './behaviour.ts';
+import imageData from './data/images.json' with { type: 'json' };
 import programRows from './data/programs.json' with { type: 'json' };
 import shells from './data/shells.json' with { type: 'json' };
+import signalNumbers from './data/signals.json' with { type: 'json' };
 import wrapperRows from './data/wrappers.json' with { type: 'json' };
 import { secondsOf } from './shell-words.ts';
 
@@ -87,3 +89,35 @@ export function afterOptions({ next = {} }: Pick<ProgramRow, 'next'>, texts: rea
   }
   return at;
 }
+
+/** `docker.io/library/nginx` and `1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
+const partsOf = (image: string): string[] => /^([^@]*?)(?::([^/:@]*))?(?:@|$)/.exec(image)?.slice(1) ?? [];
+
+export const imageName = (image: string): string => (partsOf(image)[0] ?? '').split('/').at(-1)?.toLowerCase() ?? '';
+
+/** What its Dockerfile says, by its name on Docker Hub or in a mirror of that: another registry's `nginx` may be anything. */
+export function rowOfImage(image: string) {
+  const hub = /^((index\.)?docker\.io\/|mirror\.gcr\.io\/|public\.ecr\.aws\/docker\/(?=library\/))?(library\/)?/;
+  const [name, tag = ''] = partsOf(image.replace(hub, ''));
+  return imageData.images.find((row) => row.image === name && new RegExp(row.tag ?? '').test(tag));
+}
+
+/** The shells that /bin/sh may be: by the tag, else by the name, else by the Dockerfile of a well-known image and a usual tag. */
+export function shellsOf(image: string): readonly string[] {
+  const shown = [partsOf(image)[1] ?? '', image.split('@', 1)[0]?.slice(-300) ?? ''];
+  const found = shown.flatMap((text) => imageData.bases.find(({ shows }) => new RegExp(shows).test(text)) ?? [])[0];
+  const isUsual = shown[0]?.split(/[\d._+-]+/).every((word) => ['', ...imageData.usualWords].includes(word));
+  const base = found ?? imageData.bases.find(({ name }) => isUsual && name === rowOfImage(image)?.base);
+  return base ? [base.sh] : [...new Set(imageData.bases.map(({ sh }) => sh))];
+}
+
+/** The STOPSIGNAL of a well-known image; undefined for SIGTERM and for other images: the API does not show it (SIGNALS.md §2 S8). */
+export const stopSignalOfImage = (image = ''): string | undefined => rowOfImage(image)?.stop;
+
+/** The number on Linux (signal(7)) of a signal that the API names: `SIGTERM`, `SIGRTMIN+3`. */
+export const numberOfSignal = (name = ''): number | undefined =>
+  Object.entries(signalNumbers).find(([one]) => one === name)?.[1];
+
+/** The signal that ends a process with this exit code: `SIGTERM` for 143. Undefined if none, or from 34 on a real-time one. */
+export const signalOfExitCode = (code: number): string | undefined =>
+  code - 128 < 34 ? Object.entries(signalNumbers).find(([, number]) => number === code - 128)?.[0] : undefined;

@@ -1,6 +1,9 @@
-/** Reads a script of a POSIX shell into its simple commands, and how each stands in it (POSIX.1-2017, Shell Command Language, 2.9, 2.10). */
+/**
+ * Reads the arguments of a shell, and a script of a POSIX shell into its simple commands, and how each stands in it
+ * (POSIX.1-2017, Shell Command Language, 2.9, 2.10).
+ */
 import data from './data/commands.json' with { type: 'json' };
-import { tokensOf, type Token, type Word } from './shell-words.ts';
+import { tokensOf, type Token, type Word, plainWord } from './shell-words.ts';
 
 export interface ShellCommand {
   /** In the words of `handsOver`; `?`: it may not run, `&&`: only after the one before it, `||`: beside or instead of that. */
@@ -176,4 +179,34 @@ class Reader {
     }
     return Boolean(word);
   }
+}
+
+/** By POSIX, options may be in one word or several, before and after `c` (sh, "OPTIONS"). */
+export function shellArguments(words: readonly Word[]) {
+  let [letters, at] = ['', 0];
+  for (; /^[-+]./.test(words[at]?.text ?? '') && words[at]?.text !== '--'; at += 1) {
+    const option = words[at]?.text ?? '';
+    const isLong = option.startsWith('--');
+    if (option.startsWith('-') && !isLong) letters += option;
+    at += isLong ? Number(/^--(rcfile|init-file)$/.test(option)) : option.replace(/[^oO]/g, '').length;
+  }
+  if (/^--?$/.test(words[at]?.text ?? '')) at += 1;
+  const [first, ...rest] = words.slice(at);
+  const isLine = letters.includes('c');
+  const file = isLine || letters.includes('s') ? undefined : first;
+  return {
+    /** As `handsOver` of a shell calls it; `input`: without a script, it reads its commands from its input. */
+    forms: [isLine ? [] : file ? 'file' : 'input', letters.includes('i') ? 'interactive' : []].flat(),
+    stopsOnError: letters.includes('e'),
+    line: isLine ? first : undefined,
+    file,
+    args: isLine ? rest.slice(1) : rest,
+  };
+}
+
+/** LINE of a shell that a command line starts with `-c LINE`, also by way of `env` and `busybox`. */
+export function lineOfShell(words: readonly string[]): string | undefined {
+  const start = words.findIndex((word) => !/^((.*\/)?(busybox|toybox|env)|-.*|\w+=.*)$/s.test(word));
+  const isShell = /^(.*\/)?(ba|da|a|hu|z|k|mk|ya|po)?sh$/.test(words[start] ?? '');
+  return isShell ? shellArguments(words.slice(start + 1).map(plainWord)).line?.text : undefined;
 }

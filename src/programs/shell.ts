@@ -1,11 +1,10 @@
 /** What a signal does to a shell that waits for a command or its jobs, became the command (exec), or has ended its script. */
 import data from './data/traps.json' with { type: 'json' };
 import type { Context } from './links.ts';
-import { afterOptions, rowOf, type Reaction, type Shell } from './rows.ts';
+import { afterOptions, rowOf, type Reaction, type Shell, signalOfExitCode } from './rows.ts';
 import { inlined, isInstant, isOneThat, readScript, textsOf } from './shell-script.ts';
 import type { Script, ShellCommand } from './shell-script.ts';
 import { secondsOf, type Word } from './shell-words.ts';
-import { signalOfExitCode } from './signals.ts';
 
 export interface Standing extends Pick<ShellCommand, 'isFollowed'> {
   /** `over`: its script has ended. */

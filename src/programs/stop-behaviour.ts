@@ -1,10 +1,24 @@
-/** What the main process of a container does with its stop signal, by the links of its command line. Pure. */
+/**
+ * What the main process of a container does with its stop signal. Follows its command line from PID 1 inwards; by the rules of
+ * links.ts, the effect on a link follows from that on the next. Pure.
+ */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
-import { effectOf } from './chain.ts';
-import { rowOfImage, shellsOf } from './images.ts';
-import { scriptUnknown } from './links.ts';
-import { rowOf } from './rows.ts';
-import { plainWord } from './shell-words.ts';
+import {
+  rowOfImage,
+  shellsOf,
+  rowOf,
+  afterOptions,
+  shellsByName,
+  type ProgramRow,
+  type Shell,
+  rows,
+  stopSignalOfImage,
+} from './rows.ts';
+import { scriptUnknown, agreed, linkEffect, unknownApp, type Context } from './links.ts';
+import { plainWord, type Word } from './shell-words.ts';
+import traps from './data/traps.json' with { type: 'json' };
+import { shellArguments, expanded, inlined, readScript, textsOf, type Script, commandsIn } from './shell-script.ts';
+import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 
 /** `signal` with or without SIG; `graceSeconds`: from it to SIGKILL. Behind an unknown part, which `decidedBy` names, all is unknown. */
 export function stopBehaviour(container: ProgramContainer, signal: string, graceSeconds: number): StopBehaviour {
@@ -50,4 +64,138 @@ export function knownEnd({ program = '', image }: { program?: string; image?: st
   if (reachesApp === 'no') return exitCodes.cut.includes(code) ? { isNormal: false, because } : undefined;
   const isKnown = !found.probably && reachesApp === 'yes' && found.chain.at(-1)?.kind === 'program';
   return isKnown && exitCodes.good.includes(code) ? { isNormal: true, because } : undefined;
+}
+
+/** What a container runs as PID 1, or the image that decides it: one of them is set. */
+type Asked = { command?: readonly string[]; image?: string };
+export type KnownStop = ReturnType<typeof knownStop>;
+export type KnownProgram = ReturnType<typeof allPrograms>[number];
+
+/** One word can be an image or a quoted command line; `isCommand`: it is neither an image nor to be split. */
+export function askedOf(words: readonly string[], isCommand: boolean): Asked {
+  const [word = '', ...others] = words;
+  if (isCommand || others.length > 0) return { command: words };
+  const { commands, isPlain } = commandsIn(word);
+  if (/\s/.test(word)) return { command: (isPlain && commands.length === 1 && commands[0]) || ['sh', '-c', word] };
+  const isImage = /^[^./].*[/:@]/.test(word) || (!rowOf([word]) && rowOfImage(word)?.cmd);
+  return isImage ? { image: word } : { command: [word] };
+}
+
+/** For the default grace period of 30 s. */
+export function knownStop(what: Asked) {
+  const stopSignal = stopSignalOfImage(what.image) ?? 'SIGTERM';
+  const { chain } = stopBehaviour(what, stopSignal, 30);
+  const all = new Set([stopSignal, ...'SIGTERM SIGINT SIGQUIT SIGHUP SIGUSR1 SIGUSR2 SIGWINCH SIGRTMIN+3'.split(' ')]);
+  const signals = [...all].map((signal) => ({ signal, ...stopBehaviour(what, signal, 30), chain: undefined }));
+  return {
+    ...what,
+    isKnown: chain.some(({ source }) => source !== undefined),
+    /** SIGTERM, unless the image is known to have another STOPSIGNAL. */
+    stopSignal,
+    chain,
+    /** The stop signal first; another one only if something is known of it. */
+    signals: signals.filter(({ signal, handles }) => signal === stopSignal || handles !== 'unknown'),
+  };
+}
+
+/** As PID 1 with their defaults. Shells are in it too, whose answers depend on their scripts. */
+export const allPrograms = () =>
+  rows.map(({ name, match, kind = 'program', signals = {}, right, isGuess, source }) => ({
+    name,
+    commands: match,
+    kind,
+    signals: Object.fromEntries(Object.entries(signals).map(([signal, reaction]) => [`SIG${signal}`, reaction])),
+    rightSignal: right ? `SIG${right}` : undefined,
+    probably: isGuess === true || !source.startsWith('measured'),
+    source,
+  }));
+
+const most = { links: 24, words: 256, characters: 4096 };
+
+function effectOf(all: readonly Word[], outer: Context): StopBehaviour {
+  const box = /^(busy|toy)box$/.exec(nameOf(all[0]))?.[0];
+  const words = all.slice(all.length > 1 && box !== undefined ? 1 : 0, most.words);
+  const context = { ...outer, depth: outer.depth + 1 };
+  const [first] = words;
+  const name = nameOf(first);
+  if (!first || first.text.length > most.characters || context.depth > most.links) return unknownApp('', context);
+  const shells = shellsNamed(name, box === undefined ? context.sh : ['ash']);
+  if (shells.length > 0) return ofShells(name, shells, words, context);
+  const script = context.scripts?.get(first.text);
+  if (script !== undefined) {
+    const interpreter = /^#!\s*([^\n]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? ['/bin/sh'];
+    return effectOf([...interpreter.map(plainWord), ...words], context);
+  }
+  // Where /bin/sh is busybox's, a name without a folder means busybox's own program, if it has one.
+  const isBusybox = context.sh.join() === 'ash' && !first.text.includes('/');
+  const row = rowOf(textsOf(words), context.around, box ?? (isBusybox ? 'busybox' : undefined));
+  if (row) return ofRow(row, words, context);
+  return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
+}
+
+const nameOf = (word: Word | undefined): string => {
+  const name = word?.text.split('/').at(-1) ?? '';
+  return /\s/.test(name) || (word?.isDynamic && /[$`*?(]/.test(name)) ? '' : name;
+};
+
+/** `sh` is another shell on each base system. Empty: not a shell. */
+function shellsNamed(name: string, sh: readonly string[]): Shell[] {
+  const named = name.replace(/^-/, '');
+  const others = new Map(Object.entries({ sh, login: ['bash', ...sh], ksh: ['ksh93', 'mksh'] }));
+  return (others.get(named) ?? [named]).flatMap((one) => shellsByName.get(one) ?? []);
+}
+
+type Start = ReturnType<typeof shellArguments>;
+
+function ofShells(name: string, shells: readonly Shell[], words: readonly Word[], context: Context): StopBehaviour {
+  const start = shellArguments(words.slice(1));
+  const { line, file } = start;
+  const text = file ? context.scripts?.get(file.text) : line?.text;
+  if (file && text === undefined) return scriptUnknown(nameOf(file), context);
+  const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
+  const script = read && inlined(read);
+  const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
+  const called = shells.length > 1 ? { name } : {};
+  return agreed(shells.map((shell) => [label(shell), ofShell({ ...shell, ...called }, script, start, context)]));
+}
+
+function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): StopBehaviour {
+  const context = shell.on?.startsWith('Alpine') ? { ...outer, sh: ['ash'] } : outer;
+  const ways = script ? standingsOf(script, shell) : [];
+  if (ways.length === 0) return { ...scriptUnknown('its script', context), ...traps.notRead };
+  const label = ({ words, kind }: Standing): string =>
+    `${kind === 'became' ? 'it becomes' : 'it runs'} ${nameOf(words[0]) || 'a command that is not visible here'}`;
+  return agreed(ways.map((one) => [label(one), ofStanding(shell, one, start, context)]));
+}
+
+function ofStanding(shell: Shell, one: Standing, start: Start, context: Context): StopBehaviour {
+  const words = expanded(one.words, start.args);
+  const forms = new Set([...one.forms, ...start.forms]);
+  const standing = { ...one, words, forms, stopsOnError: one.stopsOnError || start.stopsOnError };
+  const reaction = shellReaction(shell, standing, context);
+  const { does } = reaction;
+  const job = does !== 'execs' && (one.kind === 'wait' || sleepOf(words) !== undefined) ? one.jobs.at(-1) : undefined;
+  const next = (inner: Context): StopBehaviour => effectOf(job ? expanded(job.words, start.args) : words, inner);
+  return linkEffect({ ...shell, kind: 'shell' }, reaction, context, /cuts|drains/.test(does) ? undefined : next);
+}
+
+function ofRow(row: ProgramRow, words: readonly Word[], context: Context): StopBehaviour {
+  const alone = row.signals?.[context.signal] ?? row.others ?? { does: row.next ? 'drops' : 'unknown' };
+  const reaction = { ...alone, ...(context.toGroup && alone.inGroup), ...(!context.isPid1 && alone.asChild) };
+  return linkEffect(row, reaction, context, row.next && ((inner) => effectOf(nextOf(row, words), inner)));
+}
+
+/** The command that a wrapper starts. Empty: it is not visible here. */
+function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): readonly Word[] {
+  const { hidden, script, line, as } = next;
+  const texts = words.map(({ text }) => text);
+  if (hidden) return [];
+  if (script !== undefined) return [script, '-c', 'script-of-package.json'].map(plainWord);
+  const end = afterOptions({ next }, texts);
+  const option = line === undefined ? -1 : texts.findIndex((text) => /^(-c|--command|--session-command)$/.test(text));
+  if (as !== undefined && !rowOf(texts.slice(end)) && !/^$|sh$|entrypoint/.test(nameOf(words[end])))
+    return [plainWord(as), ...words.slice(end)];
+  if (option < 0 || option >= end) return words.slice(end);
+  const shell = texts.find((_, at) => /^(-s|--shell)$/.test(texts[at - 1] ?? '')) ?? line ?? 'sh';
+  return [plainWord(shell), plainWord('-c'), ...words.slice(option + 1, option + 2)];
 }

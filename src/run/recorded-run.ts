@@ -1,6 +1,6 @@
 /** Recorded runs: shown again as the run did, in a list, or only as reports, for commands that explain or compare exits. */
 import { PodexitError } from '../errors.ts';
-import { exitCodes } from '../verdict/exit-code.ts';
+import { exitCodes } from '../verdict/policy.ts';
 import { createObstacles } from './progress/obstacles.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';

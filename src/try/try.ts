@@ -1,6 +1,6 @@
 /** The command `try`: proves a patch on two throwaway copies of a workload, which it removes however it ends. */
 import { publish, type OutputOptions } from '../advice/output.ts';
-import { yamlOf } from '../advice/fix/patches.ts';
+import { yamlOf } from '../advice/fix/edited-text.ts';
 import type { ManifestInput } from '../advice/manifest-input.ts';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -14,7 +14,7 @@ import { leftBy, unlessInterrupted, createDeadline } from '../run/ending/leaving
 import { runLive } from '../run/group/run-live.ts';
 import { warnOn, type Ports } from '../run/ports.ts';
 import { canAsk, withCluster, type Session } from '../run/session.ts';
-import { gateFailed, signalCodes } from '../verdict/exit-code.ts';
+import { gateFailed, signalCodes } from '../verdict/policy.ts';
 import { list, plural } from '../verdict/words.ts';
 import { tryViews, type TryReport, adviceOf, judgePatch, resultOf, patchSummary, type TriedExit } from './outcome.ts';
 import { copyNames, copyOf, ownerManifest, tryIdOf, type Copy, type CopyName } from './copies.ts';

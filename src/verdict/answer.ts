@@ -6,7 +6,7 @@ import type { Timeline } from '../infer/timeline.ts';
 import type { WithOptional } from '../model/observe/read.ts';
 import type { FindingCode, FixReport, Outcome } from '../model/report.ts';
 import { earlierStop } from './ledger.ts';
-import { exitCodes } from './exit-code.ts';
+import { exitCodes } from './policy.ts';
 import { firstOf, inOtherRows, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import { mainContainers, type RuleInput } from './rule-input.ts';

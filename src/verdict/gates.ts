@@ -10,7 +10,7 @@ import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy, type ProbeResult 
 import type { ContainerTimeline, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
-import { lengthText, secondsText, shareText } from './length-text.ts';
+import { lengthText, secondsText, shareText } from './words.ts';
 import {
   graceText,
   longestGraceMs,
@@ -23,7 +23,7 @@ import {
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { leadText, routedEndpoints, whyEndpointsUnknown } from './drain-lead.ts';
+import { leadText, routedEndpoints, whyEndpointsUnknown } from './routing.ts';
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 

@@ -6,8 +6,19 @@ import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
 import type { earlierStop } from './ledger.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
-import { exitCodes, gateFailed } from './exit-code.ts';
-import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
+import { exitCodes, gateFailed } from './policy.ts';
+import {
+  graceUsedLength,
+  afterText,
+  isShareKnown,
+  lengthText,
+  secondsText,
+  shareText,
+  few,
+  list,
+  plural,
+  stillRan,
+} from './words.ts';
 import {
   graceMs,
   graceText,
@@ -18,7 +29,6 @@ import {
   shareOfGrace,
   signalName,
 } from './rule-input.ts';
-import { few, list, plural, stillRan } from './words.ts';
 
 interface HeadlineInput {
   readonly timeline: Timeline;

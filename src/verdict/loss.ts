@@ -4,9 +4,8 @@ import { lossProbes, lostBy, type FailureWindow, type ProbeResult } from '../inf
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 import type { ProbeReport } from '../model/report.ts';
 import { second } from '../model/span.ts';
-import { lengthText, secondsText } from './length-text.ts';
+import { lengthText, secondsText, byFrequency, list, plural, servicesNamed } from './words.ts';
 import { signalName } from './rule-input.ts';
-import { byFrequency, list, plural, servicesNamed } from './words.ts';
 
 export interface Loss {
   readonly cause:

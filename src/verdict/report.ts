@@ -1,26 +1,25 @@
 /** The report of one exit, which every renderer gets. Rules of findings are tables, one per topic (findings/). Pure. */
 import { conclude } from '../infer/conclude.ts';
-import type { Timeline } from '../infer/timeline.ts';
+import type { Timeline, ContainerTimeline } from '../infer/timeline.ts';
 import type { WithOptional } from '../model/observe/read.ts';
 import { imagesOf } from '../model/pod.ts';
-import { findingCodes, severities, type RunReport } from '../model/report.ts';
+import { findingCodes, severities, outcomes, type RunReport, type Outcome } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
 import { answerOf, type ExitAnswer } from './answer.ts';
-import { exitCodeOf } from './exit-code.ts';
-import type { ContainerRules, Evidence, JudgedFinding, JudgedVerdict, Rules } from './finding.ts';
+import { exitCodeOf, type Policy } from './policy.ts';
+import type { Evidence, JudgedFinding, JudgedVerdict, Rules } from './finding.ts';
 import { evidenceRules } from './findings/evidence.ts';
-import { exitRules } from './findings/exit.ts';
-import { hookRules } from './findings/hook.ts';
+import { containerRules } from './findings/containers.ts';
 import { nodeRules } from './findings/node.ts';
 import { removalRules } from './findings/removal.ts';
 import { trafficRules } from './findings/traffic.ts';
 import { gateOf, withImpliedLoss } from './gates.ts';
-import { loweredGrace } from './grace.ts';
+import { loweredGrace, probesFailed, ranContainers, mainContainers, wasForced, type RuleInput } from './rule-input.ts';
 import { ledgerOf } from './ledger.ts';
-import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
-import type { Policy } from './policy.ts';
-import { probesFailed, ranContainers, type RuleInput } from './rule-input.ts';
+import { reportedExit } from '../infer/context.ts';
+import { mayHaveCounted } from '../infer/deletion.ts';
+import { overran } from '../infer/marks.ts';
 
 /** A report before it is known what to change (advice/report.ts). */
 export type JudgedExit = Readonly<WithOptional<NonNullable<ReturnType<typeof judgedExit>>>>;
@@ -59,7 +58,6 @@ function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, p
   return { outcome: outcomes[0] ?? 'unknown', exitCode, findings, gates };
 }
 
-const containerRules: ContainerRules = { ...exitRules, ...hookRules };
 const rules: Rules = { ...trafficRules, ...nodeRules, ...removalRules, ...evidenceRules };
 
 /** Most severe first, then in the order of `findingCodes`. */
@@ -91,3 +89,59 @@ function runReportOf({ began, pod }: Trace): RunReport | undefined {
   const image = Object.fromEntries(imagesOf(pod.value));
   return { command, version, context, startedAt: printTime(began.at, 'earlier'), image };
 }
+
+/** All outcomes that hold, in order. The first is the reported outcome; the exit code considers all. */
+const outcomesOf = (input: RuleInput): Outcome[] =>
+  outcomes.filter((outcome) => outcome !== 'not-started' && holds[outcome](input));
+
+/** `not-started`, but `unknown` if the pod is gone, its watch was lost, or a request may have been executed. */
+function outcomeWithoutDeletion(trace: Trace): Outcome {
+  const mayHaveBegun = trace.gone !== undefined || isWatchLost(trace) || trace.requests.some(mayHaveCounted);
+  return mayHaveBegun ? 'unknown' : 'not-started';
+}
+
+const hasMain = ({ timeline }: RuleInput, outcome: string): boolean =>
+  mainContainers(timeline).some((container) => container.outcome === outcome);
+
+const holds: Record<Exclude<Outcome, 'not-started'>, (input: RuleInput) => boolean> = {
+  // Sidecars and ephemeral containers count too.
+  forced: ({ timeline }) => wasForced(timeline),
+  oom: (input) => hasMain(input, 'oom'),
+  killed: (input) => hasMain(input, 'killed'),
+  failed: (input) => hasMain(input, 'failed'),
+  // A container whose end is unknown may have been killed, which is worse than `overran`.
+  overran: (input) =>
+    !hasMain(input, 'unknown') &&
+    mainContainers(input.timeline).some(
+      (main) =>
+        main.outcome !== 'killed' &&
+        (reportedExit(main)
+          ? overran(main.graceEnd?.estimate, reportedExit(main)?.estimate) || isHookCutOff(main)
+          : input.trace.gone !== undefined && isHookCutOff(main)),
+    ),
+  stuck: ({ trace }) => !trace.gone && trace.timedOut && !isWatchLost(trace),
+  unknown: (input) => isEndUnknown(input) || !input.trace.gone || mayOnlyHaveOverrun(input),
+  graceful: (input) => mainContainers(input.timeline).length > 0 || ranContainers(input.timeline).some(reportedExit),
+  removed: () => true,
+};
+
+/** Nothing shows the end of some main container or, if none was running, of any other container. */
+function isEndUnknown(input: RuleInput): boolean {
+  if (mainContainers(input.timeline).length > 0) return hasMain(input, 'unknown');
+  const others = ranContainers(input.timeline);
+  return others.length > 0 && others.every((container) => container.outcome === 'unknown' && !reportedExit(container));
+}
+
+/** Something certain is at least as bad as a possible overrun. */
+const mayOnlyHaveOverrun = (input: RuleInput): boolean =>
+  mainContainers(input.timeline).some((main) => main.mayHaveOverrun) &&
+  !(['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](input));
+
+/** The pod's watch was lost for good, and nothing but the answer to the DELETE has shown the pod since. */
+function isWatchLost({ gaps, pod, requests }: Trace): boolean {
+  const isAnswer = requests.some(({ answer }) => answer !== undefined && answer.seq === pod?.seq);
+  const seenAt = pod && !isAnswer ? pod.at : -Infinity;
+  return gaps.some(({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= seenAt);
+}
+
+const isHookCutOff = ({ preStop }: ContainerTimeline): boolean => preStop?.outcome === 'cut-off';

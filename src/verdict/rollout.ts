@@ -3,14 +3,13 @@ import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { FixReport, Gate, Outcome, ProbeReport } from '../model/report.ts';
 import { sumOf } from '../model/probe-numbers.ts';
 import { second } from '../model/span.ts';
-import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
+import { exitCodes, gateFailed, precedence, worstCode } from './policy.ts';
 import { pick, secondsRange } from './exit-report.ts';
-import { lengthText } from './length-text.ts';
+import { lengthText, byFrequency, plural } from './words.ts';
 import { lossOf, rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
 import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
 import { trafficGrades } from './traffic.ts';
-import { byFrequency, plural } from './words.ts';
 
 export type Quantiles<T> = Readonly<Record<'p50' | 'p90' | 'p99' | 'max', T>>;
 

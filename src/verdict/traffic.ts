@@ -11,11 +11,12 @@ import {
   routedEndpoints,
   serviceNames,
   whyEndpointsUnknown,
-} from './drain-lead.ts';
-import { noReadyPeriods, periodLength } from './no-ready-periods.ts';
+  noReadyPeriods,
+  periodLength,
+} from './routing.ts';
 import type { FindingCode, TrafficReport } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
-import { lengthText, secondsText } from './length-text.ts';
+import { lengthText, secondsText, list, plural, servicesNamed } from './words.ts';
 import { noLossText, servedText } from './loss.ts';
 import {
   needsNoReplacement,
@@ -26,7 +27,6 @@ import {
   wasForced,
   type RuleInput,
 } from './rule-input.ts';
-import { list, plural, servicesNamed } from './words.ts';
 
 /** The worst first. */
 export const trafficGrades = ['lost', 'outage', 'misrouted', 'race', 'safe', 'not-judged'] as const;

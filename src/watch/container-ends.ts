@@ -2,9 +2,8 @@
  * Containers that end while their pod stays: restarts (by a probe, by themselves, for memory), and the containers of pods
  * that finish. Each end is counted once: by how often the container has been started, which a lost watch cannot hide.
  */
-import type { ContainerStatus, Pod } from '../model/kube.ts';
+import type { ContainerStatus, Pod, Event } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
-import type { Event } from '../model/observe/event.ts';
 import { containersOf, isFinished, isTerminating, statusesOf, statusOf } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';

@@ -2,9 +2,8 @@
  * What a watch remembers for pods that terminate later: the last states of each object, found by the pod that they
  * concern. Bounded by what exists in the cluster and by time, however long the watch runs. Pure: its clock is the log's.
  */
-import type { ObservedObject } from '../model/kube.ts';
+import type { ObservedObject, Event } from '../model/kube.ts';
 import type { Observation, ObservationOf } from '../model/observation.ts';
-import type { Event } from '../model/observe/event.ts';
 import { foldDated } from '../model/reduce/clocks.ts';
 import { controllerOf } from '../model/pod.ts';
 import { learn, objectsOf, type Subject } from '../model/select.ts';

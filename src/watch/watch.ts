@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { Interrupted, Observation, StreamName } from '../model/observation.ts';
 import { reportOf } from '../advice/report.ts';
-import { signalCodes } from '../verdict/exit-code.ts';
+import { signalCodes } from '../verdict/policy.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { plural } from '../verdict/words.ts';
 import type { Report } from '../verdict/report.ts';

@@ -1,7 +1,7 @@
 /** Who serves while a pod of a cluster stops, which no manifest shows. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { situationOfLivePod } from '../../src/advice/live-pod.ts';
+import { situationOfLivePod } from '../../src/advice/situation.ts';
 import { neighboursIn } from '../../src/advice/neighbours.ts';
 import { othersServe } from '../../src/advice/roles.ts';
 import { narrowSlice } from '../../src/model/kube.ts';

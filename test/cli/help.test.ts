@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { exitCodes } from '../../src/verdict/exit-code.ts';
+import { exitCodes } from '../../src/verdict/policy.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const pageOf = async (...words: string[]): Promise<string> => {

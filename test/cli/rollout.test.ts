@@ -7,7 +7,7 @@ import { fileOfPod, isForEachPod } from '../../src/output/report-files.ts';
 import { isRolledOut } from '../../src/run/progress/progress.ts';
 import { commandOf } from '../../src/run/progress/start.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { worstCode } from '../../src/verdict/exit-code.ts';
+import { worstCode } from '../../src/verdict/policy.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers, summaryOf, type RolloutSummary } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../demo/helpers/load.ts';

@@ -1,7 +1,7 @@
 /** What documents say of programs that were not measured, and what variables and the image's version change. */
 import { expect, it } from 'vitest';
 import type { ProgramContainer } from '../../src/programs/behaviour.ts';
-import { stopSignalOfImage } from '../../src/programs/images.ts';
+import { stopSignalOfImage } from '../../src/programs/rows.ts';
 import { casesIn, pattern } from '../helpers/case-file.ts';
 import { stopBehaviour } from '../../src/programs/stop-behaviour.ts';
 

@@ -4,7 +4,7 @@ import { reportOf } from '../../src/advice/report.ts';
 import { renderText } from '../../src/output/text/lines.ts';
 import { deletedText } from '../../src/output/pod-facts.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { lengthText } from '../../src/verdict/length-text.ts';
+import { lengthText } from '../../src/verdict/words.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rawObservationsOfStory } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { casesIn } from '../helpers/case-file.ts';
 import type { ContainerTimeline } from '../../src/infer/timeline.ts';
-import { graceUsedLength, lengthText, secondsText, shareText } from '../../src/verdict/length-text.ts';
+import { graceUsedLength, lengthText, secondsText, shareText } from '../../src/verdict/words.ts';
 
 type Length = Parameters<typeof lengthText>[0];
 

@@ -1,4 +1,7 @@
-/** Applies edits to the text of a manifest: what no edit changes stays byte for byte, and each change gets a comment that says why. */
+/**
+ * Edits as text, each with a comment that says why: in a manifest, in which what no edit changes stays byte for byte, and as
+ * patches of three kinds. Pure.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import {
   Document,
@@ -12,12 +15,16 @@ import {
   parseDocument,
   Scalar,
   visit,
+  type Node,
+  type YAMLMap,
+  type YAMLSeq,
 } from 'yaml';
-import type { Node, YAMLMap, YAMLSeq } from 'yaml';
-import { isObject } from '../../model/observe/read.ts';
+import { isObject, asObject } from '../../model/observe/read.ts';
 import { valueIn, yaml11, yamlWritten } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
-import { childOf, editedValue, type Edit } from './edit.ts';
+import { childOf, editedValue, strategicPatch, type Edit } from './edit.ts';
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 
 /** `at`: the object's path in its document, not empty for an item of a List. Undefined: a document cannot be edited as text without a change of what else it says, or the loss of a comment. */
 export function editedText(
@@ -55,7 +62,7 @@ function editedDocument(text: string, edits: readonly Edit[]): string | undefine
 const documentOf = (text: string): Document.Parsed => parseDocument(text, { ...yaml11, logLevel: 'error' });
 
 /** With a comment above the line of the deepest existing part of the path, or of the braces that it is in. */
-export function commentedText(text: string, { path, why }: Pick<Edit, 'path' | 'why'>): string {
+function commentedText(text: string, { path, why }: Pick<Edit, 'path' | 'why'>): string {
   const document = documentOf(text);
   const entries = path.map((_, at) =>
     path.slice(0, at + 1).reduce<Entry | undefined>((one, step) => one && entryIn(one.node, step), rootOf(document)),
@@ -173,3 +180,61 @@ function flowText(value: unknown, text: string): string {
   visit(document, { Collection: (_key, node) => void (node.flow = true) });
   return document.toString({ lineWidth: 0 }).trimEnd();
 }
+
+export function yamlOf(value: unknown): string {
+  const document = new Document(value, { ...yamlWritten, aliasDuplicateObjects: false });
+  // An escape means its character only between double quotes.
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && hasUnseen(node.value.replaceAll('\n', ''))) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return forYaml(document.toString({ lineWidth: 0 }));
+}
+
+/** For `kubectl patch --patch-file`. It names the object, so that kustomize accepts it too. */
+export function strategicText(before: KubernetesObject, edits: readonly Edit[]): string {
+  const patch = asObject(strategicPatch(before, editedValue(before, edits)));
+  const { apiVersion, kind, metadata: { name, namespace } = {} } = before;
+  const text = yamlOf({ apiVersion, kind, metadata: { name, namespace }, ...patch });
+  const comment = (own: string, { path, why }: Edit): string =>
+    commentedText(own, { path: namedPath(path, before), why });
+  return forYaml(edits.reduce(comment, text));
+}
+
+/** Replaces list indexes with container names: a patch holds only the containers that change. */
+function namedPath(path: Path, object: KubernetesObject): Path {
+  return path.map((step, at) => {
+    const name = childOf(path.slice(0, at + 1).reduce<unknown>(childOf, object), 'name');
+    return typeof step === 'number' && typeof name === 'string' ? name : step;
+  });
+}
+
+/** For `kubectl patch --type=json --patch-file`, which reads YAML too. */
+export function jsonPatchText(before: KubernetesObject, edits: readonly Edit[]): string {
+  const items = edits.map(
+    (edit, at) => `${commentLine(edit.why)}\n${yamlOf([operationOf(edit, editedValue(before, edits.slice(0, at)))])}`,
+  );
+  return forYaml(items.join(''));
+}
+
+/** RFC 6902: at the field, or at what is missing or empty on the way to it. */
+function operationOf(edit: Edit, object: object) {
+  const { path } = edit;
+  const valueAt = (depth: number): unknown => path.slice(0, depth).reduce<unknown>(childOf, object);
+  const depth = path.findIndex((_, at) => typeof (valueAt(at + 1) ?? undefined) !== 'object') + 1 || path.length;
+  const own = path.slice(0, depth);
+  return {
+    op: valueAt(depth) === undefined ? 'add' : 'replace',
+    path: own.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+    value: own.reduce<unknown>(childOf, editedValue(object, [edit])),
+  };
+}
+
+/** A kustomize component for an overlay (`components: [./fix]`), with one patch per object. */
+export const kustomizeText = (patches: readonly { kind?: string; name?: string; patch: string }[]): string =>
+  yamlOf({
+    apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+    kind: 'Component',
+    patches: patches.map(({ kind, name, patch }) => ({ target: { kind, name }, patch })),
+  });

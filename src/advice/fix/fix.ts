@@ -17,12 +17,10 @@ import { advised } from '../check-report.ts';
 import { readManifests, type ManifestInput } from '../manifest-input.ts';
 import type { Manifest } from '../manifests.ts';
 import { manifestOf, readNamespace, readPodToDelete, readWithKind } from '../read-cluster.ts';
-import { situationIn } from '../live-pod.ts';
-import { situationsOf, type Situation } from '../situation.ts';
+import { situationIn, situationsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
-import { commentLine, editedText } from './edited-text.ts';
+import { commentLine, editedText, jsonPatchText, kustomizeText, strategicText, yamlOf } from './edited-text.ts';
 import { editsOf, type Consent, type Remedy } from '../remedies.ts';
-import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 

@@ -2,7 +2,7 @@
 import { execRemedy } from '../../programs/links.ts';
 import { readScript, textsOf } from '../../programs/shell-script.ts';
 import { signalHandlingOf, type SignalHandling } from '../signal-handling.ts';
-import { rowOfImage, stopSignalOfImage } from '../../programs/images.ts';
+import { rowOfImage, stopSignalOfImage } from '../../programs/rows.ts';
 import { stopBehaviour } from '../../programs/stop-behaviour.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { lineIn } from '../mounted-scripts.ts';

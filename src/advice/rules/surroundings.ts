@@ -1,7 +1,7 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { jobTracking } from '../../model/pod.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import { limitText } from '../limits.ts';
+import { limitText } from '../sizes.ts';
 import { at, note, ofContainer, warning, type Problem } from '../problem.ts';
 import { isJob, onlyReports, rolesOf } from '../roles.ts';
 import type { Situation } from '../situation.ts';

@@ -1,8 +1,8 @@
 /** Events as facts with a time, and what each reason means for a pod that was stopped (SIGNALS.md §2.2). Pure. */
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { narrowEvent } from '../../model/observe/event.ts';
+import { narrowEvent } from '../../model/kube.ts';
 import { asObject, asString, asText } from '../../model/observe/read.ts';
-import { platformIn } from '../../model/platform.ts';
+import { platformIn } from '../../model/reduce/events.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import { isPlausibleTime, parseEventName } from '../../model/stamps.ts';
 import type { WhyMoment } from './report.ts';

@@ -4,7 +4,7 @@ import { asObject } from '../../model/observe/read.ts';
 import type { Report } from '../../verdict/report.ts';
 import { markOf } from '../../verdict/rule-input.ts';
 import { plural } from '../../verdict/words.ts';
-import { recordsWith } from './audit-records.ts';
+import { recordsWith, eventsInText } from './audit-records.ts';
 import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
@@ -20,7 +20,6 @@ import {
   uidIn,
   type AuditEvent,
 } from './audit-events.ts';
-import { eventsInText } from './nested-events.ts';
 import { pastExitOf, type PastExit } from './report.ts';
 
 /** Runs a log about one pod (run/recorded-run.ts). */

@@ -1,8 +1,6 @@
 /** A container of a pod, reduced to what podexit may know: of its arguments only conclusions are kept. */
-import { lineOfShell } from '../../programs/shell-arguments.ts';
-import { commandsIn } from '../../programs/shell-script.ts';
+import { lineOfShell, commandsIn } from '../../programs/shell-script.ts';
 import { secondsOf } from '../../programs/shell-words.ts';
-import { trapOf, trappedOther, trapRuns } from './command-line.ts';
 import {
   asNumber,
   asObject,
@@ -17,6 +15,7 @@ import {
   unlessEmpty,
   type JsonObject,
 } from './read.ts';
+import type { ProgramContainer } from '../../programs/behaviour.ts';
 
 /** RFC 3339 as the API prints it: whole seconds, UTC, rounded down (SIGNALS.md trap 33). */
 export type Stamp = string;
@@ -118,3 +117,31 @@ export const narrowState = shape({
   running: maybe(shape({ startedAt: asString })),
   terminated: (raw) => (asNumber(asObject(raw)['exitCode']) === undefined ? undefined : narrowTerminated(raw)),
 });
+
+/** What a container's command line shows before it is dropped: recordings keep no arguments. */
+export interface CommandLine extends ProgramContainer {
+  command: readonly string[];
+  args: readonly string[];
+}
+
+/** What the last trap for the signal at the top of the line says. What `trap : TERM` does depends on what follows it. */
+export function trapOf(line: string, signal: string): 'ignored' | 'handled' | undefined {
+  const traps = commandsIn(line).commands.filter(([name]) => name === 'trap');
+  const last = traps.findLast((words) =>
+    words.slice(2).some((one) => one.replace(/^SIG/, '') === signal || one === '15'),
+  );
+  const action = last?.[1]?.trim();
+  if (action === undefined || action === '-' || action === ':') return undefined;
+  return action === '' ? 'ignored' : 'handled';
+}
+
+/** A stop signal other than SIGTERM for which the line has a handler. */
+const trappedOther = (line: string): string | undefined =>
+  ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'].find((signal) => trapOf(line, signal) === 'handled');
+
+/** The trap runs when the signal comes: not only after a program in the foreground has ended (POSIX.1-2017, 2.11). */
+function trapRuns(line: string): boolean {
+  const { commands, isPlain } = commandsIn(line);
+  const [last = 'wait'] = commands.at(-1) ?? [];
+  return trapOf(line, 'TERM') === 'handled' && (!isPlain || /^(wait|sleep|:|true|read)$/.test(last));
+}

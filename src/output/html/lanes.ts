@@ -2,7 +2,7 @@
 import type { EndpointTimeline, Interval, Mark, Phase, ReplacementTimeline, Timeline } from '../../infer/timeline.ts';
 import type { ProbeResult } from '../../infer/probes.ts';
 import type { MarkName } from '../../model/report.ts';
-import { lengthText } from '../../verdict/length-text.ts';
+import { lengthText } from '../../verdict/words.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { graceShareText, phaseTitles } from '../report-tables.ts';
 import { boundsText, exactly, offsetText } from '../time-text.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Timeline } from '../../infer/timeline.ts';
 import type { FixReport } from '../../model/report.ts';
 import { imagesOf } from '../../model/pod.ts';
-import { secondsText } from '../../verdict/length-text.ts';
+import { secondsText } from '../../verdict/words.ts';
 import type { Report } from '../../verdict/report.ts';
 import { allNotes } from '../../model/trace.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';

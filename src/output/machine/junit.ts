@@ -1,6 +1,6 @@
 /** JUnit XML by Jenkins' schema: a case per pod, and per gate. GitLab drops attributes, so a body has the card. */
 import type { Gate } from '../../model/report.ts';
-import { exitCodes } from '../../verdict/exit-code.ts';
+import { exitCodes } from '../../verdict/policy.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { isGraceSeen } from '../../verdict/rule-input.ts';

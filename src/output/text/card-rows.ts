@@ -1,6 +1,6 @@
 /** The card's rows, labelled and wrapped at 80 columns (commands never), and the rows of containers with their bars. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
-import { boundOf, graceUsedLength, isVague, lengthText, secondsText } from '../../verdict/length-text.ts';
+import { boundOf, graceUsedLength, isVague, lengthText, secondsText } from '../../verdict/words.ts';
 import type { Report } from '../../verdict/report.ts';
 import { graceMs, isGraceSeen } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, shareInk } from '../mark-text.ts';

@@ -4,7 +4,7 @@
  * pod. At most 20 lines, or 8 if all went well (the closing sentence as one), except for `alwaysKept` and `-v`.
  */
 import { isMostlyUnmeasured } from '../../infer/probes.ts';
-import { exitCodes, gateFailed } from '../../verdict/exit-code.ts';
+import { exitCodes, gateFailed } from '../../verdict/policy.ts';
 import { warnsOfExit } from '../../verdict/finding.ts';
 import { worstProbes, requestsText } from '../../verdict/loss.ts';
 import { isFinished } from '../../model/pod.ts';

@@ -10,7 +10,7 @@ import { nodeTrouble, liveStatus, countedGrace, durationText, stoppingOf, usedTe
 import type { Pen, Ink, SymbolName } from '../palette.ts';
 import { dim, padTo, piece, plain, shorten, textWidth, piecesWidth, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
-import { byService } from '../../verdict/drain-lead.ts';
+import { byService } from '../../verdict/routing.ts';
 import { graceMs, markOf, signalName } from '../../verdict/rule-input.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk } from '../mark-text.ts';
 import { offsetText } from '../time-text.ts';

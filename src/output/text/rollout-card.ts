@@ -1,5 +1,5 @@
 /** The card that ends a run over several pods, and the line that lines mode prints for each pod that has ended. */
-import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts';
+import { lengthText, secondsText, shareText } from '../../verdict/words.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';

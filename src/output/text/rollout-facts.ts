@@ -1,7 +1,6 @@
 /** What the table of several pods shows beside those that terminate, from all observations. Times: ms, client's clock. */
-import type { EndpointSlice, ObservedObject, Owner, Pod } from '../../model/kube.ts';
+import type { EndpointSlice, ObservedObject, Owner, Pod, Event } from '../../model/kube.ts';
 import type { Observation, StreamName } from '../../model/observation.ts';
-import type { Event } from '../../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished, isMirror, isReady, statusesOf } from '../../model/pod.ts';
 import type { Ink } from '../palette.ts';
 import { familyOf } from '../pod-facts.ts';

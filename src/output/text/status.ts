@@ -1,6 +1,6 @@
 /** The progress of a deletion at a given time, in a word and a few facts, and a warning if the node is silent. Pure. */
 import type { ContainerTimeline, Mark, Timeline } from '../../infer/timeline.ts';
-import { serviceNames } from '../../verdict/drain-lead.ts';
+import { serviceNames } from '../../verdict/routing.ts';
 import { markOf } from '../../verdict/rule-input.ts';
 import type { Ink } from '../palette.ts';
 

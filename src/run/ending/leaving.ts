@@ -4,7 +4,7 @@
  */
 import { PodexitError } from '../../errors.ts';
 import type { Interrupted } from '../../model/observation.ts';
-import { signalCodes } from '../../verdict/exit-code.ts';
+import { signalCodes } from '../../verdict/policy.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { unlessAborted } from '../../kube/env.ts';
 import type { Ports } from '../ports.ts';

@@ -1,6 +1,6 @@
 /** What a run over several pods could not complete. */
 import { forTerminal } from '../../output/safe-text.ts';
-import { exitCodes } from '../../verdict/exit-code.ts';
+import { exitCodes } from '../../verdict/policy.ts';
 import { createWaitingLimit } from '../ending/leaving.ts';
 import type { Session } from '../session.ts';
 import { createObstacles, type Obstacles } from '../progress/obstacles.ts';

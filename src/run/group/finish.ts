@@ -4,7 +4,7 @@
  */
 import { PodexitError } from '../../errors.ts';
 import type { Trace, ProbeFacts } from '../../model/trace.ts';
-import { signalCodes, worstCode, gateFailed } from '../../verdict/exit-code.ts';
+import { signalCodes, worstCode, gateFailed } from '../../verdict/policy.ts';
 import { reportOf } from '../../advice/report.ts';
 import type { Stage } from '../../output/view.ts';
 import type { Ports } from '../ports.ts';

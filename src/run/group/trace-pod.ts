@@ -1,7 +1,7 @@
 /** Traces one pod: it is found, its deletion is asked about, and it is traced to its report. */
 import type { Interrupted, Observation } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
-import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
+import { exitCodes, signalCodes } from '../../verdict/policy.ts';
 import { type Stage } from '../../output/view.ts';
 import { openStage } from '../../output/stage.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';

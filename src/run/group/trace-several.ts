@@ -1,7 +1,7 @@
 /** A run over several pods: those of a workload until its rollout is done, named ones, or those that leave a node. */
 import { PodexitError } from '../../errors.ts';
 import { delay } from '../../kube/env.ts';
-import { signalCodes, worstCode } from '../../verdict/exit-code.ts';
+import { signalCodes, worstCode } from '../../verdict/policy.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
 import { readGroup } from '../choosing/read-group.ts';
 import { severalView, type SeveralView } from '../../output/several.ts';

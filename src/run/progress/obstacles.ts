@@ -1,5 +1,5 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
-import type { Event } from '../../model/observe/event.ts';
+import type { Event } from '../../model/kube.ts';
 import { asArray, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Observation } from '../../model/observation.ts';
 import { objectsOf } from '../../model/select.ts';
@@ -101,7 +101,7 @@ function podObstacle(pod: JsonObject, event: Event | undefined): { kind: string;
   }
   const unready = listOf(containerStatuses).find(({ ready, state }) => ready === false && asObject(state)['running']);
   if (unready) {
-    // Of a probe's message, only these words are kept (model/observe/event.ts).
+    // Of a probe's message, only these words are kept (model/kube.ts).
     const [probe, detail] = /^Readiness ?(.*)/.exec(event?.message ?? '') ?? [];
     const why = probe === undefined ? '' : `: its readiness probe fails${detail ? ` (${detail})` : ''}`;
     const container = textOf(unready['name'], '');

@@ -2,7 +2,7 @@
 import type { StreamName } from '../../model/observation.ts';
 import type { Fact } from '../../model/trace.ts';
 import type { Rules } from '../finding.ts';
-import { brokenLogs } from '../../infer/gaps.ts';
+import { brokenLogs } from '../../infer/arrival.ts';
 import { ranContainers } from '../rule-input.ts';
 import { list } from '../words.ts';
 

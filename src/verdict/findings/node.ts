@@ -1,17 +1,16 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
-import { deliverableSince } from '../../infer/arrival.ts';
+import { deliverableSince, killingsUnwritten } from '../../infer/arrival.ts';
 import type { Interval } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
 import { reportedExit } from '../../infer/context.ts';
-import { killingsUnwritten } from '../../infer/gaps.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import { lostSince, mayMiss } from '../../model/trace.ts';
 import { waitWithin } from '../api-silence.ts';
 import type { Rules } from '../finding.ts';
-import { lengthText, secondsText } from '../length-text.ts';
+import { lengthText, secondsText } from '../words.ts';
 import { containerInPostStart } from '../ledger.ts';
 import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 

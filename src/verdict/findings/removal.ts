@@ -8,10 +8,9 @@ import { waitWithin } from '../api-silence.ts';
 import type { Found, Rules } from '../finding.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import type { Interval, Length } from '../../infer/timeline.ts';
-import { lengthText, secondsText } from '../length-text.ts';
+import { lengthText, secondsText, few, list, stillRan } from '../words.ts';
 import { isCascade, mainContainers, markOf, ranContainers, signalName, type RuleInput } from '../rule-input.ts';
 import { admissionMs } from '../ledger.ts';
-import { few, list, stillRan } from '../words.ts';
 
 export const removalRules: Rules = {
   'finalizer-held': (input) => {

@@ -2,10 +2,9 @@
 import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { mayMiss, type Trace } from '../../model/trace.ts';
-import { byService, drainRace, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';
-import { noReadyPeriods, periodLength } from '../no-ready-periods.ts';
+import { byService, drainRace, isRouted, minLeadMs, serviceNames, noReadyPeriods, periodLength } from '../routing.ts';
 import type { Rules } from '../finding.ts';
-import { lengthText, secondsText } from '../length-text.ts';
+import { lengthText, secondsText, servicesNamed } from '../words.ts';
 import { lossOf, servedText } from '../loss.ts';
 import {
   needsNoReplacement,
@@ -15,7 +14,6 @@ import {
   signalName,
   type RuleInput,
 } from '../rule-input.ts';
-import { servicesNamed } from '../words.ts';
 
 export const trafficRules: Rules = {
   /** Requests that a probe lost, except before the deletion, which did not cause those. */

@@ -13,7 +13,7 @@ const waiting = [
   'test/rollout/{held-up,ndjson,progress}.test.ts',
   'test/run/lost-answers.test.ts',
   'test/try/try.test.ts',
-  'test/watch/{for-programs,lost-history,many-exits,selection,senders,unattended}.test.ts',
+  'test/watch/{for-programs,many-exits,stories,unattended}.test.ts',
 ];
 
 /** They check times to 100 ms. They allow for stalls of their own process; one retry for stalls that they cannot see. */

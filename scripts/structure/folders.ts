@@ -12,7 +12,7 @@ export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2759, mostFiles: 19, longestChain: 8 },
   run: { targetLines: 5000, mostLines: 5023, mostFiles: 37, longestChain: 8 },
   kube: { targetLines: 4680, mostLines: 4533, mostFiles: 33, longestChain: 5 },
-  model: { targetLines: 3000, mostLines: 3222, mostFiles: 24, longestChain: 5 },
+  model: { targetLines: 3000, mostLines: 3220, mostFiles: 24, longestChain: 5 },
   programs: { targetLines: 900, mostLines: 1108, mostFiles: 7, longestChain: 4 },
   infer: { targetLines: 3600, mostLines: 4046, mostFiles: 23, longestChain: 6 },
   verdict: { targetLines: 2900, mostLines: 3348, mostFiles: 21, longestChain: 5 },

@@ -24,7 +24,7 @@ export interface InPlaceReason {
   readonly answer: Exclude<Answer, 'no'>;
 }
 
-export type Capacity = ReturnType<typeof capacityOf>;
+type Capacity = ReturnType<typeof capacityOf>;
 
 /** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
 export function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down') {

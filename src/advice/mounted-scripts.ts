@@ -4,7 +4,7 @@ import type { CommandLine } from '../model/observe/container.ts';
 import { asArray, asObject, asString, asText, isPresent, stringMap, type JsonObject } from '../model/observe/read.ts';
 import { lineOfShell } from '../programs/shell-script.ts';
 
-export type ConfigMapTexts = ReturnType<typeof configMapTextsOf>;
+type ConfigMapTexts = ReturnType<typeof configMapTextsOf>;
 
 /** `object`: a ConfigMap of any origin. Its binaryData is no script. */
 export function configMapTextsOf(object: unknown) {

@@ -140,8 +140,6 @@ const someNamed =
   (raw) =>
     nonEmpty(named(reader)(raw));
 
-type Condition = ReturnType<typeof narrowCondition>;
-
 const narrowCondition = shape({
   type: asText,
   status: asText,

@@ -85,7 +85,7 @@ export const phaseNames = [
   'finalize',
   'replace',
 ] as const;
-export type PhaseName = (typeof phaseNames)[number];
+type PhaseName = (typeof phaseNames)[number];
 
 export const triggerKinds = [
   'this-command',

@@ -1,7 +1,7 @@
 /** All that can be explained: the topics of docs/explain.md, which contains the texts and their order. Pure. */
 import page from '../../docs/explain.md?raw';
 
-export interface Explanation {
+interface Explanation {
   is: string;
   /** How it is known, where that is not plain. */
   known?: string;

@@ -18,7 +18,7 @@ import { fromEvents, readHistory, podOfWorkload } from './from-events.ts';
 import { endedPods, type NamespaceHistory } from './gone-pod.ts';
 import { endedListOf, endedText, pastExitOf, whyReportOf, whyText, type PastExit } from './report.ts';
 
-export interface WhyOptions extends OutputOptions {
+interface WhyOptions extends OutputOptions {
   /** Undefined: list the pods of the namespace that ended recently. */
   target?: Target;
   from: readonly string[];

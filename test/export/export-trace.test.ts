@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { exportTrace } from '../../src/export/export-trace.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../helpers/recordings.ts';
-import type { ReceivedSpan } from './helpers/otlp.ts';
 import { startReceiver } from './helpers/receiver.ts';
-import type { Receiver } from './helpers/receiver.ts';
+import type { ReceivedSpan, Receiver } from './helpers/receiver.ts';
 
 let collector: Receiver;
 

@@ -1,9 +1,21 @@
+/** The flags of a probe, and its targets. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { policyFrom } from '../../src/cli/pipeline-flags.ts';
 import { probesFrom } from '../../src/cli/probe-flags.ts';
+import { parseProbeTarget } from '../../src/probe/target.ts';
+import { casesIn } from '../helpers/case-file.ts';
+
+it.each(casesIn<{ shown?: string; refused?: true }>(new URL('targets.yaml', import.meta.url), ['shown', 'refused']))(
+  'the target "%s": %o',
+  (text, { shown, refused }) => {
+    if (refused === undefined) return expect(parseProbeTarget(text).shown).toBe(shown);
+    const refusal = { code: 'usage.probe', message: expect.not.stringContaining('4711') as string };
+    expect(() => parseProbeTarget(text)).toThrow(expect.objectContaining(refusal) as Error);
+  },
+);
 
 it('probes a URL 20 times a second and the API server 5 times, over kept and new connections', async () => {
   const [url, service] = await probesFrom({ probe: ['http://shop/', 'service/shop'] }, {});

@@ -50,13 +50,11 @@ describe('the log lines of a chatty pod', () => {
     return times.filter((now) => isWorthIt(at(now), line(now)));
   };
 
-  it('are evaluated at once if there are only a few, as at an exit', () =>
-    expect(evaluated(1000, 1001, 1002, 1200, 1201)).toEqual([1000, 1001, 1002, 1200, 1201]));
-
-  it('are left for the next evaluation if there are more', () =>
-    expect(evaluated(1000, 1001, 1002, 1003, 1050, 1099, 1100, 1101, 1102, 1150)).toEqual([
-      1000, 1001, 1002, 1100, 1101, 1102,
-    ]));
+  it('are evaluated at once if there are only a few, as at an exit, and are left for the next evaluation if more', () => {
+    expect(evaluated(1000, 1001, 1002, 1200, 1201)).toEqual([1000, 1001, 1002, 1200, 1201]);
+    const many = evaluated(1000, 1001, 1002, 1003, 1050, 1099, 1100, 1101, 1102, 1150);
+    expect(many).toEqual([1000, 1001, 1002, 1100, 1101, 1102]);
+  });
 
   it('are evaluated at once if they name a signal', () => {
     const isWorthIt = createChatterLimit();

@@ -3,7 +3,7 @@ import type { AppStory, ContainerStory, StopSignal } from './story.ts';
 import { Moment, sleep, type Process } from './virtual-time.ts';
 import { fromTrigger, type World } from './world.ts';
 
-export const signalNumbers: Record<StopSignal, number> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR1: 10, SIGTERM: 15 };
+export const signalNumbers: Record<StopSignal, number> = { SIGINT: 2, SIGQUIT: 3, SIGTERM: 15 };
 
 /** What the runtime's own log would say; times in ns. */
 interface StopTruth {

@@ -68,8 +68,6 @@ const signalNames: Record<StopSignal, string> = {
   SIGTERM: 'terminated',
   SIGINT: 'interrupt',
   SIGQUIT: 'quit',
-  SIGHUP: 'hangup',
-  SIGUSR1: 'user defined signal 1',
 };
 
 /** In the form of the recordings' truth files: nanoseconds of the node's clock. */

@@ -47,7 +47,7 @@ export interface PodStory {
   finalizers: string[];
 }
 
-export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP' | 'SIGUSR1';
+export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
 
 export interface ContainerStory {
   name: string;

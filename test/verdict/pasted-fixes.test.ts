@@ -63,18 +63,6 @@ const asMatched = (value: unknown): unknown => {
   return Object.fromEntries(known.map(([key, one]) => [key, asMatched(one)]));
 };
 
-it.each([
-  ['a forced deletion', 'force-delete'],
-  ['a forced deletion by another client', 'forced-by-other'],
-  ['the deletion of its owner', 'owner-deleted'],
-  ['a workload that was scaled to 0', 'scale-to-zero-40'],
-  ['a pod that never ran', 'pending'],
-  ['a bare pod', 'exit-143'],
-])('proposes no patch for %s', (_, name) => {
-  const report = reports.find((entry) => entry.name === name)?.report;
-  expect(report?.answer.fix).toEqual([]);
-});
-
 it('never proposes only a longer grace period for an app that ignores SIGTERM', () => {
   const ignoring = reports.filter(({ report }) =>
     report.verdict.findings.some(({ code }) => code === 'no-signal-handling'),

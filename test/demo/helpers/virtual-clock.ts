@@ -3,14 +3,27 @@ import type { DemoClock } from '../../../src/demo/clock.ts';
 export interface VirtualClock extends DemoClock {
   /** Advances the time: timers run in order, and sockets get a moment of real time after each. */
   advance(ms: number): Promise<void>;
+  /** The same at once, up to this time. */
+  advanceTo(time: number): void;
+}
+
+interface Timer {
+  due: number;
+  run: () => void;
 }
 
 /** A clock that stands still until it is advanced; HTTP runs in real time. */
 export function createVirtualClock(now: number): VirtualClock {
-  const timers = new Set<{ due: number; run: () => void }>();
+  const timers = new Set<Timer>();
 
   function earliest(until: number) {
     return [...timers].filter(({ due }) => due <= until).sort((a, b) => a.due - b.due)[0];
+  }
+
+  function runTimer(timer: Timer): void {
+    timers.delete(timer);
+    now = Math.max(now, timer.due);
+    timer.run();
   }
 
   return {
@@ -20,15 +33,17 @@ export function createVirtualClock(now: number): VirtualClock {
       timers.add(timer);
       return () => void timers.delete(timer);
     },
+    advanceTo(time) {
+      for (let next = earliest(time); next !== undefined; next = earliest(time)) runTimer(next);
+      now = Math.max(now, time);
+    },
     async advance(ms) {
       const target = now + ms;
       // Bytes that were just sent must arrive before the time advances, even on a busy machine.
       await new Promise((resolve) => setTimeout(resolve, 25));
       await settle();
       for (let next = earliest(target); next !== undefined; next = earliest(target)) {
-        timers.delete(next);
-        now = next.due;
-        next.run();
+        runTimer(next);
         await settle();
       }
       now = target;

@@ -99,6 +99,13 @@ export interface Expectation {
   /** The card of the exit: all of these patterns. */
   card?: string | readonly string[];
   noCard?: string;
+  /** The first two lines of the card: what happened, and how long the pod took to go. */
+  firstLines?: string;
+  notFirstLines?: string;
+  /** Who owns the longest stretch of the ledger. */
+  longestWait?: string;
+  /** What is said of a replacement that did not come. */
+  missingReplacement?: string;
   /** The timeline with the card: all of these patterns. */
   printed?: string | readonly string[];
   notPrinted?: string;

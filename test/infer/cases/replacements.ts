@@ -1,6 +1,5 @@
 /** The edits and checks of replacements.yaml. */
 import { expect } from 'vitest';
-import { missingReplacementText } from '../../../src/run/group/finish.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import {
   adding,
@@ -15,7 +14,6 @@ import {
   without,
   type Raw,
 } from '../../helpers/cases.ts';
-import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 import type { Check, Edit } from './case.ts';
 import { change, deletionIn, podBefore, statusesIn } from './edits.ts';
 
@@ -125,11 +123,6 @@ export const listedAlone: Edit = (all) => {
 
 export const waitingForReplacement: Edit = (all) =>
   all.map((one) => (one.kind === 'began' ? { ...one, waitReplacement: true } : one));
-
-export const saysThatItsNamespaceIsGone: Check = (_, rawObservations) =>
-  expect(missingReplacementText(traceOf(observationsOf(rawObservations)))).toMatch(
-    / is gone, and nothing will replace it$/,
-  );
 
 interface Other {
   name: string;

@@ -16,7 +16,6 @@ import * as signs from './signs.ts';
 import * as traffic from './traffic.ts';
 import * as traps from './traps.ts';
 import * as triggers from './triggers.ts';
-import * as weaker from './weaker.ts';
 
 type Named = (...args: unknown[]) => unknown;
 
@@ -36,7 +35,6 @@ const topics = [
   traffic,
   traps,
   triggers,
-  weaker,
 ];
 const code = new Map<string, Named>();
 for (const one of [{ ownerOf }, views, ...topics])

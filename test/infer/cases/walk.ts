@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { cardLines } from '../../../src/output/text/card.ts';
+import { deletedText } from '../../../src/output/pod-facts.ts';
+import { missingReplacementText } from '../../../src/run/group/finish.ts';
 import { renderText } from '../../../src/output/text/lines.ts';
 import { plainPen } from '../../../src/output/palette.ts';
 import type { GateSpec } from '../../../src/verdict/policy.ts';
@@ -134,6 +136,12 @@ const checks: Checks<Run, Expectation> = {
   card: ({ rawObservations }, all) =>
     [all].flat().forEach((words) => expect(cardOf(rawObservations)).toMatch(pattern(words))),
   noCard: ({ rawObservations }, words) => expect(cardOf(rawObservations)).not.toMatch(pattern(words)),
+  firstLines: ({ rawObservations }, words) => expect(firstLinesOf(rawObservations)).toMatch(pattern(words)),
+  notFirstLines: ({ rawObservations }, words) => expect(firstLinesOf(rawObservations)).not.toMatch(pattern(words)),
+  longestWait: ({ report: { ledger = [] } }, owner) =>
+    expect(ledger.toSorted((a, b) => b.seconds - a.seconds)[0]?.owner ?? 'none').toBe(owner),
+  missingReplacement: ({ rawObservations }, words) =>
+    expect(missingReplacementText(traceOf(observationsOf(rawObservations)))).toMatch(pattern(words)),
   printed: ({ rawObservations }, all) =>
     [all].flat().forEach((words) => expect(renderText(renderedOf(rawObservations))).toMatch(pattern(words))),
   notPrinted: ({ rawObservations }, words) =>
@@ -227,6 +235,11 @@ function specOf(text: string): GateSpec {
   return kind === 'max-grace-used'
     ? { kind, share: Number(limit) }
     : { kind: kind as 'max-duration' | 'min-drain-lead', ms: Number(limit) };
+}
+
+function firstLinesOf(rawObservations: readonly RawObservation[]): string {
+  const report = renderedOf(rawObservations);
+  return [report.answer.headline, deletedText(report)].join('\n');
 }
 
 const cardOf = (rawObservations: readonly RawObservation[]): string =>

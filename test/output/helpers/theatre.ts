@@ -7,6 +7,7 @@ import type { Trace } from '../../../src/model/trace.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';
 import { timelineOf } from '../../../src/infer/conclude.ts';
 import { mustRender } from '../../helpers/recordings.ts';
+import { createVirtualClock } from '../../demo/helpers/virtual-clock.ts';
 import type { Happening } from './screen.ts';
 
 export interface Play {
@@ -23,7 +24,7 @@ export function play(observations: readonly Observation[], { columns, rows, styl
   const happenings: Happening[] = [];
   /** The time of each write, ms. */
   const writtenAt: number[] = [];
-  const clock = virtualClock(observations[0]?.at ?? 0);
+  const clock = createVirtualClock(observations[0]?.at ?? 0);
   const live = createLive({
     write: (text) => {
       happenings.push({ kind: 'write', text });
@@ -62,26 +63,4 @@ function zeroOf(observations: readonly Observation[]): number {
     if (observation.kind === 'requested' || trace.deletion) return observation.at;
   }
   return observations[0]?.at ?? 0;
-}
-
-function virtualClock(start: number) {
-  let now = start;
-  let timers: { at: number; callback: () => void }[] = [];
-  const soonest = () => timers.sort((a, b) => a.at - b.at)[0];
-  return {
-    now: () => now,
-    setTimeout: (callback: () => void, ms: number) => {
-      const timer = { at: now + ms, callback };
-      timers.push(timer);
-      return () => void (timers = timers.filter((one) => one !== timer));
-    },
-    advanceTo: (time: number) => {
-      for (let due = soonest(); due && due.at <= time; due = soonest()) {
-        timers.shift();
-        now = Math.max(now, due.at);
-        due.callback();
-      }
-      now = Math.max(now, time);
-    },
-  };
 }

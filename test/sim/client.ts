@@ -1,6 +1,6 @@
 /** The recorder: lists, watches, follows logs and sends requests, on its own clock. */
+import { listLease } from './node.ts';
 import type { Kubelet } from './kubelet.ts';
-import { listLease } from './lease.ts';
 import { resources, type Json } from './rows.ts';
 import type { ContainerStory } from './story.ts';
 import { sleep, type Process } from './virtual-time.ts';

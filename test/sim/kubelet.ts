@@ -1,8 +1,8 @@
 /** The kubelet's pod worker (SIGNALS.md §2, S1 to S15) as a process; each step names its number. */
+import { renewLease } from './node.ts';
 import { Container } from './container.ts';
 import { createRecorder, type EventRecorder } from './event-recorder.ts';
 import { killPod, type HookTruth } from './kill-pod.ts';
-import { renewLease } from './lease.ts';
 import { followLog } from './log-stream.ts';
 import type { KubeObject, Pod } from './objects.ts';
 import { acknowledged, finished, unreadySeen, withoutLimits } from './pod-status.ts';

@@ -1,10 +1,9 @@
 /** The pod's owner, if any: its controller acts on what the API server reports. */
 import { createDeployment, type Deployment } from './deployment.ts';
 import { createRecorder } from './event-recorder.ts';
-import { firstPod } from './first-pod.ts';
 import { isTerminal, type Pod } from './objects.ts';
 import type { PodTemplate } from './pod-object.ts';
-import { readyPod, startPod, type Recorders } from './pod-start.ts';
+import { readyPod, startPod, type Recorders, firstPod } from './pod-start.ts';
 import type { OwnerStory } from './story.ts';
 import { sleep, type Process } from './virtual-time.ts';
 import { reference, report, statefulSetStatus, workload } from './workload-objects.ts';

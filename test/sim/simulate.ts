@@ -2,7 +2,7 @@
 import { openStreams } from './client.ts';
 import type { Container } from './container.ts';
 import { expectedOf, type Expected } from './expected.ts';
-import { gatherFacts, type Facts } from './facts.ts';
+import { gatherFacts, type Facts, noteChangeTimes } from './facts.ts';
 import { Kubelet } from './kubelet.ts';
 import { applyFault, createNode } from './node.ts';
 import { runEndpoints } from './endpoints.ts';
@@ -11,7 +11,6 @@ import type { StopSignal, Story } from './story.ts';
 import { doLater, pullTrigger } from './trigger.ts';
 import type { Row, Truth } from '../../src/demo/scenarios.ts';
 import { nanoseconds } from './virtual-time.ts';
-import { noteChangeTimes } from './change-times.ts';
 import { createWorld, type World } from './world.ts';
 
 export interface Simulation {

@@ -90,6 +90,8 @@ export interface Expectation {
   replacement?: string | false;
   /** podexit waits for more facts. */
   awaits?: boolean;
+  /** For how many seconds after the removal. */
+  awaitsFor?: number;
   /** The sentence about the outcome. */
   sentence?: string;
   /** Parts of the report, compared as they are. */

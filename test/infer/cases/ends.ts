@@ -2,7 +2,7 @@
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, changed, changesOf, editing, stampOf } from '../../helpers/cases.ts';
 import type { Edit } from './case.ts';
-import { aboutPod, also, arriving, deletionIn, each, eachStatus, event, podBefore, statusesIn } from './edits.ts';
+import { arriving, deletionIn, each, eachStatus, event, podBefore, statusesIn } from './edits.ts';
 
 /** In the first list the container has exited with 1, this many ms before the deletion. Then it runs again. */
 export const crashedBefore =
@@ -62,26 +62,4 @@ export const endingAfter = (seconds: number): Edit =>
     });
     if (main && sidecar) sidecar.finishedAt = stampOf(Date.parse(main.finishedAt) + seconds * 1000);
     return one;
-  });
-
-/** The container starts at this time. Its running state shows a start `earlierMs` before that. */
-const runOf =
-  (startedAt: (at: number) => number, earlierMs?: number): Edit =>
-  (all) => {
-    const since = startedAt(deletionIn(all).at);
-    return eachStatus(({ state }) => {
-      const { running, terminated } = state as Record<string, { startedAt?: string } | undefined>;
-      if (running) running.startedAt = stampOf(since - (earlierMs ?? 0));
-      if (terminated) terminated.startedAt = stampOf(since);
-    })(all);
-  };
-
-const inItsSecond = (at: number): number => Math.floor((at - 2500) / 1000) * 1000;
-
-export const startedInItsSecond = runOf(inItsSecond);
-
-export const killedInItsSecond = (message: string): Edit =>
-  also((deletion) => {
-    const ms = inItsSecond(deletion.at) + 400 - deletion.at;
-    return changed(deletion.at + ms + 10, 'events', aboutPod('Killing', message, ms)(deletion), 'ADDED');
   });

@@ -79,11 +79,11 @@ const secondOf = (at: number) => Math.floor((at - 1500) / 1000) * 1000;
 
 export const startedInSecond = startingAt(secondOf);
 
-/** The Event about a probe's kill happened three times, at last this long after the start of that second. */
-export const inThatSecond = (reason: string, ms: number): Edit =>
+/** The Event about a kill happened three times, at last this long after the start of that second. */
+export const inThatSecond = (reason: string, ms: number, message = probe): Edit =>
   also((deletion) => {
     const at = secondOf(deletion.at) + ms;
-    return changed(at + 8, 'events', aboutPod(reason, probe, at - deletion.at, { count: 3 })(deletion), 'ADDED');
+    return changed(at + 8, 'events', aboutPod(reason, message, at - deletion.at, { count: 3 })(deletion), 'ADDED');
   });
 
 /** The main container exits 4 s before the deletion; its Killing is missing. */

@@ -123,6 +123,10 @@ const checks: Checks<Run, Expectation> = {
   replacement: ({ report }, name) => expect(report.replacement?.name ?? false).toBe(name),
   awaits: ({ rawObservations }, isSo) =>
     expect(factsAwaitedUntil(traceOf(observationsOf(rawObservations))) === undefined).toBe(isSo),
+  awaitsFor: ({ rawObservations }, seconds) => {
+    const trace = traceOf(observationsOf(rawObservations));
+    expect(Math.max(0, (factsAwaitedUntil(trace) ?? NaN) - (trace.gone?.at ?? NaN))).toBe(seconds * 1000);
+  },
   sentence: ({ report }, words) => expect(report.summary).toMatch(pattern(words)),
   report: ({ report }, wanted) => expect(report).toMatchObject(wanted),
   gates: ({ rawObservations }, wanted) => {

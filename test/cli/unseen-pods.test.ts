@@ -1,4 +1,7 @@
 /** Pods whose termination was not observed are named and counted, and the run never exits 0. */
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
 import { bookmark, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
@@ -56,20 +59,17 @@ describe.each([
   ],
   ['was removed at once', () => removedAtOnce, /web-0: its termination was not observed: it was removed at once/],
 ])('a pod that %s', (_, cluster, sentence) => {
-  it('is counted, with exit code 4', async () => {
+  it('is counted, with exit code 4, and named in the text output', async () => {
     const { url } = await serve(cluster());
-    const ran = await runMain([...wordsFor(url), '--all-terminating', '-o', 'json'], { clock });
+    const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'card.txt');
+    const ran = await runMain([...wordsFor(url), '--all-terminating', '-o', 'json', '--report', file], { clock });
     expect(ran.stderr).toMatch(sentence);
     const { summary } = JSON.parse(ran.stdout) as { summary: RolloutSummary };
     expect(summary).toMatchObject({ pods: 0, unseen: ['web-0'], exitCode: 4 });
     expect(ran.code).toBe(4);
-  });
-
-  it('is named and counted in the text output', async () => {
-    const { url } = await serve(cluster());
-    const { stdout } = await runMain([...wordsFor(url), '--all-terminating'], { clock });
-    expect(stdout).toContain('  exits     1 not observed\n  missed    web-0\n');
-    expect(stdout.trimEnd()).toMatch(/\? 0 of 1 pod terminated gracefully, 1 not observed$/);
+    const card = readFileSync(file, 'utf8');
+    expect(card).toContain('  exits     1 not observed\n  missed    web-0\n');
+    expect(card.trimEnd()).toMatch(/\? 0 of 1 pod terminated gracefully, 1 not observed$/);
   });
 
   it('is reported by --attach, which waits for the next', async () => {

@@ -1,5 +1,8 @@
 /** Probes of a run over several pods: one report for each --probe, one gate for all, and losses for each pod. */
 import { expect, it } from 'vitest';
+import { observe } from '../../src/model/observe.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import { tracesOfLog } from '../../src/run/traces/traces.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import type { Trace } from '../../src/model/trace.ts';
@@ -63,4 +66,31 @@ it('attributes no loss to a pod before its deletion', () => {
     .probes.get(0)
     ?.slices.map(({ value }) => value.new.failed);
   expect(own).toEqual([1]);
+});
+
+/** A replay of one pod of a rollout: a lost request may have been sent to another one that left. */
+it('counts the pods that it does not trace among those that left', () => {
+  const at = Date.parse('2026-11-28T10:00:00Z');
+  const terminating = (name: string) => ({
+    kind: 'Pod',
+    metadata: {
+      ...{ name, namespace: 'shop', uid: name, resourceVersion: '2', creationTimestamp: '2026-11-28T09:00:00Z' },
+      ...{ deletionTimestamp: '2026-11-28T10:00:30Z', deletionGracePeriodSeconds: 30 },
+    },
+    spec: { containers: [{ name: 'app', image: 'web' }] },
+    status: { phase: 'Running' },
+  });
+  const began = { kind: 'began', mode: 'attach', namespace: 'shop', name: '', target: 'deployment/web' } as const;
+  const log: RawObservation[] = [
+    { at, ...began, graceSeconds: null, timeoutSeconds: null, waitReplacement: false },
+    { at, ...started(0, 'http://shop') },
+    ...['web-0', 'web-1', 'web-2'].map((name, index): RawObservation => {
+      const change = { kind: 'changed', stream: 'pods', change: 'MODIFIED' } as const;
+      return { at: at + index * 1000, ...change, object: terminating(name) };
+    }),
+  ];
+  const traces = tracesOfLog(({ metadata }) => metadata.name === 'web-1');
+  log.forEach((one, index) => traces.add(observe(one, index + 1, { logText: false })));
+  expect(traces.keys()).toEqual(['web-1']);
+  expect(traces.get('web-1')?.probes.get(0)?.otherPods).toBe(2);
 });

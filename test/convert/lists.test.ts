@@ -33,59 +33,51 @@ describe('a resource that a recording does not contain', () => {
   });
 });
 
-describe('a change', () => {
-  it('of another EndpointSlice does not replace a list of the EndpointSlices', async () => {
-    const rows = rowsOf('two-services');
-    const changed = rows.find((row) => row.type === 'watch' && row.resource === 'endpointslices');
-    const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
-    if (changed?.type !== 'watch') throw new Error('no slice changed');
-    const metadata = { ...(changed.object['metadata'] as object), name: 'other-1', uid: 'other', labels: {} };
-    const others = { ...changed, at: sent - 200, object: { ...changed.object, metadata, endpoints: [] } };
-    const alone = [...(await rowsWithout('two-services', 'endpointslices')), others].sort((a, b) => a.at - b.at);
-    const report = reportOf(alone);
-    expect(gapsOf(report)).toEqual(lasting('endpointslices'));
-    expect(findingCodes(report)).toContain('evidence-lost');
-  });
+it('a change of another EndpointSlice does not replace a list of the EndpointSlices', async () => {
+  const rows = rowsOf('two-services');
+  const changed = rows.find((row) => row.type === 'watch' && row.resource === 'endpointslices');
+  const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
+  if (changed?.type !== 'watch') throw new Error('no slice changed');
+  const metadata = { ...(changed.object['metadata'] as object), name: 'other-1', uid: 'other', labels: {} };
+  const others = { ...changed, at: sent - 200, object: { ...changed.object, metadata, endpoints: [] } };
+  const alone = [...(await rowsWithout('two-services', 'endpointslices')), others].sort((a, b) => a.at - b.at);
+  const report = reportOf(alone);
+  expect(gapsOf(report)).toEqual(lasting('endpointslices'));
+  expect(findingCodes(report)).toContain('evidence-lost');
 });
 
-describe('a resource that is listed after the pod was deleted', () => {
-  it('has a gap until then', async () => {
-    const rows = rowsOf('graceful-exit');
-    const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
-    const late = sent + 1500;
-    const moved = rows
-      .filter((row) => !(isOf(row, ['events']) && row.type === 'watch' && row.at <= late))
-      .map((row) => (isOf(row, ['events']) && row.type === 'list' ? { ...row, at: late } : row))
-      .sort((a, b) => a.at - b.at);
-    const [gap, ...others] = reportOf(moved).gaps.filter(({ resource }) => resource === 'events');
-    expect(others).toEqual([]);
-    expect(gap).toMatchObject({ cause: 'not-synced' });
-    expect(Date.parse(gap?.to ?? '')).toBe(late);
-  });
+it('a resource that is listed after the pod was deleted has a gap until then', async () => {
+  const rows = rowsOf('graceful-exit');
+  const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
+  const late = sent + 1500;
+  const moved = rows
+    .filter((row) => !(isOf(row, ['events']) && row.type === 'watch' && row.at <= late))
+    .map((row) => (isOf(row, ['events']) && row.type === 'list' ? { ...row, at: late } : row))
+    .sort((a, b) => a.at - b.at);
+  const [gap, ...others] = reportOf(moved).gaps.filter(({ resource }) => resource === 'events');
+  expect(others).toEqual([]);
+  expect(gap).toMatchObject({ cause: 'not-synced' });
+  expect(Date.parse(gap?.to ?? '')).toBe(late);
 });
 
-describe('a resource that is listed by a run that attached to a terminating pod', () => {
-  it('has no gap', async () => {
-    const rows = rowsOf('sigkill-after-grace');
-    const marked = rows.find((row) => row.type === 'watch' && row.resource === 'pods');
-    const begins = (marked?.at ?? NaN) + 1000;
-    const come = rows.flatMap((row): Row[] => {
-      if (row.type === 'list' && row.resource === 'pods' && marked?.type === 'watch')
-        return [{ ...row, at: begins, objects: [marked.object] }];
-      return row.type === 'list' ? [{ ...row, at: begins + 20 }] : row.at > begins ? [row] : [];
-    });
-    const report = reportOf(come.sort((a, b) => a.at - b.at));
-    expect(report.marks.map(({ name }) => name)).toContain('removed');
-    expect(gapsOf(report).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
+it('a resource that is listed by a run that attached to a terminating pod has no gap', async () => {
+  const rows = rowsOf('sigkill-after-grace');
+  const marked = rows.find((row) => row.type === 'watch' && row.resource === 'pods');
+  const begins = (marked?.at ?? NaN) + 1000;
+  const come = rows.flatMap((row): Row[] => {
+    if (row.type === 'list' && row.resource === 'pods' && marked?.type === 'watch')
+      return [{ ...row, at: begins, objects: [marked.object] }];
+    return row.type === 'list' ? [{ ...row, at: begins + 20 }] : row.at > begins ? [row] : [];
   });
+  const report = reportOf(come.sort((a, b) => a.at - b.at));
+  expect(report.marks.map(({ name }) => name)).toContain('removed');
+  expect(gapsOf(report).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
 });
 
-describe('a resource that is watched without a list', () => {
-  it('has a gap until its first watch event', async () => {
-    const rows = rowsOf('prestop-sleep').filter((row) => !(isOf(row, ['events']) && row.type === 'list'));
-    const first = rows.find((row) => isOf(row, ['events']));
-    const [gap] = reportOf(rows).gaps;
-    expect(gap).toMatchObject({ resource: 'events', cause: 'not-synced' });
-    expect(Date.parse(gap?.to ?? '')).toBe(first?.at);
-  });
+it('a resource that is watched without a list has a gap until its first watch event', async () => {
+  const rows = rowsOf('prestop-sleep').filter((row) => !(isOf(row, ['events']) && row.type === 'list'));
+  const first = rows.find((row) => isOf(row, ['events']));
+  const [gap] = reportOf(rows).gaps;
+  expect(gap).toMatchObject({ resource: 'events', cause: 'not-synced' });
+  expect(Date.parse(gap?.to ?? '')).toBe(first?.at);
 });

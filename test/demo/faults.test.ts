@@ -20,24 +20,22 @@ async function remove({ pod, clock }: Awaited<ReturnType<typeof watching>>, ms: 
   return answer;
 }
 
-describe('a dropped stream', () => {
-  it('breaks at the given time, and no other stream does', async () => {
-    const run = await watching({ kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 1_000 });
-    const events = await open(`${run.base}/events?watch=1`);
-    await remove(run, 900);
-    const seen = run.stream.lines.length;
-    expect(seen).toBeGreaterThan(0);
-    await run.clock.advance(200);
-    await expect(run.stream.ended).rejects.toThrow();
-    const resumed = await open(
-      `${run.pods}?watch=1&resourceVersion=${run.stream.frames().at(-1)!.object.metadata.resourceVersion}`,
-    );
-    await run.clock.advance(4_000);
-    expect(resumed.frames().at(-1)?.type).toBe('DELETED');
-    const before = events.lines.length;
-    expect(before).toBeGreaterThan(seen);
-    events.close();
-  });
+it('a dropped stream breaks at the given time, and no other stream does', async () => {
+  const run = await watching({ kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 1_000 });
+  const events = await open(`${run.base}/events?watch=1`);
+  await remove(run, 900);
+  const seen = run.stream.lines.length;
+  expect(seen).toBeGreaterThan(0);
+  await run.clock.advance(200);
+  await expect(run.stream.ended).rejects.toThrow();
+  const resumed = await open(
+    `${run.pods}?watch=1&resourceVersion=${run.stream.frames().at(-1)!.object.metadata.resourceVersion}`,
+  );
+  await run.clock.advance(4_000);
+  expect(resumed.frames().at(-1)?.type).toBe('DELETED');
+  const before = events.lines.length;
+  expect(before).toBeGreaterThan(seen);
+  events.close();
 });
 
 describe('a watch line', () => {

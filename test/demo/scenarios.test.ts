@@ -53,9 +53,7 @@ it('after each scenario only commands that run are suggested: only the format is
   }
 });
 
-describe('a file that is not a scenario', () => {
-  it('is refused', () => {
-    expect(() => parseScenario('{"type":"about","scenario":"a","about":"b"}\n{"typ')).toThrow(/JSON/);
-    expect(() => parseScenario('{"type":"ready","at":"2026-01-01T00:00:00.000Z"}')).toThrow(/no "about" row/);
-  });
+it('a file that is not a scenario is refused', () => {
+  expect(() => parseScenario('{"type":"about","scenario":"a","about":"b"}\n{"typ')).toThrow(/JSON/);
+  expect(() => parseScenario('{"type":"ready","at":"2026-01-01T00:00:00.000Z"}')).toThrow(/no "about" row/);
 });

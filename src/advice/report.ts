@@ -13,14 +13,16 @@ import { statusOf } from '../model/pod.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
 import { boundOf } from '../verdict/words.ts';
-import { askedText, containerSpec, ignoresItsSignal, signalName } from '../verdict/rule-input.ts';
+import { askedText, containerSpec, ignoresItsSignal, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
 import type { MeasuredContainer } from './container-spec.ts';
 import { neighboursIn, serviceOf } from './neighbours.ts';
 
-/** Undefined until the pod has been seen. */
-export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
-  const judged = judgedExit(trace, policy);
+const noGates: Policy = { gates: [], warnOnly: false };
+
+/** Undefined until the pod has been seen. `others`: of the same run. */
+export function reportOf(trace: Trace, policy = noGates, others: readonly Report[] = []): Report | undefined {
+  const judged = judgedExit(trace, policy, others);
   if (!judged) return undefined;
   const { timeline, answer } = judged;
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
@@ -81,7 +83,6 @@ function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): ob
   return asObject(strategicPatch(object, editedValue(object, edits)));
 }
 
-/** With what was measured. */
 function situationOfTrace(trace: Trace, timeline: Timeline): Situation {
   const { pod, workload, grace } = timeline;
   const { kind, name, replicas } = workload ?? { kind: 'Pod', name: pod.metadata.name };
@@ -158,7 +159,8 @@ function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 've
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
 function signalProblem(timeline: Timeline, { code, severity, container, message, advice }: JudgedFinding): Problem {
   const isStarting = container !== undefined && wasStarting(timeline, container);
-  const starting = `SIGTERM came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
+  const came = stopSignalName(timeline.containers.find(({ name }) => name === container)) ?? 'The stop signal';
+  const starting = `${came} came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
   const isForSignal = timeline.containers.some((one) => one.name === container && isUnhandled(timeline, one));
   const about = { severity, container, message, path: [], advice: isStarting ? starting : advice };
   return { ...about, code: isStarting || isForSignal ? 'no-signal-handling' : code };
@@ -167,14 +169,15 @@ function signalProblem(timeline: Timeline, { code, severity, container, message,
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
 const startingSeconds = 10;
 
-/** Not if it passed its readiness probe, or if its command shows what the signal did: a shell that stays PID 1 drops it. */
+/** Not if it passed its readiness probe, or its command shows what the signal did: it sets its trap in the first second. */
 function wasStarting(timeline: Timeline, name: string): boolean {
   const [status, spec] = [statusOf(timeline.pod, name), containerSpec(timeline.pod, name)];
   const container = timeline.containers.find((one) => one.name === name);
   if ((status?.ready && spec?.readinessProbe) || !container?.stopSignal || !container.drain) return false;
-  if (spec?.shell || spec?.handlesTerm || spec?.handlesOther) return false;
+  if (!spec?.handlesTerm && (spec?.shell || spec?.handlesOther)) return false;
   if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
-  return container.stopSignal.shown - Date.parse(status?.state.running?.startedAt ?? '') < startingSeconds * 1000;
+  const startedAt = status?.state.waiting ? Infinity : Date.parse(status?.state.running?.startedAt ?? '');
+  return container.stopSignal.shown - startedAt < (spec?.handlesTerm ? 2 : startingSeconds) * 1000;
 }
 
 /** Undefined: the finding needs nothing, or a longer grace period, which remedies.ts sizes. */
@@ -188,7 +191,9 @@ function exitAdvice(
   const { kind, reaction, preStop, graceUsed, drain } = container;
   const isKill = ['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code);
   const mayReact = code === 'sidecar-killed' && reaction !== 'none' && !ignoresItsSignal(timeline, container);
-  if (isKill && !mayReact && isUnhandled(timeline, container)) return handlingAdvice(container, timeline, lowered);
+  // A grace period that was made shorter explains a kill better than a STOPSIGNAL that nobody saw.
+  if (isKill && !mayReact && (isSignalOpen(timeline, container) ? !lowered : isUnhandled(timeline, container)))
+    return handlingAdvice(container, timeline);
   const hookMs = preStop?.length?.min ?? 0;
   const planned =
     preStop?.sleepSeconds ?? containerSpec(timeline.pod, container.name)?.lifecycle?.preStop?.exec?.seconds;
@@ -232,12 +237,12 @@ const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | 
   knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
-function handlingAdvice(container: ContainerTimeline, timeline: Timeline, lowered: JudgedExit['lowered']): string {
+function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
   const { name } = container;
   if (ignoresItsSignal(timeline, container))
     return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
   if (isSignalOpen(timeline, container))
-    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? `. If it is SIGTERM, its handler needs more than ${lowered ? `the ${lowered.asked}s that the deletion asked for` : 'the grace period'}` : ''}.`;
+    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
   if (containerSpec(timeline.pod, name)?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`;
   const known = knownAdvice(timeline, container);

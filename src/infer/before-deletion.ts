@@ -77,20 +77,17 @@ export function wasStartedSince(trace: Trace, pod: Pod, name: string): boolean {
   return eventsAbout(trace, 'Started', name).some(({ time }) => time.lo >= Math.max(...ends));
 }
 
-/** Reasons of a pod's status and of Events. */
 const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded']);
 
 /** Whether the kubelet stopped the pod for a reason of its own, which came no later than `stoppedAt` (node ms). */
 function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number): boolean {
   const states = [pod, deletion?.first].flatMap((fact) => fact?.value ?? []);
-  return (
-    states.some(
-      (state) =>
-        ownReasons.has(state.status.reason ?? '') ||
-        conditionOf(state, 'DisruptionTarget')?.reason === 'TerminationByKubelet',
-    ) ||
-    events.some(({ reason, about, time }) => ownReasons.has(reason) && about.kind === 'Pod' && time.lo <= stoppedAt)
-  );
+  const own = events.filter(({ reason, about }) => ownReasons.has(reason) && about.kind === 'Pod');
+  // A reason that came later is in the last state too: its Event shows when.
+  const isOwn = (state: Pod): boolean =>
+    ownReasons.has(state.status.reason ?? '') ||
+    conditionOf(state, 'DisruptionTarget')?.reason === 'TerminationByKubelet';
+  return own.length > 0 ? own.some(({ time }) => time.lo <= stoppedAt) : states.some(isOwn);
 }
 
 /** Whether a "Stopping container" may have another cause than the deletion, although it is not certainly earlier. */

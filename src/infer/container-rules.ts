@@ -114,7 +114,6 @@ function decide(stop: Stop) {
 
 const isSure = (kill: Kill): boolean => kill === 'silent' || kill === 'late';
 
-/** Constrains the exit to follow the signal, or the kill, that caused it. */
 function constrainEffects(stop: Stop, { kill, hook, isExitByStop }: Decision): void {
   const { network, kubelet, spec, killings } = stop;
   if (isSure(kill)) constrainExitByKill(stop);
@@ -127,7 +126,6 @@ function constrainEffects(stop: Stop, { kill, hook, isExitByStop }: Decision): v
     network.follows(signal, exit, { min: timeout - driftOver(timeout) }, { because });
 }
 
-/** The moments of the exit, except those without enough evidence. */
 function readExit(
   stop: Stop,
   stopping: Estimate | undefined,
@@ -169,7 +167,6 @@ const isOnlyProbable = (kill: Kill, stop: Stop): boolean =>
 const mayHaveEndedBeforeRemoval = (stop: Stop): boolean =>
   !outlivedRemoval(stop) && !(isRemovedAtOnce(stop) && (stop.status?.restartCount ?? 0) === 0);
 
-/** The stop signal. Undefined if the container may have ended before it was sent. */
 function signalOf(stop: Stop, decision: Decision, exit?: ExitFacts): SignalFacts | undefined {
   const { signalBasis, hook } = decision;
   if (!signalBasis) return undefined;
@@ -183,13 +180,15 @@ function signalOf(stop: Stop, decision: Decision, exit?: ExitFacts): SignalFacts
   return { ...network.read(at), proved, name: knownStopSignal(stop) };
 }
 
-/** A container that has exited by itself before may do so just before the kubelet stops it, whose view is old (§2 S2). */
-const mayHaveCrashed = ({ status, stopStart }: Stop, { outcome }: Decision, exit?: ExitFacts): boolean =>
-  (status?.restartCount ?? 0) > 0 &&
+/** One that has exited by itself before, or whose log had ended, may be gone as the kubelet stops it: its view is old (§2 S2). */
+const mayHaveCrashed = (stop: Stop, { outcome }: Decision, exit?: ExitFacts): boolean =>
+  ((stop.status?.restartCount ?? 0) > 0 || logEndOf(stop) < stop.stopStart.client.hi) &&
   exit !== undefined &&
   outcome !== 'killed' &&
   outcome !== 'signalled' &&
-  !isBefore(stopStart, exit.at);
+  !isBefore(stop.stopStart, exit.at);
+
+const logEndOf = ({ facts: { log } }: Stop): number => (log.ended?.value.clean ? log.ended.at : Infinity);
 
 /** A hook that may not have run counts only if its Events may be missing. */
 const mayHaveOverrun = (trace: Trace, { hook, graceEnd }: Decision, exit?: ExitFacts): boolean =>

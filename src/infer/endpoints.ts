@@ -63,7 +63,6 @@ export const unroutedBefore = (exit: Pick<PodExit, 'trace' | 'deletion' | 'netwo
 const staysReady = ({ services }: Trace, service = ''): boolean =>
   services.get(service)?.spec.publishNotReadyAddresses === true;
 
-/** The state in which the endpoint became not ready, for the last time before the deletion. */
 function lostBefore(deletion: Deletion, allStates: SliceFacts['states']): Fact<SliceState> | undefined {
   const states = statesSince(deletion, allStates);
   const marked = states.findIndex((state, index) => leaves(state, states[index - 1]));

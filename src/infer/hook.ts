@@ -163,13 +163,11 @@ function silentEnd(stop: HookStop): Result {
   return { outcome: isInTime && didNotFail ? 'completed' : 'unknown' };
 }
 
-/** Whether a failure of the hook would have arrived by now: no Events are missing, and there was time enough. */
 function wouldFailureBeKnown({ trace, network, end }: HookStop): boolean {
   const isDue = trace.gone !== undefined || trace.lastReceivedAt >= network.read(end).client.hi + eventDelayOf(trace);
   return !mayMiss(trace, 'events') && !warningsMissing(trace) && isDue;
 }
 
-/** The longest that an Event takes to arrive, ms. */
 const eventDelayOf = (trace: Trace): number => millisecondsOf('event-lag') + deliveryLagOf(trace);
 
 /** Whether an Event from before the exit may still arrive: it can be later than the status of the exit. */

@@ -112,7 +112,6 @@ function kubeletStart({ trace, network, deletion }: PodExit): Estimate | undefin
   return network.observed('kubelet-started');
 }
 
-/** When a change since the deletion was written, whatever caused it. */
 function seenAt({ trace, network, deletion }: PodExit, name: string, fact: Fact<unknown>, stream: StreamName) {
   constrainChange(network, name, { fact, written: writtenAt(trace, fact, stream) });
   network.notBefore(name, deletion.accepted);
@@ -131,7 +130,6 @@ function removalMarks(exit: PodExit): TimelineMark[] {
   ];
 }
 
-/** Since when only finalizers kept the object, if they did. */
 function heldSince({ trace, network, deletion }: PodExit): Estimate | undefined {
   const { finalizing } = trace;
   if (!finalizing || finalizing.value.length === 0) return undefined;
@@ -206,7 +204,6 @@ export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Inter
   return all.flatMap((one) => phaseOf(one, exit.kubelet));
 }
 
-/** Returns no phase if an end is not known yet, or nothing bounds the length. */
 function phaseOf({ name, subject, start, end }: PhaseEnds, { grace }: Kubelet): Phase[] {
   if (!start || !end) return [];
   const lasted = between(start.estimate, end.estimate);

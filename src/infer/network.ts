@@ -31,7 +31,6 @@ export interface Constraint {
 /** Sums of fractions that should be equal may differ by this much. */
 const roundingMs = 1e-6;
 
-/** The shortest paths between one origin and all moments, by the id of the moment. */
 interface ShortestPaths {
   /** False: from the origin to each moment. True: from each moment back to the origin. */
   readonly isBack: boolean;

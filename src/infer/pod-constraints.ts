@@ -19,7 +19,7 @@ import type { DeletionContext, InferContext, Kubelet } from './context.ts';
 import { belongs, loweredGraces, ranAtDeletion, requestTime, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
 import { moment, PodNetwork, driftOf } from './pod-network.ts';
-import { isKubeletStart, isStopKilling, outlivedDeadline } from './stop.ts';
+import { isKubeletStart, isStopKilling, outlivedDeadline, startsNewAttempt } from './stop.ts';
 import type { StreamName } from '../model/observation.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
@@ -40,7 +40,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
     constrainByPosts(network, trace, deletion);
   }
   const noticed = constrainNoticed(context, killings);
-  const kubelet = { killings, noticed, grace: graceInForce(context, noticed) };
+  const kubelet = { killings, noticed, grace: graceInForce(context, killings, noticed) };
   const inferContext = { ...context, kubelet, isLate: false };
   return { ...inferContext, isLate: specs.some((spec) => outlives(containerContext(inferContext, spec))) };
 }
@@ -96,7 +96,6 @@ function constrainStart(network: PodNetwork, container: string, { terminated }: 
   network.stamp('node', moment('stop-signal', container), atLeast(started.lo), proof);
 }
 
-/** Constrains when the pod became Succeeded or Failed, when the kubelet sent its last DELETE, and the removal. */
 function constrainRemoval({ trace, network, deletion }: DeletionContext): void {
   const add = (name: string, fact: Fact<unknown>, after: string[], stamp?: Span): void =>
     constrainChange(network, name, { fact, written: writtenAt(trace, fact, 'pod'), after, stamp });
@@ -168,11 +167,13 @@ function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
-/** A later, shorter DELETE does not affect a running kill (trap 3). */
-function graceInForce(context: DeletionContext, noticed = unbounded): Kubelet['grace'] {
+/** A later, shorter DELETE does not affect a running kill (trap 3), unless that kill fails and is tried again. */
+function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
   const first = Math.max(1, deletion.grace);
-  const lowered = loweredGraces(trace, deletion);
+  const isRetried = trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
+  const begun = isRetried ? Infinity : Math.min(...[...killings.values()].flat().map(({ at }) => at));
+  const lowered = loweredGraces(trace, deletion).filter(({ at }) => at - deliveryLagOf(trace) <= begun);
   const since = noticed.client;
   const possible = lowered.filter((grace) => loweredSince(context, grace) <= since.hi);
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);

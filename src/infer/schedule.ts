@@ -53,7 +53,6 @@ function oncePerMark(compute: (mark: TimelineMark) => number): (mark: TimelineMa
   };
 }
 
-/** The place of a moment without causes and effects. */
 function likelyIn(at: Estimate, window: Span): number {
   const { lo, hi } = spanOf(at, window);
   return at.basis === 'observed' || !Number.isFinite(at.client.lo) ? hi : (lo + hi) / 2;

@@ -3,6 +3,7 @@
  * after hook and turn, and before the exit; SIGKILL, told by code and time (trap 28), with the grace's end.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
+import { parseTime } from '../model/stamps.ts';
 import { atLeast, atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { failedProbes, isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince, hasLogGap } from './arrival.ts';
@@ -18,6 +19,7 @@ import { deletedAtLatest, isStartUncertain, mayHaveRetried, sawRetry, sigkillCod
  */
 export function constrainSignal(stop: Stop, hook: HookFacts | undefined) {
   const { trace, network, kubelet, spec, ended, lag, turn, stopStart } = stop;
+  if (turn && wasOverBeforeTurn(stop)) return undefined;
   const at = moment('stop-signal', spec.name);
   const ready = moment(hook ? 'hook-end' : 'stop-start', spec.name);
   const dueWithoutTurn = network.read(ready);
@@ -45,6 +47,14 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined) {
   }
   const isBounded = Number.isFinite(network.read(at).client.hi);
   return isBounded ? { proved: line !== undefined, isDatedByAcknowledgement } : undefined;
+}
+
+/** Whether a sidecar ended before a container that it waits for: one clock orders exits better than their estimates do. */
+function wasOverBeforeTurn({ trace, network, deletion, spec, ended }: Stop): boolean {
+  const finishedAt = (name: string): number =>
+    parseTime(trace.containers.get(name)?.terminated?.value.finishedAt) ?? NaN;
+  const isEarlier = deletion.pod.spec.containers.some(({ name }) => finishedAt(spec.name) < finishedAt(name));
+  return !!ended && isEarlier && isBefore(ended, network.read(moment('grace-end', spec.name)));
 }
 
 /** When a sidecar's signal is due: after its own hook and after its turn. The kubelet waits no longer than the grace. */

@@ -89,8 +89,9 @@ export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop): 
 }
 
 /** Too uncertain to date a kill: only others have a Killing (trap 7), or the kubelet's first sign came late. */
-export const isStartUncertain = ({ trace, kubelet, stopStart }: Stop): boolean =>
-  (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > 2 * second;
+export const isStartUncertain = (stop: Stop): boolean =>
+  (stop.kubelet.killings.size > 0 && !killingsMissing(stop.trace) && !wasCertainlyStopped(stop)) ||
+  widthOf(stop.stopStart.client) > 2 * second;
 
 /**
  * Whether there may have been a second attempt: then only the exit, or a log line, bounds the signal from above (trap
@@ -131,7 +132,9 @@ export const isStopKilling = ({ reason, about, message }: Occurrence): boolean =
 export const isKubeletStart = (event: Occurrence): boolean =>
   event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';
 
-const startsNewAttempt = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isKubeletStart(event);
+/** The kubelet tries again to stop the pod. */
+export const startsNewAttempt = (event: Occurrence): boolean =>
+  event.reason === 'FailedKillPod' || isKubeletStart(event);
 
 /**
  * When a kubelet that paused (frozen, starved of CPU) last resumed. Sleep hooks and signals are late then. Signs of a

@@ -3,12 +3,12 @@ import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, deploymentNamed, isFinished } from '../model/pod.ts';
-import { isSeenAtOnce, type Span } from '../model/span.ts';
+import { isSeenAtOnce, second, type Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import { allNotes, failedProbes, type OwnerFacts, type Trace } from '../model/trace.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type PodExit, type ContainerExit } from './context.ts';
 import { unroutedBefore } from './endpoints.ts';
-import { cite, isBefore, type Estimate } from './estimate.ts';
+import { between, cite, isBefore, type Estimate } from './estimate.ts';
 import { clockGaps, streamGaps, deliveryLagOf, hasLogGap } from './arrival.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
@@ -66,7 +66,6 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
   };
 }
 
-/** What the network rejected, each once. */
 function contradictionsIn({ network }: PodExit): Timeline['contradictions'] {
   const all = network.rejected.map(({ to, because }) => [`${to} ${because}`, { about: to, because }] as const);
   return [...new Map(all).values()];
@@ -104,8 +103,17 @@ function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): Grace
     specSeconds,
     effectiveSeconds,
     deadline: parseTime(pod.metadata.deletionTimestamp) ?? trace.now,
-    counted: exit ? exit.kubelet.grace : { min: planned, max: planned },
+    counted: exit ? graceCounted(exit) : { min: planned, max: planned },
   };
+}
+
+/** A kill that came only after the longest of the possible grace periods shows which one the kubelet counted. */
+function graceCounted({ containers, kubelet: { grace } }: PodExit): GraceTimeline['counted'] {
+  const isLongest = containers.some(
+    ({ outcome, stopping, exit }) =>
+      outcome === 'killed' && stopping && exit && between(stopping, exit.at).lo >= (grace.max - 1) * second,
+  );
+  return { ...grace, min: isLongest ? grace.max : grace.min };
 }
 
 /** On a pod that was first seen finished, 0 may be of the kubelet's last DELETE (trap 2): then its spec's is likely. */
@@ -114,7 +122,6 @@ const graceSeen = ({ deletion: { grace, isWitnessed, pod } }: PodExit): number =
 
 type Placed<T> = { [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K] };
 
-/** With the interval of each estimate. */
 const placed = <T extends object>(facts: T, intervals: Intervals): Placed<T> =>
   Object.fromEntries(
     Object.entries(facts).map(([key, value]: [string, unknown]) => [
@@ -266,7 +273,6 @@ function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | u
   return wasLogFollowed(trace, container) && !mayReactSilently ? 'none' : undefined;
 }
 
-/** Whether the log was followed from before the signal until the kill without a gap. */
 function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
   if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
   const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;

@@ -33,7 +33,6 @@ import {
   type Lowering,
 } from './workload-changes.ts';
 
-/** Undefined if the rule does not apply. */
 type Rule = (trace: Trace, deletion: Deletion) => Trigger | undefined;
 
 export function triggerOf(trace: Trace, deletion: Deletion): Trigger {
@@ -188,6 +187,7 @@ function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefin
 function withAutoscaler(trace: Trace, owner: OwnerFacts | undefined, trigger: Trigger): Trigger {
   const workload = parentOf(trace, owner) ?? owner;
   if (trigger.kind !== 'scale-down' || !workload) return trigger;
+  if (workload.last.value.kind === 'DaemonSet') return { ...trigger, note: 'to fewer nodes' };
   const setters = trace.events.filter(
     (event) =>
       event.reason === 'SuccessfulRescale' &&
@@ -250,7 +250,6 @@ function emptied(trace: Trace, owner: OwnerFacts | undefined): readonly number[]
   return shrunkNear(owner.last.value.metadata.name, trace)?.facts.map(({ seq }) => seq);
 }
 
-/** The owner of the owner: for a ReplicaSet, its Deployment. */
 function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | undefined {
   const [parent] = owner?.last.value.metadata.ownerReferences ?? [];
   return parent && trace.owners.get(parent.uid);

@@ -24,11 +24,6 @@ export const withinCauseWindow = <T>(fact: Fact<T> | undefined, trace: Trace): F
 export const deletionRequestedAt = ({ deletion }: Trace): number =>
   (deletion && requestedAt(deletion.first.value)) ?? 0;
 
-function isStampNearRequest(stamp: string | undefined, trace: Trace): boolean {
-  const after = (parseTime(stamp) ?? NaN) - deletionRequestedAt(trace);
-  return after >= -controllerReactionMs && after <= deliveryLag;
-}
-
 /** Whether an Event arrived live around the deletion, or in a list with a matching timestamp. */
 export const isAroundDeletion = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'>, trace: Trace): boolean =>
   event.isOld
@@ -65,14 +60,14 @@ export function rolloutEvidence(trace: Trace, pod: Pod): readonly number[] | und
   const events = controller ? scaledBeside(trace, controller.name) : [];
   const newer = [...trace.siblings.values()].filter((sibling) => isOfNewerTemplate(sibling, pod));
   const started = newer.flatMap((sibling) => {
-    const isNew = isStampNearRequest(sibling.pod.metadata.creationTimestamp, trace);
+    const after = (parseTime(sibling.pod.metadata.creationTimestamp) ?? NaN) - deletionRequestedAt(trace);
+    const isNew = after >= -controllerReactionMs && after <= deliveryLag;
     return isNew ? sibling.seen.seq : (becameReady(sibling, trace)?.seq ?? []);
   });
   const seqs = [...events, ...started];
   return seqs.length > 0 ? seqs : undefined;
 }
 
-/** When we saw the pod become ready, around the deletion. */
 const becameReady = ({ seen, ready }: SiblingFacts, trace: Trace): Fact<true> | undefined =>
   ready && ready.seq !== seen.seq ? withinCauseWindow(ready, trace) : undefined;
 
@@ -102,7 +97,6 @@ export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
   return theirs !== undefined && ours !== undefined && theirs !== ours && created(pod) > created(own);
 }
 
-/** The state of a StatefulSet that wants another revision than the pod's. */
 function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
   if (owner?.first.value.kind !== 'StatefulSet') return [];
   const ours = revision(pod);

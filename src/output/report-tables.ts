@@ -113,7 +113,6 @@ function accuracy({ timeline: { gaps, assumes, clocks, contradictions, zero } }:
   return { title: 'Accuracy', columns: ['what', 'how much'], rows };
 }
 
-/** All observations that something may cite. */
 const observations = ({ timeline }: Report): ReportTable => ({
   title: 'Observations',
   columns: ['#no.', 'arrived (UTC)', 'what'],

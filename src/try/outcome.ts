@@ -195,7 +195,7 @@ function cardLines(report: TryReport, pen: Pen, columns: number): string[] {
   const facts = [
     workload.namespace,
     `${workload.kind.toLowerCase()}/${workload.name}`,
-    `${before.exits} exits of each copy`,
+    `${plural(before.exits, 'exit')} of each copy`,
     `${report.ratePerSecond} requests/s ${how}`,
   ];
   return [

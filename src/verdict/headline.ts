@@ -81,15 +81,14 @@ export function headlineOf(input: HeadlineInput): Headline {
   return { brief: still + brief, full: still + full };
 }
 
-/** Still terminating at the end, whatever its containers did. */
 const isStuck = ({ outcome, exitCode }: Pick<JudgedVerdict, 'outcome' | 'exitCode'>): boolean =>
   exitCode === exitCodes.stuck && outcome !== 'not-started';
 
 const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) => string>> = {
   graceful: gracefulText,
   removed: ({ timeline }) => exitsText(timeline),
-  failed: (input) => `${clauseOf(input, 'exit-nonzero')}${otherContainersText(input.timeline, 'failed')}`,
-  oom: (input) => `${clauseOf(input, 'oom-on-exit')}${otherContainersText(input.timeline, 'oom')}`,
+  failed: (input) => firstText(input, 'exit-nonzero'),
+  oom: (input) => firstText(input, 'oom-on-exit'),
   overran: overranText,
   forced: forcedText,
   stuck: (input) =>
@@ -142,7 +141,7 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
   return `${hook}${name} ${exited}${drain ? afterText(lengthText(drain), signalName(container)) : ''}${share}`;
 }
 
-/** At most 100%: time past the grace period is printed in seconds. */
+/** At most 100%: time past the grace period is printed in seconds, if it certainly exited after its end. */
 function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boolean): string {
   const { pastGrace, drain } = container;
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText(timeline)}`;
@@ -152,7 +151,8 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boo
   if (!used || (!withHook && drain !== undefined && used !== drain)) return '';
   const share = shareOfGrace(timeline, used);
   if (!isShareKnown(share, grace)) return '';
-  return ` (${shareText(share, grace)} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;
+  const max = share.min < 1 && share.max > 1 ? Infinity : share.max;
+  return ` (${shareText({ ...share, max }, grace)} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;
 }
 
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7). */
@@ -174,14 +174,14 @@ function sidecarText({ findings }: JudgedVerdict): string {
   return clauses.length > 0 ? `; ${clauses.join('; ')}` : '';
 }
 
-const clauseOf = ({ verdict }: HeadlineInput, code: FindingCode): string =>
-  verdict.findings.find((finding) => finding.code === code)?.clause ?? 'a container ended with an error';
+function firstText({ timeline, verdict }: HeadlineInput, code: FindingCode): string {
+  const { clause = 'a container ended with an error', container } = firstOf([code], verdict.findings) ?? {};
+  return clause + endTexts(mainContainers(timeline).filter(({ name }) => name !== container));
+}
 
 /** `; web exited 0, worker exited 143`. */
-function otherContainersText(timeline: Timeline, outcome: ContainerTimeline['outcome']): string {
-  const others = mainContainers(timeline).filter((container) => container.outcome !== outcome);
-  return others.length > 0 ? `; ${few(others.map(endText)).join(', ')}` : '';
-}
+const endTexts = (containers: readonly ContainerTimeline[]): string =>
+  containers.length > 0 ? `; ${few(containers.map(endText)).join(', ')}` : '';
 
 const namesOf = (containers: readonly ContainerTimeline[]): string => list(few(containers.map(({ name }) => name)));
 
@@ -203,7 +203,7 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
     more.length === 0
       ? ''
       : `; ${namesOf(more)} ${more.length > 1 ? 'were' : 'was'}${more.some(({ probable }) => probable) ? ' probably' : ''} SIGKILLed too`,
-    otherContainersText(timeline, 'killed'),
+    endTexts(mainContainers(timeline).filter(({ outcome }) => outcome !== 'killed')),
   ].join('');
   if (first?.probable) {
     const text = `${name} was probably killed when its ${graceText(timeline)} ended (137 may also be its own exit code)${tail}`;
@@ -262,7 +262,6 @@ function pendingStep({ timeline, verdict }: HeadlineInput): string {
   return `${names} to exit${hook}${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
 }
 
-/** Why nothing was running: the state of the pod when it was deleted. */
 function stateText({ pod }: Timeline): string {
   if (isFinished(pod)) return `, the pod had ${pod.status.phase === 'Succeeded' ? 'completed' : 'failed'}`;
   if (pod.spec.nodeName === undefined) return ', the pod was not scheduled yet';

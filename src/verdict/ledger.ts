@@ -138,11 +138,10 @@ function stretchesOf(input: RuleInput, codes: ReadonlySet<FindingCode>): Stretch
 /** Only the kubelet acts after the exits (SIGNALS.md §2 S10 to S15): in 3 s on a node that is well. It repeats what failed after 10 s. */
 function kubeletStep(node: string, what: string, [since, at]: (Interval | undefined)[], others?: string): Stretch {
   const ms = (at?.shown ?? NaN) - (since?.shown ?? NaN);
-  const subject = `${node}${ms > 3 * second ? (others ?? ', its container runtime or the API server') : ''}`;
+  const subject = `${node}${ms > 3 * second ? (others ?? ', its container runtime, the API server or the connection to it') : ''}`;
   return { at, owner: 'kubelet', subject, what, isProved: ms < retryMs || others !== undefined };
 }
 
-/** The container that ended last, if that is known of all. */
 function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | undefined {
   if (containers.some(({ exit }) => exit === undefined)) return undefined;
   return containers.toSorted((a, b) => (b.exit?.at.shown ?? 0) - (a.exit?.at.shown ?? 0))[0];
@@ -187,7 +186,6 @@ function wasStopping(input: RuleInput, name: string): boolean {
   );
 }
 
-/** From there to the exit of the container. */
 function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): Stretch[] {
   const { name: subject, kind, preStop, stopping, stopSignal, outcome, exit, reaction, killings } = container;
   const signal = signalName(container);

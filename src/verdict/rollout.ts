@@ -122,7 +122,6 @@ function slowestOf(reports: readonly Report[]) {
   return { ...slowest, beside: since > until - 2 * second ? 0 : beside.length };
 }
 
-/** The pod whose deletion was held up longest, of at least 2 s, before it was accepted. */
 function heldOf(timelines: readonly Timeline[]) {
   const held = timelines.filter(({ trigger: { heldMs = 0 } }) => heldMs >= 2000);
   const [longest] = held.toSorted((a, b) => (b.trigger.heldMs ?? 0) - (a.trigger.heldMs ?? 0));
@@ -162,7 +161,6 @@ function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quanti
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: Number.isFinite(max.max) ? { ...max, min: 0 } : max };
 }
 
-/** What these pods have in common, or the most frequent reason. */
 const trafficOf = (reports: readonly Report[]) =>
   trafficGrades.flatMap((grade) => {
     const own = reports.filter(({ answer }) => answer.traffic.grade === grade);
@@ -177,7 +175,6 @@ const trafficOf = (reports: readonly Report[]) =>
     return own.length === 0 ? [] : [{ grade, text }];
   });
 
-/** By exit code, then the longest first. */
 function worstFirst(reports: readonly Report[]): Report[] {
   const weight = ({ verdict }: Report): number => precedence.indexOf(verdict.exitCode);
   return reports.toSorted(

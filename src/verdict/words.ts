@@ -83,11 +83,11 @@ function rangeText(min: number, max: number): string {
 export const isShareKnown = ({ min, max }: Bounds, graceMs: number): boolean =>
   max < 1 || (Number.isFinite(max) && !mayBeNearZero(min * graceMs, max * graceMs));
 
-/** `31%`, `≈31%`; at most 100: time past the grace period is printed in seconds. `share`: 1 is all of it. */
+/** `31%`, `≈31%`, `≥98%`; at most 100: time past the grace period is printed in seconds. `share`: 1 is all of it. */
 export function shareText(share: Bounds, graceMs: number): string {
   const [min, max, shown] = [share.min * graceMs, share.max * graceMs, share.shown * graceMs];
-  if (!Number.isFinite(max)) return '?';
   const whole = (ms: number, round: (percent: number) => number): number => Math.min(100, round((ms / graceMs) * 100));
+  if (!Number.isFinite(max)) return min > 0 ? `≥${whole(min, Math.floor)}%` : '?';
   if (mayBeNearZero(min, max)) return `≤${whole(printedMs(max, Math.ceil), Math.ceil)}%`;
   if (isRange({ min, max, shown })) return `${whole(min, Math.floor)}–${whole(max, Math.ceil)}%`;
   // The share of the printed value: ≈3s of 10s is 30%.

@@ -173,7 +173,6 @@ function commentsIn(lines: string): string[] {
   return lexemes.filter((one, at) => one.startsWith('#') && lexemes[at - 1] !== '\x1f').map((one) => one.trimEnd());
 }
 
-/** A value in one line. */
 function flowText(value: unknown, text: string): string {
   if (isJson(text)) return JSON.stringify(value);
   const document = new Document(value, yamlWritten);

@@ -139,7 +139,6 @@ const requestKey = ({ auditId, isAnswerTimed, ...event }: AuditEvent): string | 
     ? [auditId, event.receivedAt, event.verb, event.uri, event.name].join(' ')
     : undefined;
 
-/** The event if it is about the pod. */
 function aboutPod(event: AuditEvent, name: string): AuditEvent | undefined {
   const { resource, verb, object } = event;
   if (resource === 'pods' && verb === 'deletecollection') return deletionAmongOthers(event, name);

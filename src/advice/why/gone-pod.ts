@@ -94,7 +94,6 @@ function deletionOf(name: string, own: readonly EventFacts[], { facts }: Namespa
   );
 }
 
-/** The next pod of its name. */
 type Successor = NonNullable<ReturnType<typeof successorOf>>;
 
 function successorOf({ name, uid, stop, facts, pods }: Traces) {
@@ -161,7 +160,7 @@ function triggerOf(traces: Traces, next: Successor | undefined): { trigger: Trig
   const isRollout = scaling.some((fact) => fact.message.startsWith('Scaled up') && !hasWord(fact, deleted.name));
   if (isRollout && isScaledDown) return { trigger: 'rollout', by: `a rollout of Deployment ${deployment}` };
   if (isScaledDown) return { trigger: 'scale-down', by: `${by}: Deployment ${deployment} was scaled down` };
-  return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
+  return { trigger: 'unknown', by: `${by}: a rollout, or fewer pods` };
 }
 
 /** Pods that were stopped, according to Events, and are gone or failed; bad ends first, then the latest. */

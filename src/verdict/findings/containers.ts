@@ -222,7 +222,6 @@ function cutText({ pod }: Timeline, container: ContainerTimeline, code: number):
   return end?.isNormal === false ? `probably ${end.because}` : undefined;
 }
 
-/** What the container's command does with signals, if that explains a SIGKILL. */
 function shellText(timeline: Timeline, container: ContainerTimeline): string | undefined {
   if (ignoresItsSignal(timeline, container)) return 'its command ignores SIGTERM (`trap "" TERM`)';
   const spec = containerSpec(timeline.pod, container.name);

@@ -47,7 +47,6 @@ export const evidenceRules: Rules = {
   },
 };
 
-/** What is unavailable or approximate without a stream. */
 const effects: Partial<Record<StreamName, { resource: string; effect: string }>> = {
   pod: { resource: 'watch of the pod', effect: 'exits and removal are approximate' },
   events: { resource: 'Events', effect: 'the start of the termination and hooks are approximate' },

@@ -149,16 +149,10 @@ export const nodeRules: Rules = {
   'grace-shortened-ignored': ({ trace, timeline, deletion }) => {
     const old = deletion.grace;
     const lowered = trace.graces.find(({ value, seq }) => value.grace < old && seq !== trace.finalDelete?.seq);
-    if (!lowered) return undefined;
     const unaffected = mainContainers(timeline).find(
-      ({ outcome, stopping, exit: end }) =>
-        outcome === 'killed' &&
-        stopping &&
-        end &&
-        lowered.at < end.at.estimate.client.lo &&
-        lengthBetween(stopping, end.at).min >= (old - 1) * second,
+      ({ outcome, exit: end }) => outcome === 'killed' && end && (lowered?.at ?? Infinity) < end.at.estimate.client.lo,
     );
-    if (!unaffected) return undefined;
+    if (!lowered || !unaffected || timeline.grace.counted.min < old) return undefined;
     return {
       container: unaffected.name,
       message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.name} was SIGKILLed only after those ${old}s`,

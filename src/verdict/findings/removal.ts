@@ -100,7 +100,7 @@ export const removalRules: Rules = {
   /**
    * A Job counts a pod by its phase once it has ended. One that somebody else deletes is counted as failed about a second
    * later, whatever it still does (job_controller.go, isPodFailed), unless the Job has a podFailurePolicy or
-   * podReplacementPolicy Failed. One that the Job deletes itself is not counted, and a Job that is deleted counts none.
+   * podReplacementPolicy Failed. A Job that fails counts what runs as failed, and no other that it deletes; a deleted one none.
    */
   'job-counts-exit': ({ trace, timeline, deletion: { facts } }) => {
     const job = isCascade(timeline) ? undefined : controllerOf(timeline.pod);
@@ -111,8 +111,9 @@ export const removalRules: Rules = {
     const said = (clause: string): Found => ({ severity: 'info', clause, evidence });
     const { ended, last } = trace.owners.get(job.uid) ?? {};
     const why = last?.value.status.conditions?.find(({ type }) => type === ended?.value)?.reason ?? ended?.value;
+    const failing = /^Fail/.test(ended?.value ?? '') && 'counts it as failed, whatever its exit code';
     if (timeline.trigger.kind === 'job')
-      return said(`Job ${job.name} ended it${why ? ` (${why})` : ''} and does not count its exit`);
+      return said(`Job ${job.name} ended it${why ? ` (${why})` : ''} and ${failing || 'does not count its exit'}`);
     const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
     const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
     const isWatched = !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity });

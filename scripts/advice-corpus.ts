@@ -95,7 +95,8 @@ function judgeObject(fixed: Fixed, objects: readonly JsonObject[]): void {
   count('hooks proposed', hooked.length);
   if (hooked.length > 0 && !canOthersServe(after, objects)) harm('hook where nobody else can serve', manifest);
   const bare = containersIn(after).filter(
-    ({ isInit, preStop, ports }) => !isInit && preStop === undefined && ports > 0,
+    // No client asks an exporter.
+    ({ name, isInit, preStop, ports }) => !isInit && preStop === undefined && ports > 0 && !name.includes('exporter'),
   );
   if (hooked.length > 0 && bare.length > 0)
     harm('hook on one of several serving companions', manifest, `not on ${bare.map(({ name }) => name).join(', ')}`);

@@ -184,24 +184,13 @@ function stopIn({ commands, isPlain, atOnce }: ReturnType<typeof commandsIn>, ow
 
 const stopCommand = new RegExp(stops.map(({ command }) => command).join('|'), 'i');
 
-/** The time that an application takes to stop by its own settings, as its arguments and environment show it. */
-interface OwnTimeout {
-  readonly seconds: number;
-  /** The option or variable, without its value: `--graceful-timeout`; of a program's own limit also the program. */
-  readonly from: string;
-  /** It serves as before for a while, perhaps an unknown one. */
-  readonly hasDelay: boolean;
-}
-
 /** The program's own limit, if it finishes its work within that. `stopSignal`: of the spec, with SIG. */
-function ownLimitOf(line: CommandLine, stopSignal: string | undefined): OwnTimeout | undefined {
+function ownLimitOf(line: CommandLine, stopSignal: string | undefined) {
   const signal = stopSignal ?? stopSignalOfImage(line.image ?? '') ?? 'SIGTERM';
   const { handles, reachesApp, drains, limitSeconds, limitFrom, chain } = stopBehaviour(line, signal, Infinity);
   if (handles !== 'yes' || reachesApp !== 'yes' || drains === 'no' || limitSeconds === undefined) return undefined;
   const from = [`limit of ${chain.at(-1)?.name ?? 'its program'}`, limitFrom].filter(Boolean).join(', ');
-  // Of a sum, the second part is the time in which it still accepts.
-  const [, accepts = '(?!)'] = limitFrom?.split(' + ') ?? [];
-  return { seconds: limitSeconds, from, hasDelay: new RegExp(`${accepts}[= ][1-9]`, 'i').test(line.args.join(' ')) };
+  return { seconds: limitSeconds, from };
 }
 
 /** With an empty value if that comes from elsewhere. */
@@ -212,11 +201,20 @@ const [end, time] = [ownTimeouts.end, ownTimeouts.time].map((words) => `(${words
 const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 /** Settings with these words are about something else than the stop of the application. */
 const isOther = new RegExp(ownTimeouts.other.map(({ words }) => words).join('|'), 'i');
+/** As `lameduck 5s`, in its arguments or in a file that it mounts: for so long it serves as before. */
+const acceptsFirst = new RegExp(
+  `^[^#\\n]*(${ownTimeouts.accepts.map(({ name }) => name).join('|')})["' :=]+[1-9]`,
+  'im',
+);
 /** Where a bare number counts seconds: by the documents of the program that has the option, or by its name. */
 const inSeconds = new RegExp(`^(${ownTimeouts.seconds.map(({ name }) => name).join('|')})$`, 'i');
 
-/** A known delay and what comes after it, the longest of each. `hook`: what the preStop hook runs, unless that fails. */
-function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSignal?: string): OwnTimeout {
+/**
+ * The time that an application takes to stop by its own settings: a known delay and what comes after it, the longest of each.
+ * `hook`: what the preStop hook runs, unless that fails. `from`: the option or variable, of the program's own limit also the
+ * program. `hasDelay`: it serves as before for a while, perhaps an unknown one.
+ */
+function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSignal?: string) {
   const typed = [...line.command, ...line.args, ...hook];
   const words = typed.flatMap((word) => (/\s/.test(word) ? word.split(/[\s;'"]+/) : word));
   const options = words.flatMap((word, at): [string, string][] => {
@@ -236,7 +234,9 @@ function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSigna
   const parts = longest.flatMap((some) => some.sort((a, b) => b.seconds - a.seconds)[0] ?? []);
   const [sum, from] = [parts.reduce((all, one) => all + one.seconds, 0), parts.map((one) => one.from).join(' and ')];
   const limit = sum > 0 ? undefined : ownLimitOf(line, stopSignal);
-  return { seconds: sum, from, ...limit, hasDelay: limit?.hasDelay === true || found.some(({ isDelay }) => isDelay) };
+  const read = [line.args.join(' '), ...(line.scripts?.values() ?? [])];
+  const hasDelay = found.some(({ isDelay }) => isDelay) || read.some((text) => acceptsFirst.test(text));
+  return { seconds: sum, from, ...limit, hasDelay };
 }
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */

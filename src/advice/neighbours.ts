@@ -30,7 +30,7 @@ export interface Neighbours extends ReturnType<typeof neighboursIn> {
 }
 
 export interface ServiceSpec extends ReturnType<typeof serviceOf> {
-  /** How long AWS' load balancer lets the requests of a removed target finish, where an annotation sets it. */
+  /** How long the load balancer of AWS or GKE lets the requests of a removed target finish, where the input sets it. */
   deregistrationSeconds?: number;
   /** Containers of all the workloads in the input that it selects, which may be one for each environment. */
   selected?: readonly ContainerSpec[];
@@ -77,20 +77,21 @@ const portsOf = (ports: readonly JsonObject[], service: string) =>
     const target = amountOf(targetPort) ?? asNumber(port);
     const own = asString(name) ?? asString(targetPort) ?? service;
     const meant = own === 'https' && service.endsWith('controller-manager-metrics-service') ? service : own;
-    const isForMetrics = new RegExp(names.metricsPorts, 'i').test(meant);
+    const isForMetrics = [meant, asText(targetPort)].some((one) => new RegExp(names.metricsPorts, 'i').test(one));
     return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP', isForMetrics }];
   });
 
-/** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
+/** Without a selector it covers no pod, with an empty one all (policy/v1); with both amounts the API server refuses it. */
 function budgetOf(budget: V1PodDisruptionBudget) {
   const [spec, status] = [asObject(budget.spec), asObject(budget.status)];
+  const [least, most] = [amountOf(spec['minAvailable']), amountOf(spec['maxUnavailable'])];
   const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
     name: asText(budget.metadata?.name),
     namespace: asString(budget.metadata?.namespace),
-    selector: maybe(selectorOf)(spec['selector']),
-    minAvailable: amountOf(spec['minAvailable']),
-    maxUnavailable: amountOf(spec['maxUnavailable']),
+    selector: least === undefined || most === undefined ? maybe(selectorOf)(spec['selector']) : undefined,
+    minAvailable: least,
+    maxUnavailable: most,
     /** Policy AlwaysAllow: pods that are not ready may always be evicted. */
     evictsUnready: spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
     /** Pods, according to its status; only in a cluster. `desired`: as many healthy ones must stay. */
@@ -123,11 +124,17 @@ export function readyByService(slices: readonly EndpointSlice[]): ReadonlyMap<st
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
   const ingresses = ofKind('Ingress').map(ingressOf);
+  const drainings = objects.flatMap(drainingOf);
   const services = ofKind('Service').map((service): ServiceSpec => {
     const own = serviceOf(service);
     const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
     const all = [{}, ...fronts.map(({ annotations }) => annotations)];
-    const delays = all.flatMap((one) => deregistrationOf({ ...one, ...service.metadata?.annotations }) ?? []);
+    const annotations = { ...service.metadata?.annotations };
+    const config = asText(annotations['cloud.google.com/backend-config']);
+    const isDrained = ({ name, target }: (typeof drainings)[number]): boolean =>
+      target === own.name || config.includes(`"${name}"`);
+    const drained = commonValue(inNamespace(drainings, own.namespace).filter(isDrained))?.seconds ?? [];
+    const delays = [drained, ...all.map((one) => deregistrationOf({ ...one, ...annotations }) ?? [])].flat();
     // A folder often holds a copy for each environment, and which one counts is not known.
     const areCopies = new Set(fronts.map(({ name }) => name)).size < fronts.length;
     return { ...own, deregistrationSeconds: areCopies ? commonValue(delays) : delays.sort((a, b) => b - a)[0] };
@@ -182,6 +189,14 @@ function deregistrationOf(annotations: JsonObject): number | undefined {
   if (valueOf('target-type') !== 'ip' && valueOf('aws-load-balancer-type') !== 'nlb-ip') return undefined;
   const delay = /deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(valueOf('target-group-attributes'))?.[1];
   return maybe(Number)(delay);
+}
+
+/** How long GKE's load balancer lets the requests of a removed endpoint finish, by a BackendConfig or by a policy for `target`. */
+function drainingOf(object: KubernetesObject) {
+  const { default: own, connectionDraining, targetRef } = asObject(asObject(object)['spec']);
+  const seconds = asNumber(asObject(connectionDraining ?? asObject(own)['connectionDraining'])['drainingTimeoutSec']);
+  const { name, namespace } = object.metadata ?? {};
+  return seconds === undefined ? [] : [{ name, namespace, target: asObject(targetRef)['name'], seconds }];
 }
 
 /** `target`: the workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */

@@ -1,7 +1,7 @@
 /** The one place that decides what to change, by the laws in docs/before-and-after.md "What fix may change". Pure. */
 import { stopBehaviour } from '../programs/stop-behaviour.ts';
 import { list } from '../verdict/words.ts';
-import { reasonsIn, surges, type SingleReason } from './capacity.ts';
+import { reasonsIn, startsFirst, surges, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
 import type { Edit } from './fix/edit.ts';
 import { limitText, defaultGraceSeconds, defaultPreStopSeconds, drainBeside, graceSize, isHeavyHook } from './sizes.ts';
@@ -122,7 +122,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation) ?? 0;
-  const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
+  const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay or connection draining`;
   const until = delay < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
   const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : `, to keep serving ${until}`;
   const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';
@@ -232,30 +232,21 @@ function whyNoSleep(situation: Situation, container: ContainerSpec, seconds: num
   return `let the preStop hook of ${name} sleep ${seconds}s first${wait}${line}`;
 }
 
-function whyNoHook(plan: Plan): string | undefined {
-  const { situation } = plan;
+function whyNoHook({ situation }: Plan): string | undefined {
   const { answer, because } = othersServe(situation);
-  const { kind, name } = situation.subject;
-  const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress/i.test(one));
-  if (answer === 'yes' && gate !== undefined && deregistrationIn(situation) === undefined)
-    return `a preStop sleep as long as the load balancer's ${gate.includes('elbv2') ? 'deregistration delay' : 'draining of connections'} (readiness gate ${gate}), which is not known here`;
-  const { single } = situation.capacity;
-  if (answer === 'yes' && single.length > 0 && isReplacedBeside(situation))
-    return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(single)}`;
-  const { name: proxy, stops, delaySeconds = 0 } = situation.injected ?? {};
-  const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
-  const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
-  const on = situation.containers.map((one) => one.name);
-  const { seconds = 0, work = Infinity } = graceFor(situation, { seconds: longest, on }) ?? {};
-  if (answer === 'yes' && (proxy === undefined || (delaySeconds >= work && delaySeconds < seconds))) return undefined;
-  const own = `has a delay of ${delaySeconds}s, which must outlast sleep and work and end before the grace period`;
-  if (answer === 'yes')
-    return `no preStop sleep of the application alone: the injected ${proxy} ${delaySeconds > 0 ? own : `stops ${stops}`}, unless it is a native sidecar`;
+  const { injected, readinessGates, capacity, measured, subject } = situation;
   if (answer === 'no')
     return `do not add a preStop sleep: ${because}, so it shortens no outage, and behind most Ingress controllers it lengthens it; only ${otherHelpIn(situation) ?? 'a second pod that runs meanwhile'} would help`;
-  const look =
-    situation.measured && kind !== 'Pod' ? ` (kubectl podexit fix ${kind.toLowerCase()}/${name} reads them)` : '';
-  return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
+  const workload = measured && subject.kind !== 'Pod' ? `${subject.kind.toLowerCase()}/${subject.name}` : undefined;
+  const look = workload ? ` (kubectl podexit fix ${workload} reads them)` : '';
+  if (answer === 'unknown') return `a preStop sleep helps only if others serve meanwhile: ${because}${look}`;
+  const gate = readinessGates.find((one) => /elbv2|load-balancer|ingress/i.test(one));
+  if (gate !== undefined && deregistrationIn(situation) === undefined)
+    return `a preStop sleep as long as the load balancer's ${gate.includes('elbv2') ? 'deregistration delay' : 'draining of connections'} (readiness gate ${gate}), which is not known here`;
+  if (capacity.single.length > 0 && isReplacedBeside(situation))
+    return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(capacity.single)}`;
+  if (!injected) return undefined;
+  return `no preStop sleep of the application alone: the injected ${injected.name} stops ${injected.stops}, unless it is a native sidecar`;
 }
 
 function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {
@@ -363,8 +354,10 @@ const isHeld = (why: SingleReason): boolean => why === 'device' || why === 'host
 function strategyText({ subject, capacity, measured }: Situation): string | undefined {
   const { rollout, replicas, single, inPlace, accessMode = 'ReadWriteOnce', running } = capacity;
   const held = single.find(isHeld);
-  const free = held ? ` and a free ${held === 'device' ? held : 'node'} for the next pod` : '';
-  const first = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
+  const room = held === 'device' ? held : 'node';
+  const free = held ? ` and a free ${room} for the next pod` : '';
+  const start = `start the new pod before the old one stops (maxUnavailable 0, maxSurge 1${free})`;
+  const first = held && startsFirst(capacity) ? `keep a ${room} free for the next pod` : start;
   if (measured) return `${first}, if two pods may run at the same time`;
   const decision = rollout?.isRecreate ? 'strategy Recreate' : single.includes('recreate') ? 'maxSurge 0' : undefined;
   const beside = subject.kind === 'Deployment' ? ` with maxUnavailable 0 and maxSurge 1${free && `,${free}`}` : '';

@@ -110,11 +110,11 @@ export function othersServe(situation: Situation): Reasoned {
     return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'DaemonSet' }));
   if (others !== undefined && others > 0)
     return yes(fewest === undefined ? `it has ${replicas} replicas` : 'other endpoints are ready');
-  if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
   const alone = `${fewest === 0 ? 'no other pod was ready' : 'who else serves is not known'}, and nothing replaces this one`;
   if (kind === 'Pod' || kind === 'Job') return fewest === 0 ? no(alone) : unknown(alone);
   if (measured) return unknown('whether the next pod starts beside this one depends on its strategy and volumes');
   if (surges(capacity) === 'yes') return yes('a rollout starts the next pod first');
+  if (kind === 'DaemonSet') return unknown('how many nodes it runs on is not known');
   if (!running) return unknown('how many replicas it will have is not known');
   return unknown('the next pod may not be ready before this one is gone');
 }

@@ -1,6 +1,6 @@
 /** The one place that sizes a preStop sleep and a grace period, for every command, and that says what limits them. Pure; seconds. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asObject, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, asStrings, asText, metadataOf, shape, type JsonObject } from '../model/observe/read.ts';
 import { secondsOf } from '../programs/shell-words.ts';
 import spotNodes from './data/spot-nodes.json' with { type: 'json' };
 
@@ -34,7 +34,6 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
   const limit = limits.find(({ seconds }) => seconds < most.seconds);
   return {
     seconds: limit?.seconds ?? most.seconds,
-    work: most.work,
     /** What is known to be needed: of a drain that is assumed the API's default at most, of any other 25 % more. */
     least: Math.max(...sizes.map(({ least }) => least)),
     /** The printed sum, which gives the printed number: `10s preStop + 10s grace today + 25%`. */
@@ -60,13 +59,13 @@ export function drainBeside(hookSeconds: number, today: { graceSeconds: number; 
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>
   hookSeconds > graceSeconds / 2 && graceSeconds - hookSeconds < defaultGraceSeconds;
 
-/** What can end a pod earlier than its grace period: spot capacity, an autoscaler, the shutdown of its node. */
+/** What can end a pod earlier than its grace period: spot capacity, an autoscaler. */
 interface Limit {
   /** `an AKS spot node`, as in "… may give a pod only 30s". */
   readonly by: string;
   readonly seconds: number;
   readonly taints?: readonly JsonObject[]; // What a pod on the nodes of a NodePool tolerates.
-  readonly labels?: JsonObject; // Of the nodes of a NodePool.
+  readonly labels?: readonly Expression[]; // What those of the nodes of a NodePool may be.
 }
 
 /** A kill by it is not certain: the node may live longer than the pod. */
@@ -81,8 +80,9 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
   const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);
   const isTolerated = (taint: JsonObject): boolean =>
     tolerations.some((one) => ['key', 'effect'].every((name) => !one[name] || one[name] === taint[name]));
-  const isChosen = ({ labels = {} }: Limit): boolean =>
-    Object.entries(asObject(podSpec['nodeSelector'])).every(([key, value]) => (labels[key] ?? value) === value);
+  // A label that its NodePool does not set may have any value.
+  const isChosen = ({ labels = [] }: Limit): boolean =>
+    termsOf(podSpec).some((term) => term.every((asked) => labels.every((one) => mayFit(asked, one))));
   const own = around.filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
   // The default of --max-graceful-termination-sec.
   const limits = [...found, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
@@ -95,32 +95,41 @@ export const isWindows = (podSpec: JsonObject): boolean =>
 
 /** Labels and taints of the nodes that the pod asks for or tolerates. A toleration for all taints asks for none. */
 function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
-  const pair = (key: unknown, value: unknown) => ({ key: asString(key) ?? '', value: asString(value) ?? '' });
-  const affinity = asObject(asObject(podSpec['affinity'])['nodeAffinity']);
-  const required = asObject(affinity['requiredDuringSchedulingIgnoredDuringExecution']);
-  const terms = asArray(required['nodeSelectorTerms'], 64).map(asObject);
-  const expressions = terms.flatMap((term) => asArray(term['matchExpressions'], 64).map(asObject));
-  return [
-    ...Object.entries(asObject(podSpec['nodeSelector'])).map(([key, value]) => pair(key, String(value))),
-    ...asArray(podSpec['tolerations'], 64).map((one) => pair(asObject(one)['key'], asObject(one)['value'])),
-    ...expressions.flatMap(({ key, operator, values }) =>
-      (operator === 'In' ? asArray(values, 64) : operator === 'Exists' ? [''] : []).map((value) => pair(key, value)),
-    ),
-  ];
+  const named = ({ key, operator, values }: Expression) =>
+    (operator === 'In' ? values : operator === 'Exists' ? [''] : []).map((value) => ({ key, value }));
+  const tolerated = asArray(podSpec['tolerations'], 64).map(shape({ key: asText, value: asText }));
+  return [...tolerated, ...termsOf(podSpec).flat().flatMap(named)];
 }
 
-/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
+type Expression = ReturnType<typeof expressionsOf>[number];
+
+const expressionsOf = (labels: unknown, expressions: unknown) => [
+  ...Object.entries(asObject(labels)).map(([key, value]) => ({ key, operator: 'In', values: [String(value)] })),
+  ...asArray(expressions, 64).map(shape({ key: asText, operator: asText, values: asStrings })),
+];
+
+/** One of these lists must fit the labels of the node. */
+function termsOf({ nodeSelector, affinity }: JsonObject): Expression[][] {
+  const required = asObject(asObject(affinity)['nodeAffinity'])['requiredDuringSchedulingIgnoredDuringExecution'];
+  const terms = asArray(asObject(required)['nodeSelectorTerms'] ?? [{}], 64);
+  return terms.map((term) => expressionsOf(nodeSelector, asObject(term)['matchExpressions']));
+}
+
+function mayFit(asked: Expression, { key, operator, values }: Expression): boolean {
+  if (key !== asked.key || operator !== 'In') return true;
+  if (asked.operator === 'In') return values.some((value) => asked.values.includes(value));
+  return asked.operator !== 'NotIn' || values.some((value) => !asked.values.includes(value));
+}
+
+/** Limits of a set of objects: Karpenter's NodePools. */
 export const limitsIn = (objects: readonly KubernetesObject[]): Limit[] =>
   objects.flatMap((object): Limit[] => {
-    const { kind, metadata } = object;
-    const { spec, shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
-    const template = asObject(asObject(spec)['template']);
-    const labels = asObject(metadataOf(template)['labels']);
-    const { terminationGracePeriod, taints } = asObject(template['spec']);
-    const times = [terminationGracePeriod, shutdownGracePeriod, shutdownGracePeriodCriticalPods];
-    const [seconds, all = 0, critical = 0] = times.map((one) => secondsOf(asText(one)));
-    const shutdown = { by: 'the shutdown of its node', seconds: all - critical };
-    if (kind === 'KubeletConfiguration') return shutdown.seconds > 0 ? [shutdown] : [];
-    if (kind !== 'NodePool' || seconds === undefined) return [];
-    return [{ by: `NodePool ${metadata?.name ?? ''}`, seconds, taints: asArray(taints, 64).map(asObject), labels }];
+    const template = asObject(asObject(asObject(object)['spec'])['template']);
+    const { terminationGracePeriod, taints, requirements } = asObject(template['spec']);
+    const seconds = secondsOf(asText(terminationGracePeriod));
+    if (object.kind !== 'NodePool' || seconds === undefined) return [];
+    const name = object.metadata?.name ?? '';
+    const labels = { ...asObject(metadataOf(template)['labels']), 'karpenter.sh/nodepool': name };
+    const own = { taints: asArray(taints, 64).map(asObject), labels: expressionsOf(labels, requirements) };
+    return [{ by: `NodePool ${name}`, seconds, ...own }];
   });

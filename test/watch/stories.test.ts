@@ -40,7 +40,9 @@ interface Story {
   reports?: string[];
   summary?: object;
   gaps?: string[][];
+  /** Parts of the Events, and a pattern of their text. */
   posted?: object[];
+  postedText?: string;
   /** Patterns, the last one of neither of them; an empty one: nothing is printed. */
   stdout?: string;
   stderr?: string;
@@ -72,7 +74,7 @@ const stories = casesIn<Story>(new URL('stories.yaml', import.meta.url), [
     'gaps',
     'posted',
   ] as const),
-  ...(['stdout', 'stderr', 'never'] as const),
+  ...(['postedText', 'stdout', 'stderr', 'never'] as const),
 ]);
 
 describe.concurrent('a watch', () => {
@@ -94,6 +96,7 @@ describe.concurrent('a watch', () => {
     if (wanted.reports) expect(uids().sort()).toEqual(wanted.reports);
     if (wanted.summary) expect(linesOf(stdout, 'watch-summary')).toMatchObject([wanted.summary]);
     if (wanted.posted) expect(posted.map((text) => JSON.parse(text) as object)).toMatchObject(wanted.posted);
+    expect(posted.join('\n')).toMatch(pattern(wanted.postedText ?? ''));
     if (!wanted.gaps) return;
     const gaps = linesOf<{ streams: string[]; from: string; to: string }>(stdout, 'watch-gap');
     expect(gaps.map(({ streams }) => streams)).toEqual(wanted.gaps);

@@ -41,7 +41,7 @@ export default defineConfig({
   test: {
     // The slowest test takes 20 s. Beside other work a machine may be ten times as slow.
     testTimeout: 250_000,
-    hookTimeout: 120_000,
+    hookTimeout: 250_000,
     maxConcurrency: 8,
     // The three projects import mostly the same files: each is transformed once.
     sequence: { sequencer: SlowFirst },

@@ -130,9 +130,8 @@ export function neighboursIn(objects: readonly KubernetesObject[]) {
     const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
     const all = [{}, ...fronts.map(({ annotations }) => annotations)];
     const annotations = { ...service.metadata?.annotations };
-    const config = asText(annotations['cloud.google.com/backend-config']);
     const isDrained = ({ name, target }: (typeof drainings)[number]): boolean =>
-      target === own.name || config.includes(`"${name}"`);
+      target === own.name || asText(annotations['cloud.google.com/backend-config']).includes(`"${name}"`);
     const drained = commonValue(inNamespace(drainings, own.namespace).filter(isDrained))?.seconds ?? [];
     const delays = [drained, ...all.map((one) => deregistrationOf({ ...one, ...annotations }) ?? [])].flat();
     // A folder often holds a copy for each environment, and which one counts is not known.

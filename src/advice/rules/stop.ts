@@ -115,7 +115,9 @@ const signals = ofContainer((container, spec) => {
   if (kind === 'depends' && (handling.advice === undefined || isJob(spec))) return undefined;
   const init = 'Handle the stop signal, or put an init such as tini in front of it.';
   const { advice = kind === 'ignores' ? init : `${execRemedy.text}.` } = handling;
-  const details = { ...at(container, command.command.length > 0 ? 'command' : 'args'), advice: early + advice };
+  // What a script of a Job runs last seldom handles signals.
+  const also = isJob(spec) && advice.includes('`exec`') ? ` ${init}` : '';
+  const details = { ...at(container, command.command.length > 0 ? 'command' : 'args'), advice: early + advice + also };
   if (kind === 'ignores' && inspection?.kind === 'read') {
     const message = `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${kill}`;
     return warning('no-signal-handler', message, details);

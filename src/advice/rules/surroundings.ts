@@ -19,12 +19,11 @@ function classicSidecars(spec: Situation): Problem[] {
     });
 }
 
-function sidecarAdvice({ injected }: Situation, { name, hook }: ContainerSpec): string {
-  const sleep = hook?.isPlainSleep ? ', and no longer needs its preStop sleep' : '';
+function sidecarAdvice({ injected }: Situation, { name }: ContainerSpec): string {
   const proxy = `First make the injected ${injected?.name} a native sidecar, if it is none (a classic one ends before ${name}, whose traffic it carries); then make`;
   const make = injected?.isOnPath ? proxy : 'Make';
   const how = 'an initContainer with restartPolicy Always, since Kubernetes 1.29';
-  return `${make} ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it${sleep}.`;
+  return `${make} ${name} a native sidecar (${how}), if it can start before the application: it is then stopped after it.`;
 }
 
 /** Its webhook adds it to the pod, as a main container or as a native sidecar: its settings decide. */

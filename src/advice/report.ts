@@ -12,7 +12,7 @@ import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import { statusOf } from '../model/pod.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
-import { boundOf } from '../verdict/words.ts';
+import { boundOf, few, list } from '../verdict/words.ts';
 import { askedText, containerSpec, ignoresItsSignal, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
 import type { MeasuredContainer } from './container-spec.ts';
@@ -56,7 +56,14 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   const left = remedies.filter((one) => !patches.includes(one));
   const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);
   left.sort((a, b) => Number(isAboutCause(b)) - Number(isAboutCause(a)));
-  const advice = [...new Set(left.map(({ text, after }) => (after ? `after that: ${text}` : text)))];
+  // What several containers have to do is one sentence with all of their names.
+  const named = left.map(({ text, after, solves: [about] }) => {
+    const [name, sentence] = [about?.container ?? '', after ? `after that: ${text}` : text];
+    return { name, about: sentence.split(` ${name}`).length === 2 ? sentence.replace(` ${name}`, ' \0') : sentence };
+  });
+  const namesIn = (sentence: string): string[] => named.flatMap((one) => (one.about === sentence ? one.name : []));
+  const sentences = [...new Set(named.map(({ about }) => about))];
+  const advice = sentences.map((one) => one.replace('\0', list(few([...new Set(namesIn(one))]))));
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };
@@ -72,7 +79,6 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   return { advice, fix: [{ reason, target: { kind, name }, patch, command }] };
 }
 
-/** Of an object that has only the names of its containers, by their index. */
 function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {
   const names = (list: string): object =>
     Object.fromEntries<object>(

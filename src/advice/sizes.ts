@@ -75,17 +75,20 @@ export const limitText = ({ by, seconds }: Limit): string => `${by} may give a p
 export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {
   const isSpot = (one: (typeof spotNodes)[number], key: string, value: string): boolean =>
     value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
-  const found = placedOn(podSpec).flatMap(({ key, value }) => spotNodes.find((one) => isSpot(one, key, value)) ?? []);
+  const found = placedOn(podSpec).flatMap(({ key, value }): Limit[] => {
+    const row = spotNodes.find((one) => isSpot(one, key, value));
+    return row ? [{ ...row, labels: [{ key, operator: 'In', values: [value] }] }] : [];
+  });
   // Without a key, a toleration is for all keys, and without an effect for all effects.
   const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);
   const isTolerated = (taint: JsonObject): boolean =>
     tolerations.some((one) => ['key', 'effect'].every((name) => !one[name] || one[name] === taint[name]));
-  // A label that its NodePool does not set may have any value.
+  // A label that is not known may have any value.
   const isChosen = ({ labels = [] }: Limit): boolean =>
     termsOf(podSpec).some((term) => term.every((asked) => labels.every((one) => mayFit(asked, one))));
-  const own = around.filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
+  const own = [...found, ...around].filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
   // The default of --max-graceful-termination-sec.
-  const limits = [...found, ...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
+  const limits = [...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 
@@ -118,7 +121,8 @@ function termsOf({ nodeSelector, affinity }: JsonObject): Expression[][] {
 function mayFit(asked: Expression, { key, operator, values }: Expression): boolean {
   if (key !== asked.key || operator !== 'In') return true;
   if (asked.operator === 'In') return values.some((value) => asked.values.includes(value));
-  return asked.operator !== 'NotIn' || values.some((value) => !asked.values.includes(value));
+  if (asked.operator === 'NotIn') return values.some((value) => !asked.values.includes(value));
+  return asked.operator !== 'DoesNotExist';
 }
 
 /** Limits of a set of objects: Karpenter's NodePools. */

@@ -60,7 +60,6 @@ export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
 const assumedLagMs = millisecondsOf('delivery-lag');
 const maxLagMs = 15_000;
 
-/** The resource that a Role has to grant for a stream of another name. */
 const resourceOf: Partial<Record<StreamName, string>> = {
   pod: 'pods',
   logs: 'pods/log',
@@ -136,12 +135,14 @@ export function killingsMissing(trace: Trace, ended?: Estimate): boolean {
 
 /**
  * Whether a Killing may be missing without a gap: we may not read Events, a terminating namespace accepts no new ones
- * (trap 32), or the kubelet merged ten similar ones (SIGNALS.md §2.1).
+ * (trap 32), or the kubelet merged ten similar ones, or had used up the 25 of the pod: three for each start (SIGNALS.md §2.1).
  */
-export const killingsUnwritten = (trace: Trace): boolean =>
-  trace.namespaceEnding !== undefined ||
-  isRefused(trace, 'events') ||
-  trace.events.some((event) => event.reason === 'Killing' && isMerged(event));
+export function killingsUnwritten(trace: Trace): boolean {
+  const killings = trace.events.filter(({ reason }) => reason === 'Killing');
+  const starts = trace.events.flatMap(({ reason, count }) => (reason === 'Started' ? count : []));
+  const isUsedUp = 3 * starts.reduce((sum, count) => sum + count, 0) + killings.length >= 24;
+  return trace.namespaceEnding !== undefined || isRefused(trace, 'events') || isUsedUp || killings.some(isMerged);
+}
 
 /** Whether a Warning may be missing: failed probes use up the limit of 25 for a pod's Warnings (SIGNALS.md §2.1). */
 export const warningsMissing = ({ namespaceEnding, events }: Trace): boolean =>

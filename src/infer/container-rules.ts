@@ -79,7 +79,6 @@ type Decision = ReturnType<typeof decide>;
 /** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
 type Kill = 'none' | 'probable' | 'silent' | 'late';
 
-/** How a container ended that the kubelet stopped because of the deletion. The times of its moments are read later. */
 function decide(stop: Stop) {
   const { trace, network, spec, ended } = stop;
   const graceStart = constrainGraceStart(stop);

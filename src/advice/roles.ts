@@ -107,7 +107,7 @@ export function othersServe(situation: Situation): Reasoned {
   if (data.includes('unknown')) return unknown('whether its pods keep data of their own is not known here');
   const isOfNode = services.some(({ isNodeLocal }) => isNodeLocal) && surges(capacity) !== 'yes';
   if (kind === 'DaemonSet' && (isOfNode || capacity.inPlace.some(({ why }) => why === 'host ports')))
-    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'DaemonSet' }));
+    return no(isOfNode ? 'clients of a node reach only the pod of that node' : inPlaceText({ why: 'host ports' }));
   if (others !== undefined && others > 0)
     return yes(fewest === undefined ? `it has ${replicas} replicas` : 'other endpoints are ready');
   const alone = `${fewest === 0 ? 'no other pod was ready' : 'who else serves is not known'}, and nothing replaces this one`;

@@ -42,9 +42,10 @@ export function inlined({ commands, functions }: Script, depth = 0): Script | un
     const isShort = depth < 4 && all.length < 200 && text.length < 300;
     const inner = body && isShort ? inlined({ commands: body, functions }, depth + 1) : undefined;
     if (!inner && (body || isEval)) return undefined;
+    const given = argumentsIn(inner?.commands ?? [], args);
     const inside = (one: ShellCommand): ShellCommand => ({
       forms: new Set([...call.forms, ...one.forms, isEval ? 'eval' : 'function']),
-      words: isEval ? one.words : expanded(one.words, args),
+      words: isEval ? one.words : expanded(one.words, given),
       isJob: call.isJob || one.isJob,
       isFollowed: call.isFollowed || one.isFollowed,
     });
@@ -52,6 +53,11 @@ export function inlined({ commands, functions }: Script, depth = 0): Script | un
   }
   return { commands: all, functions };
 }
+
+/** What `"$@"` means in these commands: still itself, if `shift` or `set WORDS` among them changes it. */
+export const argumentsIn = (commands: readonly ShellCommand[], args: Word[]): Word[] =>
+  commands.some(({ words }) => /^(shift|set (?![-+]\w))/.test(textsOf(words).join(' '))) ? [changed] : args;
+const changed: Word = { ...plainWord('$@'), isDynamic: true };
 
 /** `"$@"` and `$1` by the arguments of the script or function. */
 export const expanded = (words: readonly Word[], args: readonly Word[]): Word[] =>

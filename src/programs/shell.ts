@@ -77,14 +77,15 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     const runsOn = isKept || (spot.kind === 'wait' && traps.has('TERM') && !sleepOf(held)) || isOneThat('serves', held);
     const over = ahead.filter((one) => !one.runsOn && (runsOn || spot.kind === 'became' || isBefore(one) || ends(one)));
     const around = asksForJob && isLoop ? new Set([...forms, 'job loop']) : forms;
-    const place = { kind: spot.kind, words: spot.words, forms: around, isFollowed, isKept, traps, index, runsOn };
+    const { kind, words: awaited } = spot;
+    const place = { kind, words: awaited, forms: around, isFollowed, isKept, traps, index, runsOn, stopsOnError };
     places = [...places.filter((one) => !over.includes(one)), place];
     if (places.length > 8) return [];
     if (spot.kind === 'became' && !forms.has('?')) break;
   }
   const apps = jobs.filter((one) => sleepOf(one.words) === undefined);
   if (places.length === 0 && !isOpen) places.push({ kind: 'over', words: [], forms: new Set(), traps, index: 0 });
-  return places.map((place) => ({ ...place, jobs: apps, stopsOnError, script }));
+  return places.map((place) => ({ ...place, jobs: apps, script }));
 }
 
 type Formed = Pick<Standing, 'forms'>;
@@ -226,8 +227,9 @@ function runOf(action: string, standing: Standing, { kills = [], knowsSigPrefix 
   const here = textsOf(script.commands[index]?.words ?? []).join(' ');
   const pauses = [here, ...lines.filter((line) => /^wait\b/.test(line))].map(variablesIn);
   const isNamed = pauses.every((names) => names.size > 0 && [...names].every((one) => killed.has(one)));
-  // Of several jobs, those that it waits for are the application, or else all must be signalled.
-  const isOther = killed.size > 0 && killed.size < jobs.length && !isNamed;
+  // Of several jobs, those that it waits for are the application, or else all must be signalled; with all waited for, a sleep too.
+  const all = pauses.slice(1).some(({ size }) => size === 0) ? script.commands.filter(({ isJob }) => isJob) : jobs;
+  const isOther = killed.size > 0 && killed.size < all.length && !isNamed;
   const isSubshell = jobs.slice(-1).some((job) => job.isFollowed || new RegExp(data.compound).test(lineOf(job, forms)));
   const isOpen = isOther || sent.some((one) => /^(unknown|job)/.test(one) || (one !== 'nothing' && isSubshell));
   if (isOpen || ![...own, ...atExit].every((one) => data.harmless.includes(nameOf(one)))) return undefined;

@@ -3,21 +3,13 @@
  * links.ts, the effect on a link follows from that on the next. Pure.
  */
 import type { ProgramContainer, StopBehaviour } from './behaviour.ts';
-import {
-  rowOfImage,
-  shellsOf,
-  rowOf,
-  afterOptions,
-  shellsByName,
-  type ProgramRow,
-  type Shell,
-  rows,
-  stopSignalOfImage,
-} from './rows.ts';
+import { rowOfImage, shellsOf, rowOf, afterOptions, shellsByName, rows, stopSignalOfImage } from './rows.ts';
+import type { ProgramRow, Shell } from './rows.ts';
 import { scriptUnknown, agreed, linkEffect, unknownApp, type Context } from './links.ts';
 import { plainWord, type Word } from './shell-words.ts';
 import traps from './data/traps.json' with { type: 'json' };
-import { shellArguments, expanded, inlined, readScript, textsOf, type Script, commandsIn } from './shell-script.ts';
+import { argumentsIn, shellArguments, expanded, inlined, readScript, textsOf, commandsIn } from './shell-script.ts';
+import type { Script } from './shell-script.ts';
 import { sleepOf, shellReaction, standingsOf, type Standing } from './shell.ts';
 
 /** `signal` with or without SIG; `graceSeconds`: from it to SIGKILL. Behind an unknown part, which `decidedBy` names, all is unknown. */
@@ -145,18 +137,18 @@ function shellsNamed(name: string, sh: readonly string[]): Shell[] {
   return (others.get(named) ?? [named]).flatMap((one) => shellsByName.get(one) ?? []);
 }
 
-type Start = ReturnType<typeof shellArguments>;
+type Start = Omit<ReturnType<typeof shellArguments>, 'line' | 'file'>;
 
 function ofShells(name: string, shells: readonly Shell[], words: readonly Word[], context: Context): StopBehaviour {
-  const start = shellArguments(words.slice(1));
-  const { line, file } = start;
+  const { line, file, ...start } = shellArguments(words.slice(1));
   const text = file ? context.scripts?.get(file.text) : line?.text;
   if (file && text === undefined) return scriptUnknown(nameOf(file), context);
   const read = line?.isDynamic && text?.startsWith('$') ? undefined : readScript(text ?? '');
   const script = read && inlined(read);
   const label = (shell: Shell): string => `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
   const called = shells.length > 1 ? { name } : {};
-  return agreed(shells.map((shell) => [label(shell), ofShell({ ...shell, ...called }, script, start, context)]));
+  const known = { ...start, args: argumentsIn(script?.commands ?? [], start.args) };
+  return agreed(shells.map((shell) => [label(shell), ofShell({ ...shell, ...called }, script, known, context)]));
 }
 
 function ofShell(shell: Shell, script: Script | undefined, start: Start, outer: Context): StopBehaviour {

@@ -59,7 +59,7 @@ export function drainBeside(hookSeconds: number, today: { graceSeconds: number; 
 export const isHeavyHook = (hookSeconds: number, graceSeconds: number): boolean =>
   hookSeconds > graceSeconds / 2 && graceSeconds - hookSeconds < defaultGraceSeconds;
 
-/** What can end a pod earlier than its grace period: spot capacity, an autoscaler. */
+/** What can end a pod earlier than its grace period: spot capacity, an autoscaler, the shutdown of its node. */
 interface Limit {
   /** `an AKS spot node`, as in "… may give a pod only 30s". */
   readonly by: string;
@@ -125,12 +125,16 @@ function mayFit(asked: Expression, { key, operator, values }: Expression): boole
   return asked.operator !== 'DoesNotExist';
 }
 
-/** Limits of a set of objects: Karpenter's NodePools. */
+/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
 export const limitsIn = (objects: readonly KubernetesObject[]): Limit[] =>
   objects.flatMap((object): Limit[] => {
-    const template = asObject(asObject(asObject(object)['spec'])['template']);
+    const { spec, shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
+    const template = asObject(asObject(spec)['template']);
     const { terminationGracePeriod, taints, requirements } = asObject(template['spec']);
-    const seconds = secondsOf(asText(terminationGracePeriod));
+    const times = [terminationGracePeriod, shutdownGracePeriod, shutdownGracePeriodCriticalPods];
+    const [seconds, all = 0, critical = 0] = times.map((one) => secondsOf(asText(one)));
+    const shutdown = { by: 'the shutdown of its node', seconds: all - critical };
+    if (object.kind === 'KubeletConfiguration') return shutdown.seconds > 0 ? [shutdown] : [];
     if (object.kind !== 'NodePool' || seconds === undefined) return [];
     const name = object.metadata?.name ?? '';
     const labels = { ...asObject(metadataOf(template)['labels']), 'karpenter.sh/nodepool': name };

@@ -114,13 +114,17 @@ function outageByRollout(spec: Situation): Problem[] {
 
 function blockedRollout({ subject, capacity }: Situation): Problem[] {
   const { rollout, inPlace, replicas, accessMode } = capacity;
-  // One that stops them all lets the volume go, and pods of one node can share it.
-  const starts = subject.kind === 'Deployment' ? (countOf(rollout?.maxSurge, replicas ?? 1, 'up') ?? 0) : 0;
-  if (starts < 1 || stopsAllAtOnce(subject.kind, capacity) || !inPlace.some(({ why }) => why === 'volume')) return [];
+  // One that stops them all lets the volume go.
+  const starts = countOf(rollout?.maxSurge, replicas ?? 1, 'up') ?? 0;
+  if (starts < 1 || stopsAllAtOnce(subject.kind, capacity)) return [];
+  const isDaemonSet = subject.kind === 'DaemonSet';
+  if (!inPlace.some(({ why }) => why === (isDaemonSet ? 'host ports' : 'volume'))) return [];
   const mode = accessMode === undefined ? 'if that is ReadWriteOnce' : `as that is ${accessMode}`;
   const waits = accessMode?.endsWith('Pod') ? 'next pod waits on any node' : 'pod on another node waits (Multi-Attach)';
-  const message = `a rollout starts the next pod while the old one holds its volume: ${mode}, the ${waits}, and the rollout with it`;
-  return [warning('rollout-blocked', message, { path: ['spec', 'strategy'] })];
+  const message = isDaemonSet
+    ? 'maxSurge starts a second pod on each node, whose host ports the old one holds: no rollout can ever begin'
+    : `a rollout starts the next pod while the old one holds its volume: ${mode}, the ${waits}, and the rollout with it`;
+  return [warning('rollout-blocked', message, { path: ['spec', isDaemonSet ? 'updateStrategy' : 'strategy'] })];
 }
 
 function budgets(spec: Situation): Problem[] {

@@ -51,9 +51,9 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     // `trap "kill $!"` before the job, which it does not know yet.
     const isTooEarly = jobs.length === 0 && (asksForJob || (name === 'trap' && words[1]?.isDynamic === true));
     if (isTooEarly || (asksForJob && forms.has('!')) || notUnderstood?.test(line)) return [];
-    readsOthers ||= /^(\.|source|eval)$/.test(name);
     const isBelow = forms.has('subshell') && !(last?.has('subshell') && handsOver(shell, last));
     const isInChild = isJob || forms.has('pipeline') || isBelow;
+    readsOthers ||= !isInChild && /^(\.|source|eval)$/.test(name);
     if (name === 'trap' && !isInChild) traps = trapsAfter(words.slice(1), traps, shell.knowsSigPrefix !== false);
     const [, onError] = (!isInChild && /: set (?:[-+]?\w+ )*([-+])(?:\w*e\w*|o errexit)(?: |$)/.exec(line)) || [];
     stopsOnError = onError === '-' || (stopsOnError && !onError);

@@ -105,6 +105,7 @@ export function valueIn(document: Document): unknown {
   }
 }
 
+/** The object, or the items of a List (and of Lists within it), each with its path in the document. */
 function objectsOf(
   value: Record<string, unknown>,
   at: Path,

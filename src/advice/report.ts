@@ -79,6 +79,7 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   return { advice, fix: [{ reason, target: { kind, name }, patch, command }] };
 }
 
+/** Of an object that has only the names of its containers, by their index. */
 function patchOf({ containers, podPath }: Situation, edits: readonly Edit[]): object {
   const names = (list: string): object =>
     Object.fromEntries<object>(

@@ -85,6 +85,7 @@ function earliestLogEnd({ trace, facts }: Stop, at: number): number {
   return isAfterPause ? -Infinity : deliverableSince(trace, 'logs', at);
 }
 
+/** The end of the container's log, unless the log may have ended before the container. */
 function exitLogEnd({ trace, facts, killings }: Stop): LogFacts['ended'] {
   const end = facts.log.ended;
   const isDoubtful =

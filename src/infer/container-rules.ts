@@ -166,6 +166,7 @@ const isOnlyProbable = (kill: Kill, stop: Stop): boolean =>
 const mayHaveEndedBeforeRemoval = (stop: Stop): boolean =>
   !outlivedRemoval(stop) && !(isRemovedAtOnce(stop) && (stop.status?.restartCount ?? 0) === 0);
 
+/** The stop signal. Undefined if the container may have ended before it was sent. */
 function signalOf(stop: Stop, decision: Decision, exit?: ExitFacts): SignalFacts | undefined {
   const { signalBasis, hook } = decision;
   if (!signalBasis) return undefined;

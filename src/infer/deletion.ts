@@ -60,6 +60,7 @@ function sentSince(trace: Trace, ours: RequestFacts): number {
 const firstTry = (trace: Trace): RequestFacts | undefined =>
   trace.requests.find((request) => request.answer?.value.status !== 429);
 
+/** The last request that was sent before a deletionTimestamp was seen, unless it failed. */
 function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
   const request = trace.requests.filter(({ sent }) => sent.seq < facts.seenSeq).at(-1);
   if (!request || facts.underWay) return undefined;

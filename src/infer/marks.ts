@@ -204,6 +204,7 @@ export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Inter
   return all.flatMap((one) => phaseOf(one, exit.kubelet));
 }
 
+/** Returns no phase if an end is not known yet, or nothing bounds the length. */
 function phaseOf({ name, subject, start, end }: PhaseEnds, { grace }: Kubelet): Phase[] {
   if (!start || !end) return [];
   const lasted = between(start.estimate, end.estimate);

@@ -103,6 +103,7 @@ export function wideTable(reports: readonly Report[]): string {
   return `${columnsOf([columns.map(([title]) => title), ...rows]).join('\n')}\n`;
 }
 
+/** The share of the container that used most of the grace period. */
 function usedText({ timeline }: Report): string | undefined {
   const [most] = timeline.containers.flatMap(({ graceUsed }) => graceUsed ?? []).sort((a, b) => b.shown - a.shown);
   return most && shareText(shareOfGrace(timeline, most), graceMs(timeline));

@@ -88,6 +88,7 @@ function findingsOfBadExits(timeline: Timeline, outcome: Outcome, findings: read
   return findings.filter(({ container }) => container === undefined || names.includes(container));
 }
 
+/** What made a bad exit worse than its cause alone. */
 const aggravating: ReadonlySet<FindingCode> = new Set([
   'requests-lost',
   'job-counts-exit',
@@ -99,6 +100,7 @@ const aggravating: ReadonlySet<FindingCode> = new Set([
   'no-signal-handling',
 ]);
 
+/** Explains the cause and what made it worse, without what other rows already say. */
 function whyOf(
   cause: JudgedFinding | undefined,
   aggravations: readonly JudgedFinding[],
@@ -120,6 +122,7 @@ const sameCause: readonly (readonly FindingCode[])[] = [
   ['oom-on-exit', 'killed-at-grace'],
 ];
 
+/** Neither the headline nor another row of the card says it. */
 function isNew(
   { code, severity, clause, container }: JudgedFinding,
   cause: JudgedFinding | undefined,

@@ -57,6 +57,7 @@ export const topics: readonly Topic[] = topicKinds.flatMap((kind) =>
   })),
 );
 
+/** The headings of a level, each with the text below it. */
 function below(level: '##' | '###', text: string): [heading: string, text: string][] {
   const [, ...parts] = text.split(new RegExp(`^${level} `, 'm'));
   return parts.map((part) => {

@@ -81,6 +81,7 @@ export function headlineOf(input: HeadlineInput): Headline {
   return { brief: still + brief, full: still + full };
 }
 
+/** Still terminating at the end, whatever its containers did. */
 const isStuck = ({ outcome, exitCode }: Pick<JudgedVerdict, 'outcome' | 'exitCode'>): boolean =>
   exitCode === exitCodes.stuck && outcome !== 'not-started';
 
@@ -262,6 +263,7 @@ function pendingStep({ timeline, verdict }: HeadlineInput): string {
   return `${names} to exit${hook}${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
 }
 
+/** Why nothing was running: the state of the pod when it was deleted. */
 function stateText({ pod }: Timeline): string {
   if (isFinished(pod)) return `, the pod had ${pod.status.phase === 'Succeeded' ? 'completed' : 'failed'}`;
   if (pod.spec.nodeName === undefined) return ', the pod was not scheduled yet';

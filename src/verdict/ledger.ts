@@ -142,6 +142,7 @@ function kubeletStep(node: string, what: string, [since, at]: (Interval | undefi
   return { at, owner: 'kubelet', subject, what, isProved: ms < retryMs || others !== undefined };
 }
 
+/** The container that ended last, if that is known of all. */
 function lastOf(containers: readonly ContainerTimeline[]): ContainerTimeline | undefined {
   if (containers.some(({ exit }) => exit === undefined)) return undefined;
   return containers.toSorted((a, b) => (b.exit?.at.shown ?? 0) - (a.exit?.at.shown ?? 0))[0];
@@ -186,6 +187,7 @@ function wasStopping(input: RuleInput, name: string): boolean {
   );
 }
 
+/** From there to the exit of the container. */
 function stopOf(container: ContainerTimeline, codes: ReadonlySet<FindingCode>): Stretch[] {
   const { name: subject, kind, preStop, stopping, stopSignal, outcome, exit, reaction, killings } = container;
   const signal = signalName(container);

@@ -80,6 +80,7 @@ function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, p
 
 const rules: Rules = { ...trafficRules, ...nodeRules, ...removalRules, ...evidenceRules };
 
+/** Most severe first, then in the order of `findingCodes`. */
 function findingsOf(input: RuleInput): JudgedFinding[] {
   const found = findingCodes.flatMap((code) => [
     ...ranContainers(input.timeline).flatMap((container) => {

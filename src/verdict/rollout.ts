@@ -122,6 +122,7 @@ function slowestOf(reports: readonly Report[]) {
   return { ...slowest, beside: since > until - 2 * second ? 0 : beside.length };
 }
 
+/** The pod whose deletion was held up longest, of at least 2 s, before it was accepted. */
 function heldOf(timelines: readonly Timeline[]) {
   const held = timelines.filter(({ trigger: { heldMs = 0 } }) => heldMs >= 2000);
   const [longest] = held.toSorted((a, b) => (b.trigger.heldMs ?? 0) - (a.trigger.heldMs ?? 0));
@@ -175,6 +176,7 @@ const trafficOf = (reports: readonly Report[]) =>
     return own.length === 0 ? [] : [{ grade, text }];
   });
 
+/** By exit code, then the longest first. */
 function worstFirst(reports: readonly Report[]): Report[] {
   const weight = ({ verdict }: Report): number => precedence.indexOf(verdict.exitCode);
   return reports.toSorted(

@@ -78,6 +78,7 @@ const safe = (reason: string): Judgement => ({ judgement: 'safe', reason });
 const notJudged = (reason: string): Judgement => ({ judgement: 'not-judged', reason });
 const atRisk = (reason: string): Judgement => ({ judgement: 'at-risk', reason });
 
+/** Safe only if every serving container certainly had the minimum lead. */
 function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capacity: string | undefined): Judgement {
   const { endpoints } = input.timeline;
   if (ranContainers(input.timeline).length === 0) return notJudged('no container was serving');
@@ -105,6 +106,7 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
   return notJudged(`${container.name} may have got ${signalName(container)} ${earliest} after ${removal}`);
 }
 
+/** What put requests of connected clients at risk: the first two reasons. */
 function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFinding[]): string | undefined {
   const clausesOf = (code: FindingCode): string[] =>
     findings.filter((finding) => finding.code === code).flatMap(({ clause }) => clause ?? []);

@@ -13,6 +13,7 @@ export interface Edit {
 export const editedValue = <T>(value: T, edits: readonly Edit[]): T =>
   edits.reduce<unknown>((object, edit) => withPart(object, edit.path, edit.value), value) as T;
 
+/** What has no fields on the way becomes a map. */
 function withPart(value: unknown, [step, ...rest]: Path, part: unknown): unknown {
   if (step === undefined) return part;
   const child = withPart(childOf(value, step), rest, part);

@@ -76,6 +76,7 @@ const nothingToPatch = 'podexit: nothing that a patch can fix\n';
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
+/** Of each remedy why, what it costs and what it needs; then what is left for a person. */
 function linesAbout({ object, remedies, edits, byHand }: Fixable): string[] {
   const what = edits.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
   return [

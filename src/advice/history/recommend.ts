@@ -214,6 +214,7 @@ export function histogramOf(values: readonly number[], maxBuckets = 12) {
   return counts.map((each, at) => ({ from: at * width, to: (at + 1) * width, count: each }));
 }
 
+/** The smallest 1, 2 or 5 times a power of ten that is at least `min`. */
 function roundWidth(min: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(min, 0.01)));
   return Number((([1, 2, 5, 10].find((factor) => factor * power >= min - 1e-9) ?? 10) * power).toPrecision(3));

@@ -48,6 +48,7 @@ async function filesOf(name: string): Promise<string[]> {
   return files.map((file) => join(name, file));
 }
 
+/** The reports in one JSON document. Throws `report.unreadable`. */
 async function exitsInDocument(file: string): Promise<JsonObject[]> {
   const document = parseJson(decodedText(await readFile(file).catch(refuse(file))).replace(/^\ufeff/, ''));
   if (document === undefined) throw unreadable(file, 'is not JSON');

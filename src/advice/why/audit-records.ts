@@ -151,6 +151,7 @@ function eventsInValue(value: unknown, depth: number): JsonObject[] {
   return Object.values(value).flatMap((one) => eventsInValue(one, depth + 1));
 }
 
+/** Fields in quotes, with quotes in them doubled. */
 function eventsInFields(record: string, depth: number): JsonObject[] | undefined {
   const fields = [...record.matchAll(/"([^"]*(?:""[^"]*)*)"/g)].map(([, field = '']) => field.replaceAll('""', '"'));
   const found = fields.filter((field) => field.includes('{')).map((field) => eventsInText(field, depth + 1));
@@ -166,6 +167,7 @@ function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefine
   return value === undefined || /\{\s*"/.test(line.slice(end)) ? undefined : eventsInValue(value, depth + 1);
 }
 
+/** After the bracket that closes the one at `from`. */
 function jsonEnd(text: string, from: number): number {
   let depth = 0;
   for (const { 0: token, index } of text.slice(from).matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/gs)) {

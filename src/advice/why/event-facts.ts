@@ -77,6 +77,7 @@ interface EventMeaning {
 
 const containerName = ({ container = 'a container' }: EventFacts): string => container;
 
+/** What a probe got, without the body of the answer. */
 const firstLine = ({ message }: EventFacts): string => message.split('\n')[0]?.slice(0, 120) ?? '';
 
 // prettier-ignore

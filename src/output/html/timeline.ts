@@ -179,6 +179,7 @@ function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
     <g class="item" data-item="${index}" role="img" tabindex="0" aria-label="${label}"><title>${label}</title>${drawn}</g>`;
 }
 
+/** The grace period as the kubelet counts it. */
 function graceBand(timeline: Timeline, scale: Scale): Html[] {
   const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
   const end = graceEndOf(timeline);

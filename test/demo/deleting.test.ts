@@ -63,9 +63,25 @@ describe('deleting a pod', () => {
     const url = `${pods}/${other.metadata.name}`;
     expect((await send(url, { method: 'DELETE' })).body.metadata.deletionGracePeriodSeconds).toBe(10);
     expect((await send(url)).status).toBe(200);
+    const stream = await open(`${pods}?watch=1`);
     await clock.advance(400);
+    // Removed while its container ran, it would look like a forced deletion.
+    const last = stream.frames().findLast(({ object }) => object.metadata.name === other.metadata.name)!;
+    const containerStatuses = [{ state: { terminated: { exitCode: 0 } } }];
+    expect(last).toMatchObject({ type: 'DELETED', object: { status: { phase: 'Succeeded', containerStatuses } } });
     expect((await send(url)).status).toBe(404);
     expect((await send(`${pods}/${server.pod}`)).body.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('ends each pod whose end was recorded as recorded, not only the first', async () => {
+    const { pods, server, clock } = await playing('second/rollout-25');
+    const other = (await send(pods)).body.items.find((item) => item.metadata.name !== server.pod)!;
+    const url = `${pods}/${other.metadata.name}`;
+    void send(url, { method: 'DELETE' });
+    await clock.advance(1_000);
+    expect((await send(url)).body).toMatchObject({ status: { phase: 'Running' }, metadata: { generation: 2 } });
+    await clock.advance(10_000);
+    expect((await send(url)).status).toBe(404);
   });
 
   it('starts a rollout with a request of the client, and sends the recorded answer', async () => {

@@ -80,9 +80,6 @@ export function selectorOf(request: KubeRequest, kind: Kind): Selector {
     labels(object);
 }
 
-/** The requested revision; undefined if it is absent or empty. */
-export const revisionIn = ({ query }: KubeRequest): number | undefined => numberIn(query, 'resourceVersion');
-
 export type Selector = (object: KubeObject) => boolean;
 
 /** `metadata.name=a,status.phase!=Running`. Throws a 400 for a field this kind cannot be selected by. */
@@ -119,12 +116,12 @@ function fieldText(object: KubeObject, field: string): string {
 type LabelTerm = (labels: Record<string, string>) => boolean;
 
 function labelTerm(term: string): LabelTerm {
-  const set = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(term);
-  if (set !== null)
+  const [, name = '', operator, list = ''] = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(term) ?? [];
+  if (operator !== undefined)
     return setTerm(
-      set[1] ?? '',
-      set[2] === 'in',
-      (set[3] ?? '').split(',').map((one) => one.trim()),
+      name,
+      operator === 'in',
+      list.split(',').map((one) => one.trim()),
     );
   const equal = /^([^=!\s]+)\s*(==|=|!=)\s*([^=!\s]*)$/.exec(term);
   if (equal !== null) return setTerm(equal[1] ?? '', equal[2] !== '!=', [equal[3] ?? '']);

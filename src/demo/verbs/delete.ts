@@ -1,12 +1,12 @@
 import type { Playback } from '../cluster.ts';
-import { type Kind, numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { type Kind, numberAt, recordsAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { success, disruptionBudget, conflict } from '../data/status.ts';
 import { isDryRun, matchesLabels, parseBody } from '../http/api-request.ts';
 import type { Call } from '../http/exchange.ts';
 import type { ChangeStep } from '../play/prepare.ts';
 import { formatStamp, fromMs } from '../clock.ts';
 
-/** A pod is its own response. The traced one ends as recorded, whatever grace is asked; with 0 it is removed at once. */
+/** A pod is its own response. One whose end was recorded ends so, whatever grace is asked; with 0 it is removed at once. */
 export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind) {
   const object = cluster.requested(kind, exchange.request);
   const options = readDeleteOptions(exchange.request);
@@ -20,11 +20,11 @@ export async function serveDelete(cluster: Playback, exchange: Call, kind: Kind)
   exchange.json(200, await executeDelete(cluster, object, options));
 }
 
-/** Deletes a pod; the traced one as recorded. Resolves to the Pod for the response. */
+/** Deletes a pod, as recorded if its end was. Resolves to the Pod for the response. */
 export async function executeDelete(cluster: Playback, pod: KubeObject, options: DeleteOptions): Promise<KubeObject> {
-  const marking = markingStep(cluster);
+  const marking = markingStep(cluster, pod);
   const isFirst = pod.metadata.deletionTimestamp === undefined;
-  if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, options);
+  if (!isFirst || !marking) return applyDeletion(cluster, pod, options);
   const isByController = cluster.scenario.trigger.kind === 'other';
   // If only a controller deleted the recorded pod, a client's DELETE begins the pod's end 5 ms before that.
   cluster.player.begin(isByController ? marking.at - 5 : undefined);
@@ -33,24 +33,21 @@ export async function executeDelete(cluster: Playback, pod: KubeObject, options:
   return isForced && !wasForced ? applyDeletion(cluster, pod, options) : recordedEnd(cluster, pod, marking.at);
 }
 
-/** Whether the recording shows the end of this pod, by uid: a successor may have the same name. */
-const isTraced = (cluster: Playback, pod: KubeObject): boolean =>
-  markingStep(cluster)?.object.metadata.uid === pod.metadata.uid;
-
-/** The recorded change that set the pod's deletionTimestamp. */
-const markingStep = ({ scenario }: Playback): ChangeStep | undefined =>
+/** The recorded change that set the pod's deletionTimestamp. By uid: a successor may have the same name. */
+const markingStep = ({ scenario }: Playback, { metadata: { uid } }: KubeObject): ChangeStep | undefined =>
   scenario.steps
     .filter((step) => step.kind === 'change')
-    .filter(({ resource, object }) => resource === 'pods' && object.metadata.name === scenario.pod)
+    .filter(({ resource, object }) => resource === 'pods' && object.metadata.uid === uid)
     .find(({ type, object }) => object.metadata.deletionTimestamp !== undefined || type === 'DELETED');
 
 async function recordedEnd(cluster: Playback, pod: KubeObject, markedAt: number): Promise<KubeObject> {
   const { player, scenario } = cluster;
   const { kind, answer } = scenario.trigger;
-  const isRecorded = kind === 'delete' && answer?.status === 200;
-  await cluster.sleep(player.untilRecorded(isRecorded ? answer.at : markedAt));
+  const recorded = kind === 'other' || pod.metadata.name !== scenario.pod ? undefined : answer;
+  await cluster.sleep(player.untilRecorded(recorded?.at ?? markedAt));
   player.catchUp();
-  if (isRecorded) return cluster.answer(answer.body, answer.at) as KubeObject;
+  // An eviction's answer holds no pod.
+  if (recorded?.status === 200) return cluster.answer(recorded.body, recorded.at) as KubeObject;
   return cluster.get('pods', pod.metadata.namespace, pod.metadata.name) ?? pod;
 }
 
@@ -65,16 +62,31 @@ function applyDeletion(cluster: Playback, pod: KubeObject, options: DeleteOption
   if (next === pod) return pod;
   cluster.amend(marked, { deadline: { deletionTimestamp, deletionGracePeriodSeconds } });
   const isFirst = pod.metadata.deletionTimestamp === undefined;
-  if (isFirst && !isTraced(cluster, pod)) void finishLater(cluster, marked);
+  if (isFirst && !markingStep(cluster, pod)) void finishLater(cluster, marked);
   return marked;
 }
 
-/** Plays the kubelet's last DELETE, with grace 0, for a pod whose end was not recorded. */
+/** Plays the kubelet's last status and DELETE, with grace 0, for a pod whose end was not recorded. */
 async function finishLater(cluster: Playback, pod: KubeObject): Promise<void> {
   await cluster.sleep(300); // as long as the simulated node takes
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
-  applyDeletion(cluster, current, { graceSeconds: 0 });
+  const { object } = cluster.write({
+    type: 'MODIFIED',
+    resource: 'pods',
+    object: stopped(current, cluster.clock.now()),
+  });
+  applyDeletion(cluster, object, { graceSeconds: 0 });
+}
+
+/** The pod after all its containers exited with 0. `now`: ms, the node's clock. */
+function stopped(pod: KubeObject, now: number): KubeObject {
+  const finishedAt = formatStamp(fromMs(now), 0);
+  const containerStatuses = recordsAt(pod, 'status.containerStatuses').map(({ containerID, ...one }) => {
+    const terminated = { exitCode: 0, reason: 'Completed', finishedAt, containerID };
+    return { ...one, containerID, ready: false, started: false, state: { terminated } };
+  });
+  return { ...pod, status: { ...(pod.status as object), phase: 'Succeeded', containerStatuses } };
 }
 
 /** The pod after a DELETE (SIGNALS.md §1), the same if that shortens nothing. `now`: ms, the API server's clock. */
@@ -116,12 +128,7 @@ export async function serveEviction(cluster: Playback, exchange: Call, kind: Kin
   const options = deleteOptionsOf(valueAt(parseBody(request.body), 'deleteOptions'));
   checkPreconditions(pod, options);
   checkBudgets(cluster, pod);
-  if (!isDryRun(request)) {
-    await executeDelete(cluster, pod, options);
-    const { kind: trigger, answer } = cluster.scenario.trigger;
-    if (trigger === 'evict' && answer !== undefined && isTraced(cluster, pod))
-      await cluster.sleep(cluster.player.untilRecorded(answer.at));
-  }
+  if (!isDryRun(request)) await executeDelete(cluster, pod, options);
   exchange.json(201, success(201));
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../data/kube-object.ts';
 import { select, since, stateAt, type Change } from '../data/log.ts';
 import { badRequest, continueExpired, invalidOption, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
-import { type Selector, isTrue, numberIn, revisionIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
+import { type Selector, isTrue, numberIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
 import type { Call, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog, type WrittenLine } from '../play/prepare.ts';
 import { parseStamp } from '../clock.ts';
@@ -48,7 +48,7 @@ export function serveList(cluster: Playback, exchange: Call, kind: Kind): void {
 /** Which revision a list shows (kubernetes.io/docs/reference/using-api/api-concepts, semantics for get and list). */
 function revisionToRead(cluster: Playback, request: KubeRequest): number {
   const current = cluster.visibleRevision;
-  const asked = revisionIn(request);
+  const asked = numberIn(request.query, 'resourceVersion');
   const match = request.query.get('resourceVersionMatch') ?? '';
   if (asked === undefined || asked === 0) return current;
   if (asked > current) throw tooFarAhead(asked, current);
@@ -74,7 +74,7 @@ export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void 
   const { request } = exchange;
   const matches = selectorOf(request, kind);
   const isStreamingList = checkStreamingList(request);
-  const asked = revisionIn(request);
+  const asked = numberIn(request.query, 'resourceVersion');
   const beginsWithState = isStreamingList || asked === undefined || asked === 0;
   const allowsBookmarks = isTrue(request.query.get('allowWatchBookmarks'));
   let cursor = beginsWithState ? cluster.visibleRevision : asked;
@@ -137,12 +137,8 @@ function endInTime({ clock }: Playback, stream: Stream, sendBookmark?: () => voi
 
 function checkStreamingList(request: KubeRequest): boolean {
   if (!request.query.has('sendInitialEvents')) return false;
-  if (request.query.get('resourceVersionMatch') !== 'NotOlderThan') {
-    throw invalidOption(
-      'resourceVersionMatch',
-      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-    );
-  }
+  const needed = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
+  if (request.query.get('resourceVersionMatch') !== 'NotOlderThan') throw invalidOption('resourceVersionMatch', needed);
   return isTrue(request.query.get('sendInitialEvents'));
 }
 

@@ -1,6 +1,6 @@
 import type { Playback } from '../../../src/demo/cluster.ts';
 import { HttpError, tooOld } from '../../../src/demo/data/status.ts';
-import { revisionIn } from '../../../src/demo/http/api-request.ts';
+import { numberIn } from '../../../src/demo/http/api-request.ts';
 import type { Call, Stream, HttpServer } from '../../../src/demo/http/exchange.ts';
 import type { Interference } from '../../../src/demo/loopback.ts';
 import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
@@ -89,7 +89,7 @@ function isReportedAsStatus({ fault }: Armed): boolean {
 /** Refuses a watch of a forgotten revision with a status, before it begins; a watch cache would send a frame. */
 function checkRevision({ request }: Call, { log }: Playback): void {
   if (request.verb !== 'watch' || request.query.has('sendInitialEvents')) return;
-  const revision = revisionIn(request) ?? 0;
+  const revision = numberIn(request.query, 'resourceVersion') ?? 0;
   if (revision > 0 && revision < log.compactedTo) throw new HttpError(tooOld(revision, log.compactedTo));
 }
 

@@ -36,7 +36,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
     ...checks.filter((one) => !attention.includes(one)).flatMap((checked) => openLines(checked, columns)),
     ...verdict.gates
       .filter(({ passed }) => !passed)
-      .map(({ name }) => pen.paint('bad', `gate failed: ${forTerminal(name)}`)),
+      .map(({ name, message }) => pen.paint('bad', `gate failed: ${forTerminal(`${name}: ${message}`)}`)),
     ...errors.map(({ file, line, message }) => `error  ${forTerminal(file)}:${line}: ${forTerminal(message)}`),
     `${mark(report, pen)} ${forTerminal(summary)}`,
   ];

@@ -41,7 +41,8 @@ export async function readManifests(
 
 async function readNamed(name: string, isRecursive: boolean, ports: Pick<Ports, 'env' | 'clock'>): Promise<Parsed[]> {
   if (name === '-') return [await readText('<stdin>', () => buffer(createReadStream('', { fd: 0, autoClose: false })))];
-  if (isAddress(name)) return [await readText(showUrl(name), () => downloaded(name, ports))];
+  // kubectl's rule too; `C:\web.yaml` is a file.
+  if (/^https?:\/\//i.test(name)) return [await readText(showUrl(name), () => downloaded(name, ports))];
   try {
     return (await stat(name)).isDirectory() ? await readFolder(name, isRecursive) : [await readOneFile(name)];
   } catch (error) {
@@ -123,9 +124,6 @@ const maxBytes = 10 * 1024 * 1024;
 const maxSeconds = 30;
 /** As many as curl and Go's client follow at most. */
 const maxRedirects = 10;
-
-/** kubectl's rule too; `C:\web.yaml` is a file. */
-const isAddress = (name: string): boolean => /^https?:\/\//i.test(name);
 
 /** Throws PodexitError `manifest.address` and `manifest.download`; an address in them has no user and no query. */
 async function downloaded(address: string, { env, clock }: Pick<Ports, 'env' | 'clock'>): Promise<Uint8Array> {

@@ -40,7 +40,9 @@ function signalsText({ answer, programs, summary }: SignalsReport, pen: Pen, col
   if (answer === undefined) return tableLines(pen, escaped([listTitles, ...(programs ?? []).map(listRow)]), columns);
   if (!answer.isKnown) return wrapped('', `${pen.symbol('unknown')} ${forTerminal(summary)}`, columns);
   const answerTitles = ['SIGNAL', 'REACHES APP', 'ENDS', 'DRAINS', 'LIMIT', 'EXIT CODES', 'WHAT IT DOES'];
-  const rows = below(answer).flatMap(([label, text]) => wrapped(`${label.padEnd(15)}`, forTerminal(text), columns));
+  const rows = below(answer).flatMap(([label, text]) =>
+    text === undefined ? [] : wrapped(label.padEnd(15), forTerminal(text), columns),
+  );
   return [
     `${pen.paint('strong', forTerminal(subjectOf(answer)))}  as PID 1`,
     ...tableLines(pen, escaped([answerTitles, ...answerRows(answer)]), columns),
@@ -62,18 +64,17 @@ const answerRows = ({ signals: all }: KnownStop): string[][] =>
     `${probably ? 'probably: ' : ''}${because}`,
   ]);
 
-function below({ chain, signals: all, stopSignal }: KnownStop): [string, string][] {
-  const [first] = all;
-  const rows: [string, string | undefined][] = [
-    ['stopped by', stopSignal],
-    ['better signal', first?.rightSignal],
-    ['limit from', first?.limitFrom],
-    ['depends on', first?.decidedBy],
-    ['remedy', first?.remedy?.text],
-    ...chain.map(({ name, source }): [string, string | undefined] => ['known', source && `${name}: ${source}`]),
-  ];
-  return rows.flatMap(([label, text]): [string, string][] => (text === undefined ? [] : [[label, text]]));
-}
+/** A shell that starts a shell is named once. */
+const below = ({ chain, signals: [first], stopSignal }: KnownStop): (readonly [string, string | undefined])[] => [
+  ['stopped by', stopSignal],
+  ['better signal', first?.rightSignal],
+  ['limit from', first?.limitFrom],
+  ['depends on', first?.decidedBy],
+  ['remedy', first?.remedy?.text],
+  ...[...new Set(chain.map(({ name, source }) => source && `${name}: ${source}`))].map(
+    (text) => ['known', text] as const,
+  ),
+];
 
 function listRow({ name, kind, signals: all, rightSignal = '-', source }: KnownProgram): string[] {
   const { does = '-', limitSeconds } = all['SIGTERM'] ?? {};

@@ -25,7 +25,7 @@ const checkExamples = `Examples:
   kubectl podexit check web-0 --inspect                and does PID 1 handle its signal?
 
 A check reads a spec and cannot know whether an application stops in time.
-Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cannot be read.
+Exit codes: 0 whatever it finds; 5 if --fail-on or another gate fails; 1 if input cannot be read.
 `;
 
 export const addCheck: AddCommand = (program, ports, setExitCode) => {

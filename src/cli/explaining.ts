@@ -108,7 +108,7 @@ export const addReplay: AddCommand = (program, ports, setExitCode) => {
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
   addPipelineFlags(addOutputFlags(replay, logs))
     .option('--as-live', 'print the lines in the order in which they became known')
-    .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
+    .option('-v, --v <level>', 'show evidence, phases and assumptions')
     .action(async (file: string, pod: string | undefined, flags: Flags) => {
       const { replayFile, listRecordings } = await import('../run/recorded-run.ts');
       const output = await outputOptions({ ...flags, logs: flags.logs !== false }, false);

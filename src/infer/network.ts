@@ -53,7 +53,7 @@ export class Network {
   #isTrial = false;
   readonly #clocks: ReadonlySet<number>;
 
-  /** `origins`: the moments that bounds can be counted from. `clocks`: the moments where evidence ends (law 3). */
+  /** `origins`: the moments that bounds can be counted from. `clocks`: the moments where evidence ends. */
   constructor(origins: readonly string[], clocks: readonly string[]) {
     this.#clocks = new Set(clocks.map((name) => this.#idOf(name)));
     for (const name of origins) {

@@ -74,7 +74,7 @@ export function decide(outcome: AttemptEnd, cursor: Cursor): Next {
 type OutcomeOf<K extends AttemptEnd['kind']> = Extract<AttemptEnd, { kind: K }>;
 
 const rows: { [K in AttemptEnd['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) => Next } = {
-  // The server ends each watch after some minutes; that is no error (client-go RetryWatcher doReceive; STYLE §6.1).
+  // The server ends each watch after some minutes; that is no error (client-go RetryWatcher doReceive).
   ended: (_, cursor) => retry(cursor),
   // The next watch delivers an incomplete line again (RetryWatcher: "We retry by default").
   cut: (_, cursor) => retry(cursor),

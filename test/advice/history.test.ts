@@ -141,6 +141,8 @@ describe('recommend', () => {
     const file = rollout(hundred);
     const { stdout } = await runMain(['recommend', file]);
     expect(stdout).toMatch(/0–1s {2}█+ 9\n/);
+    // The upper ends: what the exits used may be less.
+    expect(stdout).toMatch(/^ +used +≤5\.0s +≤9\.0s +≤9\.9s +≤10\.0s$/m);
     expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/30 → 15 is safe for 100 of 100 exits/);
     expect((await runMain(['recommend', file, '-o', 'markdown'])).stdout).toMatch(
       /^\*\*StatefulSet\/web: .*\*\*\n\n```\nStatefulSet\/web {2}100 exits[\s\S]*0–1s {2}█+ 9\n[\s\S]*```\n$/,
@@ -171,6 +173,7 @@ describe('compare', () => {
     const { code, stdout } = await runMain(words);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^better\n[\s\S]* before +after\n +after SIGTERM +6\.0s +2\.9–3\.2s\n/);
+    expect(stdout).toMatch(/after SIGTERM: 6\.0s → 2\.9–3\.2s/);
     expect(stdout).toMatch(/killed: 1 of 1 → 0 of 1/);
     expect((await runMain([...words, '-o', 'markdown'])).stdout).toMatch(
       /^\*\*better: .*\*\*\n\n```\nbetter\n[\s\S]* before +after\n/,

@@ -171,6 +171,16 @@ it('--from finds the recording of the pod in a folder', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ basis: 'recording', outcome: 'killed', exit: { kind: 'ExitReport' } });
 });
 
+it('--from with -n explains no pod of another namespace that has the name', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  writeFileSync(join(folder, 'a.ndjson'), readFileSync(recordingFile('sigkill-after-grace')));
+  const words = ['why', 'checkout-6677656c54-258qr', '--from', folder, '--kubeconfig', '/dev/null', '-n'];
+  const other = await runMain([...words, 'shop']);
+  expect(other.stdout).toBe('');
+  expect(other.stderr).toContain('has an exit of pod "shop/checkout-6677656c54-258qr"');
+  expect((await runMain([...words, 'sigkill-after-grace'])).code).toBe(0);
+});
+
 it('--from explains the newest of several exits of pods with this name', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const recording = readFileSync(recordingFile('sigkill-after-grace'), 'utf8');

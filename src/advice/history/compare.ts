@@ -73,9 +73,9 @@ export function compare(before: readonly ExitSample[], after: readonly ExitSampl
     left: is.codes.filter((code) => was.codes.includes(code)),
   };
   const unsure = [...disappeared, ...appeared].filter((code) => !isSure(code));
-  const lengths = (['drain', 'total'] as const).flatMap((name) => {
+  const lengths = Object.entries({ 'after SIGTERM': 'drain', total: 'total' } as const).flatMap(([title, name]) => {
     const allOf = (samples: readonly ExitSample[]): Seconds[] => samples.flatMap((one) => one[name] ?? []);
-    return lengthRow(name, allOf(before), allOf(after));
+    return lengthRow(title, allOf(before), allOf(after));
   });
   const rows = [...outcomeRow(before, after), ...lengths, ...lossRow(was, is)];
   const better = [...rows.filter(({ sign }) => sign < 0).map(({ text }) => text), ...listed(findings.fixed, 'fixed')];

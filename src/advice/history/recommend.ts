@@ -72,7 +72,7 @@ const figureNames = ['p50', 'p90', 'p99', 'max'] as const;
 const figuresOf = (one: Recommendation): string[][] =>
   (['hook', 'drain', 'used', 'total'] as const).flatMap((name) => {
     const quantiles = one[name];
-    return quantiles ? [[name, ...figureNames.map((figure) => `${quantiles[figure].toFixed(1)}s`)]] : [];
+    return quantiles ? [[name, ...figureNames.map((figure) => `≤${quantiles[figure].toFixed(1)}s`)]] : [];
   });
 
 function bars(buckets: readonly Bucket[], pen: Pen): string[] {
@@ -204,7 +204,10 @@ type Bucket = ReturnType<typeof histogramOf>[number];
 /** Equal buckets of a round width from 0 to the largest value. The last bucket includes its upper end. */
 export function histogramOf(values: readonly number[], maxBuckets = 12) {
   const max = Math.max(0, ...values);
-  const width = roundWidth(max / maxBuckets);
+  // The smallest 1, 2 or 5 times a power of ten that gives no more buckets.
+  const power = 10 ** Math.floor(Math.log10(Math.max(max / maxBuckets, 0.01)));
+  const factor = [1, 2, 5].find((one) => one * power >= max / maxBuckets - 1e-9) ?? 10;
+  const width = Number((factor * power).toPrecision(3));
   const count = values.length === 0 ? 0 : Math.max(1, Math.ceil(max / width + 1e-9));
   const counts = new Array<number>(count).fill(0);
   for (const value of values) {
@@ -212,10 +215,4 @@ export function histogramOf(values: readonly number[], maxBuckets = 12) {
     counts[at] = (counts[at] ?? 0) + 1;
   }
   return counts.map((each, at) => ({ from: at * width, to: (at + 1) * width, count: each }));
-}
-
-/** The smallest 1, 2 or 5 times a power of ten that is at least `min`. */
-function roundWidth(min: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(min, 0.01)));
-  return Number((([1, 2, 5, 10].find((factor) => factor * power >= min - 1e-9) ?? 10) * power).toPrecision(3));
 }

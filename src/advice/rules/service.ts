@@ -98,11 +98,12 @@ function lastEndpoint(spec: Situation): Problem[] {
 
 function outageByRollout(spec: Situation): Problem[] {
   const { subject, capacity } = spec;
-  const { rollout, replicas, inPlace } = capacity;
+  const { rollout, replicas, inPlace, autoscaler } = capacity;
   if (!rollout || !stopsAllAtOnce(subject.kind, capacity) || !servicesOfClients(spec).some(isOwn)) return [];
   const { isRecreate, maxUnavailable } = rollout;
   const where = subject.kind === 'StatefulSet' ? ' (where the cluster has this feature)' : '';
-  const all = replicas === undefined ? 'all pods' : replicas === 1 ? 'its only pod' : `all ${replicas} replicas`;
+  const only = autoscaler === undefined ? 'its only pod' : 'all its pods';
+  const all = replicas === undefined ? 'all pods' : replicas === 1 ? only : `all ${replicas} replicas`;
   const message = isRecreate
     ? `strategy Recreate stops every pod before a new one starts: each rollout is an outage`
     : `maxUnavailable ${maxUnavailable} lets a rollout take ${all} away before a new one is ready`;

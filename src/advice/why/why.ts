@@ -5,6 +5,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import type { Outcome } from '../../model/report.ts';
+import { podText } from '../../output/pod-facts.ts';
 import { warnOn, type Ports } from '../../run/ports.ts';
 import { withCluster } from '../../run/session.ts';
 import type { Target } from '../../run/choosing/target.ts';
@@ -76,8 +77,10 @@ async function showEnded(past: NamespaceHistory, cluster: Cluster, options: WhyO
   return publish(content, { command: 'why', context }, { text: endedText, document: endedListOf }, options, ports);
 }
 
-/** The newest exit of this pod in the recordings. `notice` receives that there is none. */
-async function fromRecordings(name: string, { from, readRecording }: WhyOptions, notice: (text: string) => void) {
+/** Its newest exit in the recordings that can be replayed, in any namespace without -n. `notice`: that there is none. */
+async function fromRecordings(name: string, options: WhyOptions, notice: (text: string) => void) {
+  const { from, readRecording, connection } = options;
+  const pod = connection.namespace === undefined ? name : `${connection.namespace}/${name}`;
   const found: { path: string; exit: Report }[] = [];
   for (const folder of from) {
     const files = await readdir(folder).catch(({ code, message }: NodeJS.ErrnoException) => {
@@ -86,13 +89,13 @@ async function fromRecordings(name: string, { from, readRecording }: WhyOptions,
     for (const file of files.filter((one) => one.endsWith('.ndjson')).sort()) {
       const path = join(folder, file);
       if (!(await mentions(path, name))) continue;
-      // A file that cannot be replayed is skipped.
       const { reports } = await readRecording(path).catch(() => ({ reports: [] as Report[] }));
-      found.push(...reports.flatMap((exit) => (exit.timeline.pod.metadata.name === name ? [{ path, exit }] : [])));
+      const own = reports.filter(({ timeline }) => [timeline.pod.metadata.name, podText(timeline)].includes(pod));
+      found.push(...own.map((exit) => ({ path, exit })));
     }
   }
   const newest = found.sort((a, b) => a.exit.timeline.zero - b.exit.timeline.zero).at(-1);
-  if (!newest && from.length > 0) notice(`no recording in ${from.join(', ')} has an exit of pod "${name}"`);
+  if (!newest && from.length > 0) notice(`no recording in ${from.join(', ')} has an exit of pod "${pod}"`);
   return newest && pastExitOf(newest.exit, 'recording', `from the recording ${newest.path}`);
 }
 

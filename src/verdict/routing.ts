@@ -1,6 +1,6 @@
 /**
- * How long before its stop signal a serving container left the ready endpoints; unwatched ones prove no lead. And the periods
- * in which a Service had no ready endpoint after it had one, by arrivals. Pure.
+ * Where Services routed requests meanwhile: how long before its stop signal a serving container had left the ready endpoints
+ * (unwatched ones prove no lead), and when a Service that had a ready endpoint had none, by arrivals. Pure.
  */
 import type {
   ContainerTimeline,

@@ -201,11 +201,6 @@ const [end, time] = [ownTimeouts.end, ownTimeouts.time].map((words) => `(${words
 const isOwnTimeout = new RegExp(`${end}.*${time}|${time}.*${end}`, 'i');
 /** Settings with these words are about something else than the stop of the application. */
 const isOther = new RegExp(ownTimeouts.other.map(({ words }) => words).join('|'), 'i');
-/** As `lameduck 5s`, in its arguments or in a file that it mounts: for so long it serves as before. */
-const acceptsFirst = new RegExp(
-  `^[^#\\n]*(${ownTimeouts.accepts.map(({ name }) => name).join('|')})["' :=]+[1-9]`,
-  'im',
-);
 /** Where a bare number counts seconds: by the documents of the program that has the option, or by its name. */
 const inSeconds = new RegExp(`^(${ownTimeouts.seconds.map(({ name }) => name).join('|')})$`, 'i');
 
@@ -234,9 +229,18 @@ function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSigna
   const parts = longest.flatMap((some) => some.sort((a, b) => b.seconds - a.seconds)[0] ?? []);
   const [sum, from] = [parts.reduce((all, one) => all + one.seconds, 0), parts.map((one) => one.from).join(' and ')];
   const limit = sum > 0 ? undefined : ownLimitOf(line, stopSignal);
-  const read = [line.args.join(' '), ...(line.scripts?.values() ?? [])];
-  const hasDelay = found.some(({ isDelay }) => isDelay) || read.some((text) => acceptsFirst.test(text));
-  return { seconds: sum, from, ...limit, hasDelay };
+  return { seconds: sum, from, ...limit, hasDelay: found.some(({ isDelay }) => isDelay) || acceptsFirst(line) };
+}
+
+/** As `lameduck 5s` of CoreDNS, a key in a file that it mounts, or an option: for so long it serves as before. */
+function acceptsFirst(line: CommandLine): boolean {
+  const texts = [[...line.command, ...line.args].join(' '), ...(line.scripts?.values() ?? [])];
+  const isSet = ({ name }: { name: string }): boolean =>
+    texts.some((text) =>
+      new RegExp(`^([^\\S\\n]*["']?|[^#\\n]*--[\\w.]+\\.)${name}["']?[\\s:=]+["']?[1-9]`, 'im').test(text),
+    );
+  const program = (): string | undefined => stopBehaviour(line, 'SIGTERM', Infinity).chain.at(-1)?.name;
+  return ownTimeouts.accepts.some((one) => isSet(one) && one.program === program());
 }
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */

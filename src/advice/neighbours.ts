@@ -30,7 +30,7 @@ export interface Neighbours extends ReturnType<typeof neighboursIn> {
 }
 
 export interface ServiceSpec extends ReturnType<typeof serviceOf> {
-  /** How long the load balancer of AWS or GKE lets the requests of a removed target finish, where the input sets it. */
+  /** How long AWS' load balancer lets the requests of a removed target finish, where an annotation sets it. */
   deregistrationSeconds?: number;
   /** Containers of all the workloads in the input that it selects, which may be one for each environment. */
   selected?: readonly ContainerSpec[];
@@ -124,16 +124,11 @@ export function readyByService(slices: readonly EndpointSlice[]): ReadonlyMap<st
 export function neighboursIn(objects: readonly KubernetesObject[]) {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
   const ingresses = ofKind('Ingress').map(ingressOf);
-  const drainings = objects.flatMap(drainingOf);
   const services = ofKind('Service').map((service): ServiceSpec => {
     const own = serviceOf(service);
     const fronts = inNamespace(ingresses, own.namespace).filter(({ backends }) => backends.includes(own.name));
     const all = [{}, ...fronts.map(({ annotations }) => annotations)];
-    const annotations = { ...service.metadata?.annotations };
-    const isDrained = ({ name, target }: (typeof drainings)[number]): boolean =>
-      target === own.name || asText(annotations['cloud.google.com/backend-config']).includes(`"${name}"`);
-    const drained = commonValue(inNamespace(drainings, own.namespace).filter(isDrained))?.seconds ?? [];
-    const delays = [drained, ...all.map((one) => deregistrationOf({ ...one, ...annotations }) ?? [])].flat();
+    const delays = all.flatMap((one) => deregistrationOf({ ...one, ...service.metadata?.annotations }) ?? []);
     // A folder often holds a copy for each environment, and which one counts is not known.
     const areCopies = new Set(fronts.map(({ name }) => name)).size < fronts.length;
     return { ...own, deregistrationSeconds: areCopies ? commonValue(delays) : delays.sort((a, b) => b - a)[0] };
@@ -188,14 +183,6 @@ function deregistrationOf(annotations: JsonObject): number | undefined {
   if (valueOf('target-type') !== 'ip' && valueOf('aws-load-balancer-type') !== 'nlb-ip') return undefined;
   const delay = /deregistration_delay\.timeout_seconds=(\d{1,4})\b/.exec(valueOf('target-group-attributes'))?.[1];
   return maybe(Number)(delay);
-}
-
-/** How long GKE's load balancer lets the requests of a removed endpoint finish, by a BackendConfig or by a policy for `target`. */
-function drainingOf(object: KubernetesObject) {
-  const { default: own, connectionDraining, targetRef } = asObject(asObject(object)['spec']);
-  const seconds = asNumber(asObject(connectionDraining ?? asObject(own)['connectionDraining'])['drainingTimeoutSec']);
-  const { name, namespace } = object.metadata ?? {};
-  return seconds === undefined ? [] : [{ name, namespace, target: asObject(targetRef)['name'], seconds }];
 }
 
 /** `target`: the workload that it scales, such as `Deployment/web`. The minimum is 1 by default (autoscaling/v2), KEDA's is 0. */

@@ -122,7 +122,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
   const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation) ?? 0;
-  const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay or connection draining`;
+  const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
   const until = delay < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
   const toServe = situation.measured?.hookSeconds ? ', which covers what was measured' : `, to keep serving ${until}`;
   const adjust = !isAdded ? shorter : isForClients ? toServe : ', as long as what needs them';

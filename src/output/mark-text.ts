@@ -111,7 +111,7 @@ export function exitText(container: Pick<ContainerTimeline, 'exit' | 'outcome' |
   const { exit, outcome } = container;
   if (outcome === 'abandoned') return 'left running';
   if (outcome === 'not-running') return 'not running';
-  if (!exit) return outcome === 'unknown' ? 'termination was not observed' : 'still running';
+  if (!exit) return outcome === 'unknown' ? 'its end was not observed' : 'still running';
   if (exit.code === undefined) return 'probably exited (its log stream closed)';
   if (outcome === 'oom') return 'OOMKilled';
   if (outcome === 'signalled') return `exited ${exit.code} (${signalOfExitCode(exit.code) ?? signalName(container)})`;

@@ -29,7 +29,7 @@ const ledger = ({ ledger: entries }: Report): ReportTable => ({
   title: 'Who held it up',
   columns: ['#length', 'owner', 'what'],
   rows: entries.map(({ owner, subject = '', what, seconds, approximate }) => [
-    approximate ? `≈${secondsText(seconds * 1000, 0)}` : secondsText(seconds * 1000, 2),
+    approximate ? `≈${secondsText(seconds * 1000, 1)}` : secondsText(seconds * 1000, 2),
     owner,
     `${subject} ${what}`.trim(),
   ]),
@@ -56,8 +56,8 @@ const marks = ({ timeline }: Report): ReportTable => ({
   columns: ['#offset', '`who', 'what', 'basis', '#lies within', 'evidence'],
   rows: timeline.marks.map((mark) => {
     const { who, text } = markText(mark, timeline);
-    const { at } = mark;
-    return [offset(at, timeline), who, text, at.basis, boundsText(at, timeline.zero), at.evidence];
+    const { basis, evidence } = mark.at;
+    return [offset(mark.at, timeline), who, text, basis, boundsText(mark.at, timeline.zero), evidence];
   }),
 });
 
@@ -95,7 +95,7 @@ function accuracy({ timeline: { gaps, assumes, clocks, contradictions, zero } }:
   const after = (at: number): string => `${signed(at - zero, 1)}s`;
   const clock = (name: string, range: { min: number; max: number } | undefined): string[][] =>
     range
-      ? [[`clock of the ${name}`, `${range.min.toFixed(0)} to ${range.max.toFixed(0)} ms ahead of this machine’s`]]
+      ? [[`clock of the ${name}`, `${Math.floor(range.min)} to ${Math.ceil(range.max)} ms ahead of this machine’s`]]
       : [];
   const rows = [
     ...gaps.map(({ resource, cause, from, to }) => [
@@ -154,7 +154,7 @@ export const phaseTitles: Record<Phase['name'], string> = {
   overtime: 'past grace period',
   cleanup: 'cleanup',
   finalize: 'finalizers',
-  replace: 'replacement ready',
+  replace: 'until replacement ready',
 };
 
 /** The phase's share of the grace period; empty for a phase that does not use up a container's. */

@@ -22,7 +22,7 @@ import type { LookOptions, View, ViewOptions } from './view.ts';
 import { isStillRunning, killDueIn, durationText, nodeTrouble, liveStatus } from './text/status.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { shareText, plural } from '../verdict/words.ts';
-import { graceMs, markOf } from '../verdict/rule-input.ts';
+import { graceMs } from '../verdict/rule-input.ts';
 import { shareInk } from './mark-text.ts';
 import type { FrameWindow } from './text/frame.ts';
 import { dim, liveTable, piece, plain, type Piece, type TableRow } from './prose.ts';
@@ -140,7 +140,7 @@ function tableOf({ target, traces, reports, held = new Map() }: SoFar) {
 function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Piece[][] {
   const { columns: width, rows: room, pen, flags = '' } = window;
   const ended = state.pods.flatMap(({ report }) => report ?? []);
-  const open = state.pods.filter((pod) => !isGone(pod));
+  const open = state.pods.filter(({ report }) => report === undefined);
   const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
   const head: Piece[][] = [
     topLine(state, now),
@@ -177,22 +177,17 @@ function rolloutFrame(state: RolloutState, now: number, window: FrameWindow): Pi
   ];
 }
 
-/** Its report may still wait for the last facts. */
-const isGone = ({ report, timeline }: RolloutState['pods'][number]): boolean =>
-  report !== undefined || markOf(timeline, 'removed') !== undefined;
-
 /** `shop deployment/checkout · 0:21 · 3 of 6 pods terminated · 2 new ready` */
 function topLine({ target, namespace, pods, oldPods = 0, newPods }: RolloutState, now: number): Piece[] {
   const start = Math.min(now, ...pods.map(({ timeline }) => timeline.zero));
-  const ready = newPods.filter(({ isReady }) => isReady).length;
   const facts = [
     ...(pods.length > 0 ? [durationText(now - start)] : []),
     pods.length === 0
       ? 'waiting for a pod to be deleted'
-      : `${pods.filter(isGone).length} of ${plural(Math.max(oldPods, pods.length), 'pod')} terminated`,
-    ...(newPods.length > 0 ? [`${ready} new ready`] : []),
+      : `${pods.filter(({ report }) => report).length} of ${plural(Math.max(oldPods, pods.length), 'pod')} terminated`,
+    ...(newPods.length > 0 ? [`${newPods.filter(({ isReady }) => isReady).length} new ready`] : []),
   ];
-  return [piece('strong', forTerminal(`${namespace} ${target}`)), ...facts.map((fact) => plain(` · ${fact}`))];
+  return [piece('strong', forTerminal(`${namespace} ${target}`.trim())), ...facts.map((fact) => plain(` · ${fact}`))];
 }
 
 /** `  12 ended: 11 graceful, 1 SIGKILLed` */

@@ -150,7 +150,7 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boo
   const used = graceUsedLength(container);
   // The share of another length than the printed one.
   if (!used || (!withHook && drain !== undefined && used !== drain)) return '';
-  const share = shareOfGrace(timeline, used);
+  const share = shareOfGrace(timeline, container.graceUsed ?? used);
   if (!isShareKnown(share, grace)) return '';
   const max = share.min < 1 && share.max > 1 ? Infinity : share.max;
   return ` (${shareText({ ...share, max }, grace)} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;

@@ -176,7 +176,7 @@ describe('the table of many pods', () => {
     const all = [...ended.map((report) => ({ timeline: report.timeline, report })), ...running];
     const facts = { oldPods: all.length, newPods: [], services: [], held: new Map(), ...beside };
     const { window } = await play(columns, rows, ({ show }) =>
-      show(() => ({ target: 'deployment/web', namespace: 'shop', pods: all, ...facts })),
+      show(() => ({ target: 'deployment/web', namespace: all.length > 0 ? 'shop' : '', pods: all, ...facts })),
     );
     return window.map((line) => line.trimEnd());
   };
@@ -188,6 +188,10 @@ describe('the table of many pods', () => {
     expect(lines[2]).toMatch(/POD +AGE OF DELETION +PHASE +GRACE USED +SIGKILL IN +RESULT/);
     expect(lines.filter((line) => /^ {2}web-\d/.test(line))).toHaveLength(4);
     expect(lines[3]).toMatch(/web-0 +0:02 +draining +\d+% +[89]s/);
+  });
+
+  it('begins with the target alone before the first pod, whose namespace is not known', async () => {
+    expect((await table(100, 24, 0, []))[0]).toMatch(/^deployment\/web · waiting for a pod/);
   });
 
   it('has the new pods with their step, the ready endpoints, and the budget that holds a pod', async () => {

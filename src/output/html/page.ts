@@ -47,7 +47,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
     ['workload', numbers.target],
     ['namespace', first?.timeline.pod.metadata.namespace],
     ['pods', String(numbers.pods)],
-    ['deleted by', [...new Set(reports.flatMap(deletedBy))].join(', ') || undefined],
+    ['deleted by', deletersOf(reports)],
     ['image', imageText(reports)],
     ['total', numbers.total === undefined ? undefined : secondsText(numbers.total)],
     ['exit code', String(numbers.exitCode)],
@@ -133,7 +133,7 @@ function factsOf(report: Report): Facts {
     ['workload', ownerText(timeline) ?? 'no controller'],
     ['namespace', pod.metadata.namespace],
     ['node', pod.spec.nodeName],
-    ['deleted by', deletedBy(report)[0]],
+    ['deleted by', deletersOf([report])],
     ['total', deletedText(report)],
     ['grace period', podGraceText(timeline)],
     ['containers', containers.map((container) => `${container.name} ${exitText(container)}`).join(', ') || undefined],
@@ -142,8 +142,13 @@ function factsOf(report: Report): Facts {
   ];
 }
 
-const deletedBy = ({ timeline }: Report): string[] =>
-  timeline.mode === 'check' || !timeline.deleted ? [] : [deletedByText(timeline)];
+/** Without those of which another one says more. */
+function deletersOf(reports: readonly Report[]): string | undefined {
+  const deleted = reports.filter(({ timeline }) => timeline.mode !== 'check' && timeline.deleted);
+  const texts = [...new Set(deleted.map(({ timeline }) => deletedByText(timeline)))];
+  const fullest = texts.filter((text) => !texts.some((other) => other !== text && other.startsWith(text)));
+  return fullest.join(' · ') || undefined;
+}
 
 /** Each image once, with its container. */
 function imageText(reports: readonly Report[]): string | undefined {

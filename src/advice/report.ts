@@ -12,17 +12,15 @@ import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import { statusOf } from '../model/pod.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
-import { boundOf, few, list } from '../verdict/words.ts';
+import { boundOf, list } from '../verdict/words.ts';
 import { askedText, containerSpec, ignoresItsSignal, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
 import type { MeasuredContainer } from './container-spec.ts';
 import { neighboursIn, serviceOf } from './neighbours.ts';
 
-const noGates: Policy = { gates: [], warnOnly: false };
-
-/** Undefined until the pod has been seen. `others`: of the same run. */
-export function reportOf(trace: Trace, policy = noGates, others: readonly Report[] = []): Report | undefined {
-  const judged = judgedExit(trace, policy, others);
+/** Undefined until the pod has been seen. */
+export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
+  const judged = judgedExit(trace, policy);
   if (!judged) return undefined;
   const { timeline, answer } = judged;
   const advised = judged.verdict.findings.map((one) => ({ ...one, advice: one.advice ?? exitAdvice(judged, one) }));
@@ -31,7 +29,7 @@ export function reportOf(trace: Trace, policy = noGates, others: readonly Report
   const isCause = ({ code, container }: Problem): boolean =>
     code === answer.cause?.code && (answer.cause.container === undefined || answer.cause.container === container);
   // What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings.
-  const problems = problemsOfExit({ timeline, verdict }).flatMap((one): Problem[] => {
+  const problems = problemsOfExit({ timeline, verdict }, trace).flatMap((one): Problem[] => {
     if (one.advice === undefined) return [one];
     return one.code === 'no-signal-handling' || isCause(one) ? [{ ...one, severity: 'warning' }] : [];
   });
@@ -56,14 +54,16 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   const left = remedies.filter((one) => !patches.includes(one));
   const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);
   left.sort((a, b) => Number(isAboutCause(b)) - Number(isAboutCause(a)));
-  // What several containers have to do is one sentence with all of their names.
-  const named = left.map(({ text, after, solves: [about] }) => {
-    const [name, sentence] = [about?.container ?? '', after ? `after that: ${text}` : text];
-    return { name, about: sentence.split(` ${name}`).length === 2 ? sentence.replace(` ${name}`, ' \0') : sentence };
-  });
-  const namesIn = (sentence: string): string[] => named.flatMap((one) => (one.about === sentence ? one.name : []));
-  const sentences = [...new Set(named.map(({ about }) => about))];
-  const advice = sentences.map((one) => one.replace('\0', list(few([...new Set(namesIn(one))]))));
+  // Sentences that differ only in the name of their container become one, with all of their names.
+  const named = new Map<string, Set<string>>();
+  for (const { text, after, solves } of left) {
+    const name = solves[0]?.container ?? '';
+    const words = (after ? `after that: ${text}` : text).split(/([-\w]+)/);
+    const sentence = (words.includes(name) ? words.with(words.indexOf(name), '\0') : words).join('');
+    named.set(sentence, new Set(named.get(sentence)).add(name));
+  }
+  const sentences = [...named].map(([sentence, names]) => sentence.replace('\0', () => list([...names])));
+  const advice = [...new Set(sentences)];
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };
@@ -139,7 +139,7 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
 }
 
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
-function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 'verdict'>): Problem[] {
+function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 'verdict'>, trace: Trace): Problem[] {
   const { trigger, workload } = timeline;
   // Nobody takes over from a pod whose namespace or owner is deleted, and no hook runs in a forced deletion.
   const isLeaving = workload?.replicas === 0 || /^(namespace-deletion|owner-deleted)$/.test(trigger.kind);
@@ -156,7 +156,7 @@ function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 've
       const isSized = ['sent-too-late', 'no-ready-backend'].includes(lossOf(timeline)?.cause ?? '');
       return isUnfixable || (!isSized && advice === undefined) ? [] : [{ ...problem, advice }];
     }
-    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(timeline, finding)];
+    if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(trace, timeline, finding)];
     // Without advice, the spec's grace period itself was too short.
     const isForGrace = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
     return isUnfixable && isForGrace && advice === undefined ? [] : [{ ...problem, advice }];
@@ -164,46 +164,46 @@ function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 've
 }
 
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
-function signalProblem(timeline: Timeline, { code, severity, container, message, advice }: JudgedFinding): Problem {
-  const isStarting = container !== undefined && wasStarting(timeline, container);
-  const came = stopSignalName(timeline.containers.find(({ name }) => name === container)) ?? 'The stop signal';
-  const starting = `${came} came within ${startingSeconds}s of the start of ${container}, perhaps while its start script was PID 1: an init such as tini as PID 1, or a trap in the script, ends it then.`;
-  const isForSignal = timeline.containers.some((one) => one.name === container && isUnhandled(timeline, one));
-  const about = { severity, container, message, path: [], advice: isStarting ? starting : advice };
-  return { ...about, code: isStarting || isForSignal ? 'no-signal-handling' : code };
+function signalProblem(trace: Trace, timeline: Timeline, { container: name, ...about }: JudgedFinding): Problem {
+  const container = timeline.containers.find((one) => one.name === name);
+  const problem = { ...about, container: name, path: [] };
+  if (!container) return problem;
+  const orTrap = containerSpec(timeline.pod, container.name)?.handlesTerm ? '' : ', or a trap in the script,';
+  const starting = `${stopSignalName(container) ?? 'The stop signal'} came within ${startingSeconds}s of the start of ${name}, perhaps while its start script was PID 1: an init such as tini as PID 1${orTrap} ends it then.`;
+  if (wasStarting(trace, timeline, container)) return { ...problem, code: 'no-signal-handling', advice: starting };
+  return isUnhandled(timeline, container) ? { ...problem, code: 'no-signal-handling' } : problem;
 }
 
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
 const startingSeconds = 10;
 
 /** Not if it passed its readiness probe, or its command shows what the signal did: it sets its trap in the first second. */
-function wasStarting(timeline: Timeline, name: string): boolean {
+function wasStarting({ containers }: Trace, timeline: Timeline, container: ContainerTimeline): boolean {
+  const { name, stopSignal, drain } = container;
   const [status, spec] = [statusOf(timeline.pod, name), containerSpec(timeline.pod, name)];
-  const container = timeline.containers.find((one) => one.name === name);
-  if ((status?.ready && spec?.readinessProbe) || !container?.stopSignal || !container.drain) return false;
+  if ((status?.ready && spec?.readinessProbe) || !stopSignal || !drain) return false;
   if (!spec?.handlesTerm && (spec?.shell || spec?.handlesOther)) return false;
   if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
-  const startedAt = status?.state.waiting ? Infinity : Date.parse(status?.state.running?.startedAt ?? '');
-  return container.stopSignal.shown - startedAt < (spec?.handlesTerm ? 2 : startingSeconds) * 1000;
+  // While the postStart hook runs, only the status of its end shows its start.
+  const { startedAt = '' } = status?.state.running ?? containers.get(name)?.terminated?.value ?? {};
+  return stopSignal.shown - Date.parse(startedAt) < (spec?.handlesTerm ? 2 : startingSeconds) * 1000;
 }
 
 /** Undefined: the finding needs nothing, or a longer grace period, which remedies.ts sizes. */
-function exitAdvice(
-  { timeline, lowered }: Pick<JudgedExit, 'timeline' | 'lowered'>,
-  { code, container: name }: JudgedFinding,
-): string | undefined {
+function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }: JudgedFinding): string | undefined {
   if (code === 'requests-lost') return lossAdvice[lossOf(timeline)?.cause ?? 'unexplained'];
   const container = timeline.containers.find((one) => one.name === name);
   if (!container) return undefined;
   const { kind, reaction, preStop, graceUsed, drain } = container;
   const isKill = ['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code);
   const mayReact = code === 'sidecar-killed' && reaction !== 'none' && !ignoresItsSignal(timeline, container);
-  // A grace period that was made shorter explains a kill better than a STOPSIGNAL that nobody saw.
-  if (isKill && !mayReact && (isSignalOpen(timeline, container) ? !lowered : isUnhandled(timeline, container)))
+  // A shorter grace period explains a kill better than a STOPSIGNAL that nobody saw, if the command handles SIGTERM.
+  const spec = containerSpec(timeline.pod, container.name);
+  const isShortened = lowered && spec?.handlesTerm && isSignalOpen(timeline, container);
+  if (isKill && !mayReact && !isShortened && isUnhandled(timeline, container))
     return handlingAdvice(container, timeline);
   const hookMs = preStop?.length?.min ?? 0;
-  const planned =
-    preStop?.sleepSeconds ?? containerSpec(timeline.pod, container.name)?.lifecycle?.preStop?.exec?.seconds;
+  const planned = preStop?.sleepSeconds ?? spec?.lifecycle?.preStop?.exec?.seconds;
   const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
   // What would have been enough; of a kill it is not known.
   const neededMs = new Map<string, number>([

@@ -28,37 +28,17 @@ export interface Report extends Omit<JudgedExit, 'answer'> {
   readonly answer: ExitAnswer;
 }
 
-/** Undefined until the pod has been seen. `others`: exits of the same run. */
-export function judgedExit(trace: Trace, policy: Policy, others: readonly { readonly timeline: Timeline }[] = []) {
+/** Undefined until the pod has been seen. */
+export function judgedExit(trace: Trace, policy: Policy) {
   const concluded = conclude(trace);
   if (!concluded) return undefined;
-  const { context } = concluded;
-  const timeline = withSignalOfImage(concluded.timeline, others);
+  const { timeline, context } = concluded;
   const input = context && { ...context, timeline };
   const verdict = judge(trace, timeline, input, policy);
   const ledger = ledgerOf(input, new Set(verdict.findings.map(({ code }) => code)));
   const answer = answerOf(timeline, verdict, input);
   const [lowered, failed] = [input && loweredGrace(input), probesFailed(trace, timeline.pod)];
   return { timeline, verdict, answer, ledger, lowered, probesFailed: failed, run: runReportOf(trace) };
-}
-
-/** STOPSIGNAL belongs to the image: a container that handled SIGTERM shows that the others of its image got it too. */
-function withSignalOfImage(timeline: Timeline, others: readonly { readonly timeline: Timeline }[]): Timeline {
-  const isOpen = timeline.containers.some(({ stopSignal }) => stopSignal?.isPerhapsOther);
-  const handled = (isOpen ? [{ timeline }, ...others] : []).flatMap(({ timeline: { pod, containers } }) => {
-    const ended = containers.filter(
-      ({ outcome, stopSignal: at }) => outcome === 'completed' && at?.isPerhapsOther === false,
-    );
-    return pod.spec.containers.filter((one) => one.handlesTerm && ended.some(({ name }) => name === one.name));
-  });
-  const isKnown = (name: string): boolean =>
-    timeline.pod.spec.containers.some(
-      (one) => one.name === name && !one.lifecycle?.stopSignal && handled.some(({ image }) => image === one.image),
-    );
-  const containers = timeline.containers.map((one) =>
-    one.stopSignal && isKnown(one.name) ? { ...one, stopSignal: { ...one.stopSignal, isPerhapsOther: false } } : one,
-  );
-  return { ...timeline, containers };
 }
 
 function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, policy: Policy): JudgedVerdict {

@@ -99,7 +99,7 @@ export function createResults(
     reports.push(report);
     writing = writing.then(() => show(report));
   };
-  const taken = createTraceReports(traces, (trace) => reportOf(trace, policy, reports), take);
+  const taken = createTraceReports(traces, (trace) => reportOf(trace, policy), take);
   return {
     traces,
     reports: reports as readonly Report[],

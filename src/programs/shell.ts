@@ -53,7 +53,7 @@ export function standingsOf(script: Script, shell: Shell): Standing[] {
     if (isTooEarly || (asksForJob && forms.has('!')) || notUnderstood?.test(line)) return [];
     const isBelow = forms.has('subshell') && !(last?.has('subshell') && handsOver(shell, last));
     const isInChild = isJob || forms.has('pipeline') || isBelow;
-    readsOthers ||= (!isInChild || shell.isLastOfPipeline) && /^(\.|source|eval)$/.test(name);
+    readsOthers ||= (!isInChild || shell.isLastOfPipeline === true) && /^(\.|source|eval)$/.test(name);
     if (name === 'trap' && !isInChild) traps = trapsAfter(words.slice(1), traps, shell.knowsSigPrefix !== false);
     const [, onError] = (!isInChild && /: set (?:[-+]?\w+ )*([-+])(?:\w*e\w*|o errexit)(?: |$)/.exec(line)) || [];
     stopsOnError = onError === '-' || (stopsOnError && !onError);

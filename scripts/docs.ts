@@ -4,13 +4,14 @@ import { gateDocs } from './docs/gate-samples.ts';
 import { chartTemplate, monitoringTemplate } from './docs/helm-chart.ts';
 import { flagDocs } from './docs/pages.ts';
 import { programDocs } from './docs/programs-page.ts';
-import { renderPermissions, renderPicture, renderTimeline } from './docs/readme-parts.ts';
+import { renderPermissions, renderPicture, renderRollout, renderTimeline } from './docs/readme-parts.ts';
 
 const doc = (name: string): URL => new URL(`../docs/${name}`, import.meta.url);
 
 await writeFile(doc('flags.md'), await flagDocs());
 await writeFile(doc('terminal.svg'), await renderPicture());
 await writeFile(doc('timeline.svg'), await renderTimeline());
+await writeFile(doc('ci.md'), await renderRollout(await readFile(doc('ci.md'), 'utf8')));
 await writeFile(doc('gates.md'), await gateDocs(await readFile(doc('gates.md'), 'utf8')));
 await writeFile(doc('permissions.md'), renderPermissions(await readFile(doc('permissions.md'), 'utf8')));
 await writeFile(doc('programs.md'), await programDocs(await readFile(doc('programs.md'), 'utf8')));

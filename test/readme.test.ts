@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderPermissions, renderPicture, renderTimeline } from '../scripts/docs/readme-parts.ts';
+import { renderPermissions, renderPicture, renderRollout, renderTimeline } from '../scripts/docs/readme-parts.ts';
 import { exitCodes } from '../src/verdict/policy.ts';
 import { runMain } from './cli/helpers/in-process.ts';
 
@@ -16,6 +16,10 @@ const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((file) => `docs/${fil
 it('shows pictures of current output (npm run docs)', async () => {
   expect(read('docs/terminal.svg')).toBe(await renderPicture());
   expect(read('docs/timeline.svg')).toBe(await renderTimeline());
+});
+
+it('shows what a rollout prints (npm run docs)', async () => {
+  expect(read('docs/ci.md')).toBe(await renderRollout(read('docs/ci.md')));
 });
 
 it('shows the Roles that the program prints (npm run docs)', () => {

@@ -6,6 +6,7 @@ import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { penFor } from '../../src/output/palette.ts';
 import { renderText } from '../../src/output/text/lines.ts';
+import { endedPodLines, rolloutCardLines } from '../../src/output/text/rollout-card.ts';
 import { renderRolloutSvg } from '../../src/output/html/svg.ts';
 import { openReplay, readRecording } from '../../src/run/recorded-run.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
@@ -23,8 +24,9 @@ export async function renderPicture(): Promise<string> {
     trace = reduce(trace, observe(rawObservation, ++seq, { logText: false }));
   const report = reportOf(trace);
   if (!report) throw new Error('the recording has no report');
-  const text = renderText(report, { pen: penFor({ color: true, unicode: true }), columns: 80, timestamps: 'relative' });
-  return terminalSvg(`kubectl podexit ${report.timeline.pod.metadata.name} -n shop`, text);
+  const text = renderText(report, { pen: penFor({ color: true, unicode: true }), columns: 80, timestamps: 'utc' });
+  const { name, namespace } = report.timeline.pod.metadata;
+  return terminalSvg(`kubectl podexit ${name} -n ${namespace}`, text);
 }
 
 /** docs/timeline.svg: a recorded rollout as `--report x.svg` draws it. */
@@ -32,6 +34,26 @@ export async function renderTimeline(): Promise<string> {
   const recording = fileURLToPath(new URL('../../test/recordings/second/statefulset-rollout.ndjson', import.meta.url));
   const { reports } = await readRecording(recording);
   return renderRolloutSvg(rolloutNumbers('statefulset/db', reports), reports);
+}
+
+/** docs/ci.md with what the recording of a rollout prints first. */
+export async function renderRollout(page: string): Promise<string> {
+  const recording = fileURLToPath(new URL('../../test/recordings/second/rollout-25.ndjson', import.meta.url));
+  const { reports } = await readRecording(recording);
+  const pen = penFor({ color: false, unicode: true });
+  const ended = reports.slice(0, 2).flatMap((report) => endedPodLines(pen, report, 'utc'));
+  const card = rolloutCardLines(rolloutNumbers('deployment/checkout', reports), { pen, columns: 100 });
+  const lines = [
+    ...ended,
+    '…',
+    '',
+    ...card.slice(
+      0,
+      card.findIndex((line) => line.startsWith('  traffic')),
+    ),
+    '  …',
+  ];
+  return withPart(page, 'rollout', `\`\`\`\n${lines.join('\n')}\n\`\`\``);
 }
 
 /** docs/permissions.md with current Roles. */

@@ -95,8 +95,7 @@ function judgeObject(fixed: Fixed, objects: readonly JsonObject[]): void {
   count('hooks proposed', hooked.length);
   if (hooked.length > 0 && !canOthersServe(after, objects)) harm('hook where nobody else can serve', manifest);
   const bare = containersIn(after).filter(
-    // No client asks an exporter.
-    ({ name, isInit, preStop, ports }) => !isInit && preStop === undefined && ports > 0 && !name.includes('exporter'),
+    ({ isInit, preStop, ports }) => !isInit && preStop === undefined && ports > 0,
   );
   if (hooked.length > 0 && bare.length > 0)
     harm('hook on one of several serving companions', manifest, `not on ${bare.map(({ name }) => name).join(', ')}`);

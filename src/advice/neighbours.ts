@@ -77,21 +77,20 @@ const portsOf = (ports: readonly JsonObject[], service: string) =>
     const target = amountOf(targetPort) ?? asNumber(port);
     const own = asString(name) ?? asString(targetPort) ?? service;
     const meant = own === 'https' && service.endsWith('controller-manager-metrics-service') ? service : own;
-    const isForMetrics = [meant, asText(targetPort)].some((one) => new RegExp(names.metricsPorts, 'i').test(one));
+    const isForMetrics = new RegExp(names.metricsPorts, 'i').test(meant);
     return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP', isForMetrics }];
   });
 
-/** Without a selector it covers no pod, with an empty one all (policy/v1); with both amounts the API server refuses it. */
+/** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 function budgetOf(budget: V1PodDisruptionBudget) {
   const [spec, status] = [asObject(budget.spec), asObject(budget.status)];
-  const [least, most] = [amountOf(spec['minAvailable']), amountOf(spec['maxUnavailable'])];
   const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
     name: asText(budget.metadata?.name),
     namespace: asString(budget.metadata?.namespace),
-    selector: least === undefined || most === undefined ? maybe(selectorOf)(spec['selector']) : undefined,
-    minAvailable: least,
-    maxUnavailable: most,
+    selector: maybe(selectorOf)(spec['selector']),
+    minAvailable: amountOf(spec['minAvailable']),
+    maxUnavailable: amountOf(spec['maxUnavailable']),
     /** Policy AlwaysAllow: pods that are not ready may always be evicted. */
     evictsUnready: spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
     /** Pods, according to its status; only in a cluster. `desired`: as many healthy ones must stay. */

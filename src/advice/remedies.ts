@@ -246,7 +246,14 @@ function whyNoHook({ situation }: Plan): string | undefined {
   if (capacity.single.length > 0 && isReplacedBeside(situation))
     return `a preStop sleep lets two pods run longer side by side, which a person must allow: ${reasonsIn(capacity.single)}`;
   if (!injected) return undefined;
-  return `no preStop sleep of the application alone: the injected ${injected.name} stops ${injected.stops}, unless it is a native sidecar`;
+  const { name: proxy, stops, delaySeconds = 0 } = injected;
+  const hooks = situation.containers.map(({ hook }) => hook?.plannedSeconds ?? 0);
+  const longest = Math.max(defaultPreStopSeconds, deregistrationIn(situation) ?? 0, ...hooks);
+  const on = situation.containers.map(({ name }) => name);
+  const { seconds = 0, work = Infinity } = graceFor(situation, { seconds: longest, on }) ?? {};
+  if (delaySeconds >= work && delaySeconds < seconds) return undefined;
+  const own = `has a delay of ${delaySeconds}s, which must outlast sleep and work and end before the grace period`;
+  return `no preStop sleep of the application alone: the injected ${proxy} ${delaySeconds > 0 ? own : `stops ${stops}`}, unless it is a native sidecar`;
 }
 
 function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {

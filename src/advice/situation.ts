@@ -2,6 +2,7 @@
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import proxies from '../programs/data/mesh-proxies.json' with { type: 'json' };
+import { secondsOf } from '../programs/shell-words.ts';
 import { capacityOf } from './capacity.ts';
 import { containerSpecsOf, type ContainerSpec, type Path } from './container-spec.ts';
 import { isWindows, limitsOf, defaultGraceSeconds } from './sizes.ts';
@@ -144,11 +145,13 @@ function proxyOf(pod: JsonObject, namespace: JsonObject, containers: readonly Co
   const asked = Object.assign({}, ...all) as JsonObject;
   // It stops after the application.
   if (Object.entries(asked).some(([key, value]) => /native-?sidecar$/i.test(key) && value === 'true')) return undefined;
-  return proxies.find(({ name, asks }) => {
+  const found = proxies.find(({ name, asks }) => {
     const answer = asks.map((key) => asText(asked[key])).find((it) => it && it !== 'none') ?? '';
     const isSetUp = containers.some((one) => one.name === name && one.image === 'auto');
     return isSetUp || !/^(false|no|off|disabled|ambient|)$/i.test(answer);
   });
+  const delay = new RegExp(found?.delay ?? '').exec(asText(asObject(pod['annotations'])[found?.delayKey ?? '']))?.[1];
+  return found && { ...found, delaySeconds: secondsOf(delay ?? '') };
 }
 
 /** More ready endpoints than replicas: pods of another workload are behind the Service too. */

@@ -34,6 +34,7 @@ export function graceSize(needs: readonly GraceNeed[], limits: readonly Limit[] 
   const limit = limits.find(({ seconds }) => seconds < most.seconds);
   return {
     seconds: limit?.seconds ?? most.seconds,
+    work: most.work,
     /** What is known to be needed: of a drain that is assumed the API's default at most, of any other 25 % more. */
     least: Math.max(...sizes.map(({ least }) => least)),
     /** The printed sum, which gives the printed number: `10s preStop + 10s grace today + 25%`. */

@@ -28,6 +28,10 @@ function bestHint({ code, hint }: PodexitError, program: Command, commands: read
   const [word] = program.args;
   // A mistyped command looks like the name of a pod.
   if (word === undefined || !['usage.target', 'pod.not-found'].includes(code)) return hint;
+  const isRecording = word.endsWith('.ndjson');
+  if (isRecording || /\.(ya?ml|json)$/.test(word))
+    return `To read a file: kubectl podexit ${isRecording ? 'replay FILE' : 'check -f FILE'}`;
+  if (word.includes('/')) return hint;
   const complaint = complaintAbout(word, (asked) => commands.forEach((name) => asked.command(name)));
   const meant = /\(Did you mean (?:one of )?([a-z]+)/.exec(complaint ?? '')?.[1];
   return meant === undefined ? hint : `Did you mean the command "${meant}"? ${hint}`;
@@ -107,11 +111,8 @@ function deleted(words: readonly string[]): readonly string[] {
 function rolledOut([verb = '', ...words]: readonly string[]): readonly string[] | undefined {
   if (verb === 'restart') return ['rollout', ...words, '--restart'];
   if (verb === 'status') return ['rollout', ...words];
-  if (verb === 'undo')
-    throw notDone(
-      'rollout undo',
-      `Write: kubectl podexit rollout ${operands(words)} -- kubectl rollout undo ${shown(words)}`,
-    );
+  const undo = `Write: kubectl podexit rollout ${operands(words)} -- kubectl rollout undo ${shown(words)}`;
+  if (verb === 'undo') throw notDone('rollout undo', undo);
   if (!['history', 'pause', 'resume'].includes(verb)) return undefined;
   throw notDone(`rollout ${verb}`, `Write: kubectl rollout ${shown([verb, ...words])}`);
 }
@@ -172,7 +173,6 @@ function valueOf(word: string, next = ''): string[] {
   // Matches misspelled forms too: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`.
   const [flag] = /^--?(?:token|password)/i.exec(word) ?? [];
   if (flag === undefined) return [];
-  const rest = word.slice(flag.length);
-  const value = rest === '' ? next : rest.replace(/^[=:]/, '');
+  const value = word.slice(flag.length).replace(/^[=:]/, '') || next;
   return value.length < 4 ? [] : [value];
 }

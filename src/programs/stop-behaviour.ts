@@ -182,7 +182,7 @@ function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): readonly Wor
   const { hidden, script, line, as } = next;
   const texts = words.map(({ text }) => text);
   if (hidden) return [];
-  if (script !== undefined) return [script, '-c', 'script-of-package.json'].map(plainWord);
+  if (script !== undefined) return [script, '-c', "'the script in package.json'"].map(plainWord);
   const end = afterOptions({ next }, texts);
   const option = line === undefined ? -1 : texts.findIndex((text) => /^(-c|--command|--session-command)$/.test(text));
   if (as !== undefined && !rowOf(texts.slice(end)) && !/^$|sh$|entrypoint/.test(nameOf(words[end])))

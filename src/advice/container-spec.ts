@@ -235,12 +235,10 @@ function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSigna
 /** As `lameduck 5s` of CoreDNS, a key in a file that it mounts, or an option: for so long it serves as before. */
 function acceptsFirst(line: CommandLine): boolean {
   const texts = [[...line.command, ...line.args].join(' '), ...(line.scripts?.values() ?? [])];
-  const isSet = ({ name }: { name: string }): boolean =>
-    texts.some((text) =>
-      new RegExp(`^([^\\S\\n]*["']?|[^#\\n]*--[\\w.]+\\.)${name}["']?[\\s:=]+["']?[1-9]`, 'im').test(text),
-    );
-  const program = (): string | undefined => stopBehaviour(line, 'SIGTERM', Infinity).chain.at(-1)?.name;
-  return ownTimeouts.accepts.some((one) => isSet(one) && one.program === program());
+  const program = stopBehaviour(line, 'SIGTERM', Infinity).chain.at(-1)?.name;
+  const setting = ownTimeouts.accepts.find((one) => one.program === program)?.name ?? '(?!)';
+  const isSet = new RegExp(`^([^\\S\\n]*["']?|[^#\\n]*--[\\w.]+\\.)${setting}["']?[\\s:=]+["']?[1-9]`, 'im');
+  return texts.some((text) => isSet.test(text));
 }
 
 /** From a second to a day. Elsewhere a bare number may be milliseconds, a port or a count: unknown, and 0 of a delay. */

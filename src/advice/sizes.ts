@@ -78,7 +78,10 @@ export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[]
     value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
   const found = placedOn(podSpec).flatMap(({ key, value }): Limit[] => {
     const row = spotNodes.find((one) => isSpot(one, key, value));
-    return row ? [{ ...row, labels: [{ key, operator: 'In', values: [value] }] }] : [];
+    // A toleration of any value: which one means spot, the affinity may say.
+    const asked = termsOf(podSpec).flatMap((term) => term.filter((one) => value === '' && one.key === key));
+    const named = asked.flatMap(({ values }) => values.filter((it) => row && isSpot(row, key, it)));
+    return row ? [{ ...row, labels: [{ key, operator: 'In', values: named.length > 0 ? named : [value] }] }] : [];
   });
   // Without a key, a toleration is for all keys, and without an effect for all effects.
   const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);

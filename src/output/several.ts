@@ -235,8 +235,8 @@ function rowOf({ timeline }: RolloutState['pods'][number], now: number): TableRo
 /** What the pod is doing, in a word or two. */
 function stepOf(timeline: Timeline, now: number): string {
   const has = (name: string): boolean => timeline.marks.some((mark) => mark.name === name);
-  if (has('finalizing')) return 'finalizers';
-  if (has('containers-done')) return 'cleanup';
+  if (has('finalizing') && !has('removed')) return 'finalizers';
+  if (has('containers-done')) return has('removed') ? 'deleted' : 'cleanup';
   const running = timeline.containers.filter(isStillRunning);
   if (running.some(({ stopSignal }) => stopSignal && stopSignal.shown <= now)) return 'draining';
   if (running.some(({ preStop }) => preStop !== undefined && preStop.end === undefined)) return 'preStop';

@@ -135,12 +135,13 @@ export function killingsMissing(trace: Trace, ended?: Estimate): boolean {
 
 /**
  * Whether a Killing may be missing without a gap: we may not read Events, a terminating namespace accepts no new ones
- * (trap 32), or the kubelet merged ten similar ones, or had used up the 25 of the pod: three for each start (SIGNALS.md §2.1).
+ * (trap 32), or the kubelet merged ten similar ones, or had used up the pod's 25: three for each start, and Pulling (§2.1).
  */
 export function killingsUnwritten(trace: Trace): boolean {
   const killings = trace.events.filter(({ reason }) => reason === 'Killing');
-  const starts = trace.events.flatMap(({ reason, count }) => (reason === 'Started' ? count : []));
-  const isUsedUp = 3 * starts.reduce((sum, count) => sum + count, 0) + killings.length >= 24;
+  const countOf = (reasons: RegExp): number =>
+    trace.events.reduce((sum, { reason, count }) => sum + (reasons.test(reason) ? count : 0), 0);
+  const isUsedUp = 3 * countOf(/^Started$/) + countOf(/^(Pulling|Killing)$/) >= 24;
   return trace.namespaceEnding !== undefined || isRefused(trace, 'events') || isUsedUp || killings.some(isMerged);
 }
 

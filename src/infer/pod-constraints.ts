@@ -167,16 +167,17 @@ function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
-/** A later, shorter DELETE does not affect a running kill (trap 3), unless that kill fails and is tried again. */
+/** A later, shorter DELETE does not affect a running kill (trap 3), but one that fails and is tried again. */
 function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
   const first = Math.max(1, deletion.grace);
   const isRetried = trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
-  const begun = isRetried ? Infinity : Math.min(...[...killings.values()].flat().map(({ at }) => at));
+  const stops = [...killings.values()];
+  const isRepeated = isRetried || stops.some(({ length }) => length > 1);
+  const begun = isRetried ? Infinity : Math[isRepeated ? 'max' : 'min'](...stops.flat().map(({ at }) => at));
   const lowered = loweredGraces(trace, deletion).filter(({ at }) => at - deliveryLagOf(trace) <= begun);
-  const since = noticed.client;
-  const possible = lowered.filter((grace) => loweredSince(context, grace) <= since.hi);
-  const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
+  const possible = lowered.filter((grace) => isRepeated || loweredSince(context, grace) <= noticed.client.hi);
+  const certain = lowered.filter(({ at }) => at + 1 <= noticed.client.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
   const own = deletion.pod.spec.terminationGracePeriodSeconds;
   const likely = Math.max(minOf(certain), deletion.isWitnessed ? 0 : (own ?? 0));

@@ -109,10 +109,11 @@ function graceTimeline(trace: Trace, pod: Pod, exit: PodExit | undefined): Grace
 
 /** A kill that came only after the longest of the possible grace periods shows which one the kubelet counted. */
 function graceCounted({ containers, kubelet: { grace } }: PodExit): GraceTimeline['counted'] {
-  const isLongest = containers.some(
-    ({ outcome, stopping, exit }) =>
-      outcome === 'killed' && stopping && exit && between(stopping, exit.at).lo >= (grace.max - 1) * second,
-  );
+  const isLongest = containers.some(({ outcome, stopping, exit, hook }) => {
+    // The shortest one may end late, above all after a hook that was cut off (SIGNALS.md §5).
+    const least = Math.max(grace.max - 1, grace.min + (hook ? 3 : 2)) * second;
+    return outcome === 'killed' && stopping && exit && between(stopping, exit.at).lo >= least;
+  });
   return { ...grace, min: isLongest ? grace.max : grace.min };
 }
 
@@ -245,11 +246,8 @@ function drainOf(intervals: Intervals, { signal, kill, exit }: ContainerExit, ph
 }
 
 /** The grace counts from the kubelet's last attempt to stop the container (SIGNALS.md §2 S1, trap 36). */
-function graceUsedOf(
-  intervals: Intervals,
-  { graceStart, stopping, hook, signal }: ContainerExit,
-  exitAt: Interval,
-): Length | undefined {
+function graceUsedOf(intervals: Intervals, container: ContainerExit, exitAt: Interval): Length | undefined {
+  const { graceStart, stopping, hook, signal } = container;
   const isRestarted = graceStart !== undefined && graceStart !== stopping;
   const from = isRestarted ? graceStart : (stopping ?? hook?.start ?? signal);
   if (!from) return undefined;

@@ -7,7 +7,7 @@ import { clockReached } from './clocks.ts';
 import { factOf, addNote, withEntry } from './notes.ts';
 
 /** Reasons that rules read whose message is not kept as it is. */
-const reasonsWithoutMessage = new Set(['Started', 'FailedPreStopHook', 'Unhealthy', 'Evicted', 'ExceededGracePeriod']);
+const reasonsWithoutMessage = new Set(['Pulling', 'Started', 'FailedPreStopHook', 'Unhealthy', 'ExceededGracePeriod']);
 
 /** Whether rules read Events with this reason. */
 const isKept = ({ reason, message = '', reportingComponent: component = '', involvedObject }: Event): boolean =>

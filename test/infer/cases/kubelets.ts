@@ -145,3 +145,19 @@ export const minuteOfSilence =
       ...resumed,
     );
   };
+
+/** Each image was pulled, which is one more of the 25 Events that are listed. */
+export const imagesPulled: Edit = (all) =>
+  all.map((one) => {
+    if (one.kind !== 'listed' || one.stream !== 'events') return one;
+    const [scheduled, ...others] = one.objects as Raw[];
+    const pulling = (event: Raw, at: number): Raw => ({
+      ...event,
+      reason: 'Pulling',
+      metadata: { ...event.metadata, name: `${event.metadata.name}${at}`, uid: `pulling-${at}` },
+    });
+    const written = others.flatMap((event, at) =>
+      event['reason'] === 'Pulled' ? [pulling(event, at), event] : [event],
+    );
+    return { ...one, objects: [scheduled, ...written.slice(0, 24)] };
+  });

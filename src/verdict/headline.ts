@@ -11,6 +11,7 @@ import {
   graceUsedLength,
   afterText,
   isShareKnown,
+  isVague,
   lengthText,
   secondsText,
   shareText,
@@ -150,10 +151,14 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boo
   const used = graceUsedLength(container);
   // The share of another length than the printed one.
   if (!used || (!withHook && drain !== undefined && used !== drain)) return '';
-  const share = shareOfGrace(timeline, container.graceUsed ?? used);
-  if (!isShareKnown(share, grace)) return '';
-  const max = share.min < 1 && share.max > 1 ? Infinity : share.max;
-  return ` (${shareText({ ...share, max }, grace)} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;
+  const [own, counted] = [used, container.graceUsed ?? used].map((length) => {
+    const share = shareOfGrace(timeline, length);
+    const max = share.min < 1 && share.max > 1 ? Infinity : share.max;
+    return isShareKnown(share, grace) && shareText({ ...share, max }, grace);
+  });
+  // Gates and tables count from the kubelet's start: another share than that of a vague length would contradict it.
+  if (!counted || (isVague(used) && own !== counted)) return '';
+  return ` (${counted} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;
 }
 
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7). */

@@ -5,8 +5,8 @@ import type { Views } from './render.ts';
 import { summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
 import { jsonText } from './machine/json.ts';
 import { finalLines } from './machine/ndjson.ts';
-import { lengthText, shareText } from '../verdict/words.ts';
-import { graceMs, isGraceSeen, shareOfGrace } from '../verdict/rule-input.ts';
+import { byGraceUsed, totalText, usedShareText } from '../verdict/headline.ts';
+import { isGraceSeen } from '../verdict/rule-input.ts';
 import { iconOf } from './text/card.ts';
 import { plainPen as pen } from './palette.ts';
 import { closingText, ownerText, podText } from './pod-facts.ts';
@@ -86,7 +86,7 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
   ['NAME', ({ timeline }) => timeline.pod.metadata.name],
   ['NODE', ({ timeline }) => timeline.pod.spec.nodeName],
   ['OUTCOME', ({ timeline, verdict }) => `${timeline.mode === 'check' ? 'forecast:' : ''}${verdict.outcome}`],
-  ['DURATION', ({ timeline }) => timeline.total && lengthText(timeline.total)],
+  ['DURATION', ({ timeline }) => totalText(timeline)],
   ['GRACE', ({ timeline }) => (isGraceSeen(timeline) ? `${timeline.grace.effectiveSeconds}s` : '')],
   ['USED', usedText],
   ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
@@ -105,8 +105,8 @@ export function wideTable(reports: readonly Report[]): string {
 
 /** The share of the container that used most of the grace period. */
 function usedText({ timeline }: Report): string | undefined {
-  const [most] = timeline.containers.flatMap(({ graceUsed }) => graceUsed ?? []).sort((a, b) => b.shown - a.shown);
-  return most && shareText(shareOfGrace(timeline, most), graceMs(timeline));
+  const [most] = timeline.containers.toSorted(byGraceUsed);
+  return most?.graceUsed && usedShareText(timeline, most, most.graceUsed);
 }
 
 const gateText = ({ name, passed, judged }: Report['verdict']['gates'][number]): string =>

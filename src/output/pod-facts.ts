@@ -3,11 +3,11 @@ import type { Timeline } from '../infer/timeline.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, deploymentNamed, statusesOf } from '../model/pod.ts';
 import type { FindingCode, LedgerEntry, LedgerOwner } from '../model/report.ts';
-import { isSeenAtOnce } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
-import { lengthText, secondsText, plural } from '../verdict/words.ts';
+import { secondsText, plural } from '../verdict/words.ts';
+import { totalText } from '../verdict/headline.ts';
 import type { Report } from '../verdict/report.ts';
-import { graceSecondsText, markOf, needsNoReplacement } from '../verdict/rule-input.ts';
+import { graceSecondsText, needsNoReplacement } from '../verdict/rule-input.ts';
 import { triggerText } from './mark-text.ts';
 import { clockText, dayText } from './time-text.ts';
 
@@ -36,12 +36,11 @@ export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 1
 
 /** `gone after 6.9s: 3.7s waiting for the kubelet on node1 after the exit`, `at most` if seen late; undefined for a check. */
 export function deletedText({ timeline, answer, ledger, probesFailed }: Report): string | undefined {
-  const { total, trigger, deleted, mode, firstAnswerMs } = timeline;
+  const { trigger, deleted, mode, firstAnswerMs } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
-  const removed = markOf(timeline, 'removed')?.at;
-  const length = total && `${removed && !isSeenAtOnce(removed) ? 'at most ' : ''}${lengthText(total)}`;
+  const length = totalText(timeline)?.replace('≤', 'at most ');
   const gone = length ? `gone after ${length}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
   const late = firstAnswerMs && ` · before that, reaching the API server took ${secondsText(firstAnswerMs)}`;
   return `${gone}${by}${replacedText(timeline)}${restartsText(timeline, probesFailed)}${late ?? ''}`;

@@ -3,6 +3,7 @@ import type { Interval, Phase, Timeline } from '../infer/timeline.ts';
 import { assumptions } from '../model/assumptions.ts';
 import { allNotes } from '../model/trace.ts';
 import { lengthText, secondsText, shareText } from '../verdict/words.ts';
+import { totalText } from '../verdict/headline.ts';
 import type { Report } from '../verdict/report.ts';
 import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
 import { exitText, markText } from './mark-text.ts';
@@ -127,7 +128,7 @@ export const podsTable = (reports: readonly Report[]): ReportTable => ({
     timeline.pod.metadata.name,
     answer.word,
     clockText(timeline.zero, 1, 'utc'),
-    timeline.total ? lengthText(timeline.total) : '–',
+    totalText(timeline) ?? '–',
     drainText(timeline),
     timeline.containers.map((container) => `${container.name} ${exitText(container)}`).join(', '),
     answer.summary,

@@ -1,9 +1,10 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
 import { minimumGrace } from '../infer/context.ts';
-import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
+import { isSeenAtOnce } from '../model/span.ts';
 import type { earlierStop } from './ledger.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { exitCodes, gateFailed } from './policy.ts';
@@ -13,6 +14,7 @@ import {
   isShareKnown,
   isVague,
   lengthText,
+  outwards,
   secondsText,
   shareText,
   few,
@@ -124,7 +126,8 @@ function exitsText(timeline: Timeline): string {
     : own;
 }
 
-const byGraceUsed = (a: ContainerTimeline, b: ContainerTimeline): number =>
+/** The one that used most of its grace period first. */
+export const byGraceUsed = (a: ContainerTimeline, b: ContainerTimeline): number =>
   (b.graceUsed?.shown ?? 0) - (a.graceUsed?.shown ?? 0);
 
 /** `preStop took 4.0s, then app exited 2.1s after SIGTERM (61% of the 10s grace period)`. */
@@ -143,21 +146,30 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
   return `${hook}${name} ${exited}${drain ? afterText(lengthText(drain), signalName(container)) : ''}${share}`;
 }
 
+/** `6.9s`, `≤6.9s` if the removal was seen late. */
+export function totalText(timeline: Timeline): string | undefined {
+  const { total } = timeline;
+  const removed = markOf(timeline, 'removed')?.at;
+  return total && (removed && !isSeenAtOnce(removed) ? `≤${outwards(total.max, Math.ceil)}` : lengthText(total));
+}
+
+/** `62%`, `≥98%` if it may have exited after the end of its grace period; undefined if that says nothing. */
+export function usedShareText(timeline: Timeline, { outcome }: ContainerTimeline, length: Length): string | undefined {
+  const [share, grace] = [shareOfGrace(timeline, length), graceMs(timeline)];
+  const mayBeLater = share.min < 1 && share.max > 1 && outcome !== 'killed';
+  return isShareKnown(share, grace) ? shareText(mayBeLater ? { ...share, max: Infinity } : share, grace) : undefined;
+}
+
 /** At most 100%: time past the grace period is printed in seconds, if it certainly exited after its end. */
 function shareOf(timeline: Timeline, container: ContainerTimeline, withHook: boolean): string {
   const { pastGrace, drain } = container;
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText(timeline)}`;
-  const grace = graceMs(timeline);
   const used = graceUsedLength(container);
   // The share of another length than the printed one.
   if (!used || (!withHook && drain !== undefined && used !== drain)) return '';
-  const [own, counted] = [used, container.graceUsed ?? used].map((length) => {
-    const share = shareOfGrace(timeline, length);
-    const max = share.min < 1 && share.max > 1 ? Infinity : share.max;
-    return isShareKnown(share, grace) && shareText({ ...share, max }, grace);
-  });
+  const counted = usedShareText(timeline, container, container.graceUsed ?? used);
   // Gates and tables count from the kubelet's start: another share than that of a vague length would contradict it.
-  if (!counted || (isVague(used) && own !== counted)) return '';
+  if (counted === undefined || (isVague(used) && usedShareText(timeline, container, used) !== counted)) return '';
   return ` (${counted} of its ${graceText(timeline)}${withHook ? ', preStop included' : ''})`;
 }
 

@@ -117,7 +117,7 @@ describe.concurrent('a signal', () => {
 
   it.each([
     ['taint-evicted', '--attach', 'accepted', 'is still terminating', exited],
-    ['exit-143', '--wait-replacement', '"name":"removed"', 'is gone', /^$/],
+    ['statefulset', '--wait-replacement', '"name":"removed"', 'is gone', /"type":"ADDED"/],
   ])('in a run of %s with %s, after %s, says that the pod %s', (name, flag, printed, said, without) =>
     stopping(name, without, async ({ server, flags }) => {
       const words = [server.pod, ...flags, flag, '-o', 'ndjson'];

@@ -206,8 +206,7 @@ const inSeconds = new RegExp(`^(${ownTimeouts.seconds.map(({ name }) => name).jo
 
 /**
  * The time that an application takes to stop by its own settings: a known delay and what comes after it, the longest of each.
- * `hook`: what the preStop hook runs, unless that fails. `from`: the option or variable, of the program's own limit also the
- * program. `hasDelay`: it serves as before for a while, perhaps an unknown one.
+ * `hook`: what the preStop hook runs, unless that fails. `from`: the setting. `hasDelay`: it serves as before for a while.
  */
 function ownTimeoutOf(line: CommandLine, hook: readonly string[] = [], stopSignal?: string) {
   const typed = [...line.command, ...line.args, ...hook];

@@ -12,7 +12,7 @@ import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import { statusOf } from '../model/pod.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
-import { boundOf, list } from '../verdict/words.ts';
+import { boundOf } from '../verdict/words.ts';
 import { askedText, containerSpec, ignoresItsSignal, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { lossOf, type Loss } from '../verdict/loss.ts';
 import type { MeasuredContainer } from './container-spec.ts';
@@ -54,16 +54,7 @@ function printed(situation: Situation, remedies: readonly Remedy[], isCause: (on
   const left = remedies.filter((one) => !patches.includes(one));
   const isAboutCause = ({ solves, after }: Remedy): boolean => !after && solves.some(isCause);
   left.sort((a, b) => Number(isAboutCause(b)) - Number(isAboutCause(a)));
-  // Sentences that differ only in the name of their container become one, with all of their names.
-  const named = new Map<string, Set<string>>();
-  for (const { text, after, solves } of left) {
-    const name = solves[0]?.container ?? '';
-    const words = (after ? `after that: ${text}` : text).split(/([-\w]+)/);
-    const sentence = (words.includes(name) ? words.with(words.indexOf(name), '\0') : words).join('');
-    named.set(sentence, new Set(named.get(sentence)).add(name));
-  }
-  const sentences = [...named].map(([sentence, names]) => sentence.replace('\0', () => list([...names])));
-  const advice = [...new Set(sentences)];
+  const advice = [...new Set(left.map(({ text, after }) => (after ? `after that: ${text}` : text)))];
   const { kind, name, namespace = 'default' } = situation.subject;
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice, fix: [] };

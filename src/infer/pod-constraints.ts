@@ -167,14 +167,14 @@ function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
-/** A later, shorter DELETE does not affect a running kill (trap 3), but one that fails and is tried again. */
+/** A later, shorter DELETE does not affect a running kill (trap 3). It counts for one that is tried again. */
 function graceInForce(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
   const first = Math.max(1, deletion.grace);
   const isRetried = trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
-  const stops = [...killings.values()];
-  const isRepeated = isRetried || stops.some(({ length }) => length > 1);
-  const begun = isRetried ? Infinity : Math[isRepeated ? 'max' : 'min'](...stops.flat().map(({ at }) => at));
+  const kills = [...killings.values()].flat().map(({ at }) => at);
+  const isRepeated = isRetried || kills.length > killings.size;
+  const begun = isRetried ? Infinity : isRepeated ? Math.max(...kills) : Math.min(...kills);
   const lowered = loweredGraces(trace, deletion).filter(({ at }) => at - deliveryLagOf(trace) <= begun);
   const possible = lowered.filter((grace) => isRepeated || loweredSince(context, grace) <= noticed.client.hi);
   const certain = lowered.filter(({ at }) => at + 1 <= noticed.client.lo);

@@ -34,13 +34,13 @@ export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
 /** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
 export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
 
-/** `gone after 6.9s: 3.7s waiting for the kubelet on node1 after the exit`, `at most` if seen late; undefined for a check. */
+/** `gone after 6.9s: 3.7s waiting for the kubelet on node1 after the exit`, `≤` if seen late; undefined for a check. */
 export function deletedText({ timeline, answer, ledger, probesFailed }: Report): string | undefined {
   const { trigger, deleted, mode, firstAnswerMs } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const saysNothing = ['this-command', 'unknown'].includes(trigger.kind) && trigger.note === undefined;
   const by = saysNothing ? '' : ` (${deletedByText(timeline)})`;
-  const length = totalText(timeline)?.replace('≤', 'at most ');
+  const length = totalText(timeline);
   const gone = length ? `gone after ${length}${heldText(ledger, answer.cause?.code)}` : 'still terminating';
   const late = firstAnswerMs && ` · before that, reaching the API server took ${secondsText(firstAnswerMs)}`;
   return `${gone}${by}${replacedText(timeline)}${restartsText(timeline, probesFailed)}${late ?? ''}`;

@@ -51,12 +51,6 @@ it('a start script that was PID 1 is named, as a longer grace period would not h
   expect(card).not.toMatch(/grace period \d+s \(/);
 });
 
-it('a container whose name is another word of the sentence, too, is named with those that need the same', async () => {
-  const text = readFileSync(fileOf('killings-lost-by-the-limit'), 'utf8').replaceAll(/\bw0\b/g, 'a');
-  const card = await cardOf(scratchFile('word.ndjson', text));
-  expect(card).toContain('fix in the command of a, w1, w2, w3, w4 and w5, replace `trap "" TERM` by a trap');
-});
-
 it('a shell that ends at once and cuts its application off gets its hook from the card and from fix alike', async () => {
   const waiting = (file: string): string =>
     readFileSync(file, 'utf8')

@@ -92,7 +92,7 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
 /** `web-5qlrp gone after 8.1s: 3.1s waiting for the kubelet on node1 after the exit; meanwhile 24 others were terminating there` */
 function slowestText({ timeline, ledger, beside }: NonNullable<RolloutNumbers['slowest']>): string {
   const others = `; meanwhile ${beside} ${beside === 1 ? 'other was' : 'others were'} terminating there`;
-  return `${timeline.pod.metadata.name} gone after ${totalText(timeline)?.replace('≤', 'at most ')}${heldText(ledger)}${beside > 0 ? others : ''}`;
+  return `${timeline.pod.metadata.name} gone after ${totalText(timeline)}${heldText(ledger)}${beside > 0 ? others : ''}`;
 }
 
 /** `not measured (add --probe), at risk: in 6 of 6 exits, no preStop hook` */

@@ -111,9 +111,9 @@ export const removalRules: Rules = {
     const said = (clause: string): Found => ({ severity: 'info', clause, evidence });
     const { ended, last } = trace.owners.get(job.uid) ?? {};
     const why = last?.value.status.conditions?.find(({ type }) => type === ended?.value)?.reason ?? ended?.value;
-    const failing = /^Fail/.test(ended?.value ?? '') && 'counts it as failed, whatever its exit code';
-    if (timeline.trigger.kind === 'job')
-      return said(`Job ${job.name} ended it${why ? ` (${why})` : ''} and ${failing || 'does not count its exit'}`);
+    const isFailing = /^Fail/.test(ended?.value ?? '');
+    const counts = isFailing ? 'counts it as failed, whatever its exit code' : 'does not count its exit';
+    if (timeline.trigger.kind === 'job') return said(`Job ${job.name} ended it${why ? ` (${why})` : ''} and ${counts}`);
     const isOpen = trace.terminal !== undefined && isTracked(trace.terminal.value);
     const wasCounted = trace.terminal !== undefined && !isOpen && isTracked(facts.first.value);
     const isWatched = !mayMiss(trace, 'pod', { lo: facts.first.at, hi: trace.terminal?.at ?? Infinity });

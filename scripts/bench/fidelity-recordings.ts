@@ -39,7 +39,7 @@ export async function recordingRows(): Promise<RecordingRow[]> {
 
 function rowsOf(
   recording: string,
-  { pod, truths, rawObservations }: { pod: string; truths: Truth[]; rawObservations: RawObservation[] },
+  { pod, truths, rawObservations }: { pod: string; truths: Truth[]; rawObservations: readonly RawObservation[] },
   isOneOfMany: boolean,
 ): RecordingRow[] {
   const reports = viewNames.map((view) => [view, reportOf(rawObservations, view)] as const);

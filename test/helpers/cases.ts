@@ -5,13 +5,13 @@
 import { plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
 import { rowsOf as parsed } from '../../scripts/convert/convert.ts';
-import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
+import { livedThrough } from '../../scripts/convert/end-like-live.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
-import type { RawObservation, StreamName } from '../../src/model/observation.ts';
+import type { Observation, RawObservation, StreamName } from '../../src/model/observation.ts';
 import type { ExitReport, MarkReport } from '../../src/model/report.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { mustRender, observationsOf, rowsOf, traceOf } from './recordings.ts';
+import { mustRender, rowsOf, traceOf } from './recordings.ts';
 import { simulated } from './simulated.ts';
 
 /** A raw object with the fields that cases use. */
@@ -46,12 +46,14 @@ export const alone = (container: Partial<ContainerStory>, change: Partial<Story>
 /** PID 1 has no handler: its stop signal does nothing. */
 export const ignoresSignal: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
 
+export const observedLikeLive = (rawObservations: Iterable<RawObservation>): Observation[] =>
+  [...livedThrough(rawObservations)].map(({ observation }) => observation);
+
 const rendered = new WeakMap<readonly RawObservation[], Report>();
 
 /** The report that renderers receive of a case that ends as a live run does. Made once: it takes most of a case's time. */
 export function renderedOf(rawObservations: readonly RawObservation[]): Report {
-  const report =
-    rendered.get(rawObservations) ?? mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
+  const report = rendered.get(rawObservations) ?? mustRender(traceOf(observedLikeLive(rawObservations)));
   rendered.set(rawObservations, report);
   return report;
 }

@@ -5,10 +5,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Truth } from '../../src/demo/scenarios.ts';
-import { convertPod, readRows } from '../../scripts/convert/convert.ts';
+import { readRows } from '../../scripts/convert/convert.ts';
+import { livedThrough, type Lived } from '../../scripts/convert/end-like-live.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { Row } from '../../scripts/convert/rows.ts';
 import { subjectOf } from '../../scripts/convert/subject.ts';
 import { openReplay } from '../../src/run/recorded-run.ts';
+import { timelineOf } from '../../src/infer/conclude.ts';
+import type { Timeline } from '../../src/infer/timeline.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -47,7 +51,9 @@ export const scenarioFile = (name: string): string => recordingFile(name).replac
 export const truthsOf = (name: string): Truth[] =>
   JSON.parse(readFileSync(`${folderOf(name)}${name}.truth.json`, 'utf8')) as Truth[];
 
-export const rawObservationsOf = (name: string): Promise<RawObservation[]> => rawObservationsIn(recordingFile(name));
+/** The raw observations of the file. No test may change them. */
+export const rawObservationsOf = async (name: string): Promise<readonly RawObservation[]> =>
+  (await tracedPodOf(name)).rawObservations;
 
 export async function rawObservationsIn(file: string): Promise<RawObservation[]> {
   const { source: rawObservations } = await openReplay(file, (message) => {
@@ -61,41 +67,96 @@ export async function rawObservationsIn(file: string): Promise<RawObservation[]>
 /** The rows of its scenario. */
 export const rowsOf = (name: string): Row[] => readRows(scenarioFile(name));
 
-interface TracedPod {
-  pod: string;
-  truths: Truth[];
-  /** Converted when they are first read. */
-  readonly rawObservations: RawObservation[];
+/** What a run sees, and what follows from it. Each part is made when it is first read. No test may change it. */
+export class Played {
+  #lived: readonly Lived[] | undefined;
+  #steps: readonly Step[] | undefined;
+  #trace: Trace | undefined;
+  #report: Report | undefined;
+  readonly #read: () => readonly Lived[];
+
+  constructor(read: () => readonly Lived[]) {
+    this.#read = read;
+  }
+  get rawObservations(): readonly RawObservation[] {
+    return (this.#lived ??= this.#read()).map(({ raw }) => raw);
+  }
+  get observations(): readonly Observation[] {
+    return (this.#lived ??= this.#read()).map(({ observation }) => observation);
+  }
+  get steps(): readonly Step[] {
+    return (this.#steps ??= stepsOf(this.observations));
+  }
+  get trace(): Trace {
+    return (this.#trace ??= traceOf(this.observations));
+  }
+  /** What renderers receive. */
+  get report(): Report {
+    return (this.#report ??= mustRender(this.trace));
+  }
 }
 
-const traced = new Map<string, Promise<TracedPod[]>>();
-
-/** The pods of a recording with known true instants, each with the raw observations of its trace. Cached. */
-export function tracedPodsOf(name: string): Promise<TracedPod[]> {
-  const pods = traced.get(name) ?? readTracedPods(name);
-  traced.set(name, pods);
-  return pods;
+/** What is known after an observation. */
+interface Step {
+  readonly observation: Observation;
+  readonly trace: Trace;
+  readonly timeline: Timeline | undefined;
 }
 
-async function readTracedPods(name: string): Promise<TracedPod[]> {
+function stepsOf(observations: readonly Observation[]): Step[] {
+  let trace = emptyTrace;
+  return observations.map((observation) => {
+    trace = reduce(trace, observation);
+    return { observation, trace, timeline: timelineOf(trace) };
+  });
+}
+
+const livedAsRecorded = (rawObservations: readonly RawObservation[]): Lived[] =>
+  rawObservations.map((raw, index) => ({ raw, observation: observe(raw, index + 1, { logText: false }) }));
+
+export const playedFrom = (rawObservations: readonly RawObservation[]): Played =>
+  new Played(() => livedAsRecorded(rawObservations));
+
+/** A pod with known true instants. */
+class TracedPod extends Played {
+  readonly pod: string;
+  readonly truths: Truth[];
+
+  constructor(pod: string, truths: readonly Truth[], read: () => readonly Lived[]) {
+    super(read);
+    this.pod = pod;
+    this.truths = truths.filter((one) => one.pod === pod);
+  }
+}
+
+/** For each name once. */
+function forEachName<T>(make: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const all = new Map<string, Promise<T>>();
+  return (name) => {
+    const one = all.get(name) ?? make(name);
+    all.set(name, one);
+    return one;
+  };
+}
+
+/** The pod of the converted recording. */
+export const tracedPodOf = forEachName(async (name) => {
+  const [truths, all] = [truthsOf(name), await rawObservationsIn(recordingFile(name))];
+  return new TracedPod(truths[0]?.pod ?? '', truths, () => livedAsRecorded(all));
+});
+
+/** The pods of a recording with known true instants. */
+export const tracedPodsOf = forEachName(async (name) => {
   const truths = truthsOf(name);
   const pods = [...new Set(truths.map(({ pod }) => pod))];
-  if (pods.length < 2) return [{ pod: pods[0] ?? '', truths, rawObservations: await rawObservationsOf(name) }];
+  if (pods.length < 2) return [await tracedPodOf(name)];
   const rows = rowsOf(name);
   const own = subjectOf(rows);
   return pods.map((pod) => {
     const subject = own?.name === pod ? own : { namespace: own?.namespace ?? '', name: pod };
-    const convert = (): RawObservation[] => [...convertPod(rows, subject)];
-    let converted: RawObservation[] | undefined;
-    return {
-      pod,
-      truths: truths.filter((one) => one.pod === pod),
-      get rawObservations() {
-        return (converted ??= convert());
-      },
-    };
+    return new TracedPod(pod, truths, () => [...livedThrough(narrowToPod(rows, subject))]);
   });
-}
+});
 
 export const observationsOf = (rawObservations: readonly RawObservation[]): Observation[] =>
   rawObservations.map((rawObservation, index) => observe(rawObservation, index + 1, { logText: false }));
@@ -103,9 +164,7 @@ export const observationsOf = (rawObservations: readonly RawObservation[]): Obse
 export const traceOf = (observations: readonly Observation[]): Trace => observations.reduce(reduce, emptyTrace);
 
 /** The report that renderers receive. */
-export async function reportToRender(name: string): Promise<Report> {
-  return mustRender(traceOf(observationsOf(await rawObservationsOf(name))));
-}
+export const reportToRender = async (name: string): Promise<Report> => (await tracedPodOf(name)).report;
 
 export function mustRender(trace: Trace): Report {
   const report = reportOf(trace);
@@ -113,14 +172,7 @@ export function mustRender(trace: Trace): Report {
   return report;
 }
 
-/** Cached; no test may change it. */
-export function reportOfRecording(name: string): Promise<ExitReport> {
-  const report = reports.get(name) ?? rawObservationsOf(name).then((all) => mustReport(traceOf(observationsOf(all))));
-  reports.set(name, report);
-  return report;
-}
-
-const reports = new Map<string, Promise<ExitReport>>();
+export const reportOfRecording = forEachName(async (name) => exitReportOf(await reportToRender(name)));
 
 /** The report as in `-o json`. Undefined before the first observation of the pod. */
 export function exitReportFrom(trace: Trace, policy?: Policy): ExitReport | undefined {

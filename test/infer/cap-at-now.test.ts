@@ -8,12 +8,12 @@ import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
-import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
+import { observedLikeLive } from '../helpers/cases.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
 import type { PrefixCheck, Truths } from '../helpers/prefixes.ts';
 import { checkPrefixes } from '../helpers/prefixes.ts';
-import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
+import { recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { rawObservationsOfStory, simulated } from '../helpers/simulated.ts';
 import { isSweep, rounds } from '../helpers/sweep.ts';
@@ -32,7 +32,7 @@ const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => inde
 const lateNames = new Set(['prestop-exceeds-grace', 'native-sidecar', 'kubelet-restart']);
 
 const check = (rawObservations: Iterable<RawObservation>, truths: Truths): PrefixCheck =>
-  checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), truths);
+  checkPrefixes(observedLikeLive(rawObservations), truths);
 
 describe.each(recordingNames.filter((name) => isSweep || lateNames.has(name)))('during %s', (name) => {
   const stamps = { 'stop-signal': 'stop_signal_sent', kill: 'sigkill_sent', exited: 'exited' } as const;

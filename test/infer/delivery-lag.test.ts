@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { deliveryLagOf } from '../../src/infer/arrival.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
 import {
   allNames,
@@ -22,13 +23,13 @@ const lagOf = (rawObservations: readonly RawObservation[]): number =>
 
 it('the delivery lag is longer than assumed if a busy server’s timestamps prove it', async () => {
   const [pod] = await tracedPodsOf('apiserver-busy-delete');
-  expect(lagOf(pod?.rawObservations ?? [])).toBeGreaterThan(3500);
+  expect(deliveryLagOf(pod?.trace ?? emptyTrace)).toBeGreaterThan(3500);
 });
 
 it.each(allNames.filter((name) => name !== 'apiserver-busy-delete'))(
   'the delivery lag is the assumed one in %s, where no timestamp proves more',
   async (name) => {
-    for (const { rawObservations } of await somePodsOf(name)) expect(lagOf(rawObservations)).toBe(assumed);
+    for (const { trace } of await somePodsOf(name)) expect(deliveryLagOf(trace)).toBe(assumed);
   },
 );
 

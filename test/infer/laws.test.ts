@@ -6,12 +6,17 @@ import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/recorded-run.ts';
 import { run } from '../../src/run/run.ts';
 import { tracesOfLog } from '../../src/run/traces/traces.ts';
-import { timelineOf } from '../../src/infer/conclude.ts';
 import type { Interval, Timeline } from '../../src/infer/timeline.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { emptyTrace } from '../../src/model/trace.ts';
-import { mustReport, observationsOf, recordingNames, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
+import {
+  mustReport,
+  observationsOf,
+  tracedPodOf,
+  recordingNames,
+  rawObservationsOf,
+  traceOf,
+} from '../helpers/recordings.ts';
 
 describe.each(recordingNames)('reducing %s', (name) => {
   it('does not change the earlier trace', async () => {
@@ -55,10 +60,8 @@ describe.each(recordingNames)('reducing %s', (name) => {
 it.each(recordingNames)(
   '%s: every shown time lies in its interval, and no effect is shown before its cause',
   async (name) => {
-    let [trace, timelines] = [emptyTrace, 0];
-    for (const observation of observationsOf(await rawObservationsOf(name))) {
-      trace = reduce(trace, observation);
-      const timeline = timelineOf(trace);
+    let timelines = 0;
+    for (const { observation, timeline } of (await tracedPodOf(name)).steps) {
       if (!timeline) continue;
       timelines += 1;
       for (const { id, at } of timeline.marks) expect(isInside(at), `${id} at ${observation.seq}`).toBe(true);

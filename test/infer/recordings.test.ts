@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  mustReport,
-  observationsOf,
-  recordingNames,
-  reportOfRecording,
-  secondSeriesNames,
-  tracedPodsOf,
-  traceOf,
-  truthsOf,
-} from '../helpers/recordings.ts';
+import { recordingNames, reportOfRecording, secondSeriesNames, tracedPodsOf, truthsOf } from '../helpers/recordings.ts';
+import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { expected, expectedOfSeries } from './expected.ts';
@@ -77,9 +69,7 @@ it('has an expectation for every recording of the second series', () => {
 describe.each(Object.entries(expectedOfSeries))('each pod of the recording %s', (name, wanted) => {
   // Each pod of a rollout takes as long as a recording of one pod.
   const pods = tracedPodsOf(name).then((all) =>
-    all
-      .slice(0, rounds(4, Infinity))
-      .map((one) => ({ ...one, report: mustReport(traceOf(observationsOf(one.rawObservations))) })),
+    all.slice(0, rounds(4, Infinity)).map(({ pod, truths, report }) => ({ pod, truths, report: exitReportOf(report) })),
   );
 
   it('gives its row of the table', async () => {

@@ -4,12 +4,12 @@
  */
 import { expect, it } from 'vitest';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
-import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
+import { observedLikeLive } from '../helpers/cases.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
 import type { Distortion } from '../helpers/distort.ts';
-import { mustReport, observationsOf, rowsOf, recordingNames, traceOf, truthsOf } from '../helpers/recordings.ts';
+import { mustReport, rowsOf, recordingNames, traceOf, truthsOf } from '../helpers/recordings.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { expected } from './expected.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -57,7 +57,7 @@ it.each(Object.keys(cases))('%s: every instant contains the truth, and no durati
     for (let seed = 1; seed <= seeds; seed += 1) {
       const random = seeded(seed * 7919);
       const { distorted, how } = distortedBy(rawObservations, cases[name], random, recording);
-      const report = mustReport(traceOf(observationsOf([...endedLikeLive(distorted)])));
+      const report = mustReport(traceOf(observedLikeLive(distorted)));
       const all = heldAgainst(report, truths);
       held += all.length;
       useful += all.filter(({ width }) => width <= usefulMs).length;

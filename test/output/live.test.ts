@@ -1,6 +1,6 @@
 /** The live view as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
 import { describe, expect, it } from 'vitest';
-import { observationsOf, recordingNames, reportToRender, rawObservationsOf } from '../helpers/recordings.ts';
+import { tracedPodOf, recordingNames, reportToRender } from '../helpers/recordings.ts';
 import { closingText } from '../../src/output/pod-facts.ts';
 import { frame } from '../../src/output/text/frame.ts';
 import { plainPen } from '../../src/output/palette.ts';
@@ -13,7 +13,7 @@ import { endOf } from './helpers/card-end.ts';
 
 const window: Play = { columns: 80, rows: 24, style: { color: true, unicode: true } };
 const playOf = async (name: string, options: Partial<Play> = {}) =>
-  play(observationsOf(await rawObservationsOf(name)), { ...window, ...options });
+  play(await tracedPodOf(name), { ...window, ...options });
 const seen = async (name: string, options: Partial<Play> = {}) => {
   const { happenings, live } = await playOf(name, options);
   const screen = await screenOf({ ...window, ...options }, happenings);

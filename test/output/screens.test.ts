@@ -5,8 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { observe } from '../../src/model/observe.ts';
-import { rawObservationsOf } from '../helpers/recordings.ts';
+import { tracedPodOf } from '../helpers/recordings.ts';
 import { play } from './helpers/theatre.ts';
 import type { Screen } from './helpers/screen.ts';
 import { allLines, screenOf } from './helpers/screen.ts';
@@ -22,10 +21,7 @@ it.each(files)('matches %s', async (file) => {
   const first = readFileSync(`${folder}${file}`, 'utf8').split('\n')[0] ?? '';
   const { recording = '', columns, rows, until, wide, high, when, ascii, whole } = title.exec(first)?.groups ?? {};
   const size = { columns: Number(columns), rows: Number(rows) };
-  const observations = (await rawObservationsOf(recording)).map((rawObservation, index) =>
-    observe(rawObservation, index + 1, { logText: false }),
-  );
-  const { happenings, live } = play(observations, {
+  const { happenings, live } = play(await tracedPodOf(recording), {
     ...size,
     style: { color: true, unicode: ascii === undefined },
     ...(until === 'the end' ? {} : { until: Number(until) }),

@@ -37,7 +37,7 @@ async function probed({ lastSent, refused, pod, hostNetwork }: Story): Promise<E
   return mustReport(traceOf(all.map((one, index): Observation => ({ ...one, seq: index + 1 }))));
 }
 
-const onHostNetwork = (rawObservations: RawObservation[]): RawObservation[] =>
+const onHostNetwork = (rawObservations: readonly RawObservation[]): RawObservation[] =>
   JSON.parse(
     JSON.stringify(rawObservations).replaceAll('"nodeName":', '"hostNetwork":true,"nodeName":'),
   ) as RawObservation[];

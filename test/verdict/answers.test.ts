@@ -3,23 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { renderJson } from '../../src/output/machine/json.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { reportOf } from '../../src/advice/report.ts';
-import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
+import { allNames, tracedPodsOf } from '../helpers/recordings.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 
-const replayed = new Map<string, Promise<Report[]>>();
-
-/** Each recording is replayed only once for all tests. */
-function reportsOf(name: string): Promise<Report[]> {
-  const reports = replayed.get(name) ?? replay(name);
-  replayed.set(name, reports);
-  return reports;
-}
-
-async function replay(name: string): Promise<Report[]> {
-  const pods = (await tracedPodsOf(name)).slice(0, 2);
-  return pods.flatMap(({ rawObservations }) => reportOf(traceOf(observationsOf(rawObservations))) ?? []);
-}
+const reportsOf = async (name: string): Promise<Report[]> =>
+  (await tracedPodsOf(name)).slice(0, 2).map(({ report }) => report);
 
 const words: Record<number, RegExp> = {
   0: /^(Graceful|Removed)$/,

@@ -21,17 +21,19 @@ const recorded = allRecorded();
 
 async function allRecorded() {
   const pods = await Promise.all(
-    allNames.map(async (name) => (await tracedPodsOf(name)).map((pod) => ({ name, ...pod }))),
+    allNames.map(async (name) => (await tracedPodsOf(name)).map(({ pod, report }) => ({ name, pod, report }))),
   );
   const files = readdirSync(troubles).filter((file) => file !== 'rollout-without-its-events.ndjson');
   const troubled = files.map(async (name) => {
-    const rawObservations = await rawObservationsIn(`${troubles}${name}`);
-    return { name, pod: name, rawObservations };
+    const report = reportOf(traceOf(observationsOf(await rawObservationsIn(`${troubles}${name}`))));
+    return report ? [{ name, pod: name, report }] : [];
   });
-  return [...pods.flat(), ...(await Promise.all(troubled))].flatMap(({ name, pod, rawObservations }) => {
-    const report = reportOf(traceOf(observationsOf(rawObservations)));
-    return report ? [{ name, pod, shown: report.timeline.total?.shown, report: exitReportOf(report) }] : [];
-  });
+  return [...pods, ...(await Promise.all(troubled))].flat().map(({ name, pod, report }) => ({
+    name,
+    pod,
+    shown: report.timeline.total?.shown,
+    report: exitReportOf(report),
+  }));
 }
 
 it('of every recorded pod adds up to the time from the request to its removal', async () => {

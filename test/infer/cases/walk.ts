@@ -18,10 +18,10 @@ import {
   linesOf,
   markOf,
   observationsDuring,
+  observedLikeLive,
   recorded,
   renderedOf,
 } from '../../helpers/cases.ts';
-import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
 import { observationsOf, rawObservationsIn, traceOf } from '../../helpers/recordings.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
@@ -160,7 +160,7 @@ const checks: Checks<Run, Expectation> = {
   same: ({ report, rawObservations }, edits) =>
     expect(outcomesOf(judged(edited(rawObservations, edits)))).toEqual(outcomesOf(report)),
   neverWithdraws: ({ rawObservations }) =>
-    expect(checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken).toEqual([]),
+    expect(checkPrefixes(observedLikeLive(rawObservations), () => undefined).broken).toEqual([]),
   holds: ({ report, rawObservations, original }, check) =>
     (codeOf(check) as Check)(report, rawObservations, () => judged(original)),
 };

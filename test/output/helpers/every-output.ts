@@ -1,8 +1,4 @@
 /** Every recording in every format. The scenarios of the demo are these recordings (test/demo/scenarios.test.ts). */
-import { timelineOf } from '../../../src/infer/conclude.ts';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import { emptyTrace } from '../../../src/model/trace.ts';
-import { reduce } from '../../../src/model/reduce.ts';
 import { cardLines } from '../../../src/output/text/card.ts';
 import { githubAnnotations, githubSummary } from '../../../src/output/publish.ts';
 import { renderHtml, renderRolloutHtml } from '../../../src/output/html/page.ts';
@@ -18,7 +14,7 @@ import { wideTable } from '../../../src/output/documents.ts';
 import { exitReportOf } from '../../../src/verdict/exit-report.ts';
 import type { Report } from '../../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../../src/verdict/rollout.ts';
-import { mustRender, observationsOf, tracedPodsOf } from '../../helpers/recordings.ts';
+import { tracedPodsOf, type Played } from '../../helpers/recordings.ts';
 
 export interface PodOutput {
   readonly report: Report;
@@ -29,15 +25,15 @@ export interface PodOutput {
 /** The pods of a recording, played once. Only the first observation by observation: it shows every kind of line. */
 export function podsOf(name: string): Promise<PodOutput[]> {
   const pods =
-    played.get(name) ?? tracedPodsOf(name).then((all) => all.map((one, at) => play(one.rawObservations, at === 0)));
+    played.get(name) ??
+    tracedPodsOf(name).then((all) => all.map((one, at) => (at === 0 ? play(one) : { report: one.report, lines: '' })));
   played.set(name, pods);
   return pods;
 }
 
 const played = new Map<string, Promise<PodOutput[]>>();
 
-/** `eachStep`: lines mode shows each step, not only the end. */
-export function play(rawObservations: readonly RawObservation[], eachStep: boolean): PodOutput {
+export function play({ steps, report }: Played): PodOutput {
   let text = '';
   const lines = createLines({
     write: (chunk) => (text += chunk),
@@ -45,12 +41,7 @@ export function play(rawObservations: readonly RawObservation[], eachStep: boole
     timestamps: 'utc',
     columns: () => 80,
   });
-  let trace = emptyTrace;
-  for (const observation of observationsOf(rawObservations)) {
-    trace = reduce(trace, observation);
-    if (eachStep) lines.step(timelineOf(trace), observation);
-  }
-  const report = mustRender(trace);
+  for (const { timeline, observation } of steps) lines.step(timeline, observation);
   lines.end(report);
   return { report, lines: text };
 }

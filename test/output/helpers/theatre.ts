@@ -1,12 +1,7 @@
 /** Plays observations into the live view in virtual time, and records each write with its time. */
 import { createLive } from '../../../src/output/text/live.ts';
 import { penFor, type Style } from '../../../src/output/palette.ts';
-import { reduce } from '../../../src/model/reduce.ts';
-import type { Observation } from '../../../src/model/observation.ts';
-import type { Trace } from '../../../src/model/trace.ts';
-import { emptyTrace } from '../../../src/model/trace.ts';
-import { timelineOf } from '../../../src/infer/conclude.ts';
-import { mustRender } from '../../helpers/recordings.ts';
+import type { Played } from '../../helpers/recordings.ts';
 import { createVirtualClock } from '../../demo/helpers/virtual-clock.ts';
 import type { Happening } from './screen.ts';
 
@@ -19,12 +14,12 @@ export interface Play {
   resize?: { at: number; columns: number; rows: number };
 }
 
-export function play(observations: readonly Observation[], { columns, rows, style, until, resize }: Play) {
+export function play(played: Played, { columns, rows, style, until, resize }: Play) {
   const size = { columns, rows };
   const happenings: Happening[] = [];
   /** The time of each write, ms. */
   const writtenAt: number[] = [];
-  const clock = createVirtualClock(observations[0]?.at ?? 0);
+  const clock = createVirtualClock(played.steps[0]?.observation.at ?? 0);
   const live = createLive({
     write: (text) => {
       happenings.push({ kind: 'write', text });
@@ -36,7 +31,7 @@ export function play(observations: readonly Observation[], { columns, rows, styl
     clock,
     timestamps: 'relative',
   });
-  const zero = zeroOf(observations);
+  const zero = zeroOf(played);
   const resizeNow = ({ at: _, ...next }: NonNullable<Play['resize']>): void => {
     Object.assign(size, next);
     happenings.push({ kind: 'resize', ...next });
@@ -44,23 +39,17 @@ export function play(observations: readonly Observation[], { columns, rows, styl
   };
   if (resize) clock.setTimeout(() => resizeNow(resize), Math.max(0, zero + resize.at * 1000 - clock.now()));
   const endsAt = until === undefined ? Infinity : zero + until * 1000;
-  let trace: Trace = emptyTrace;
-  for (const observation of observations) {
+  for (const { observation, timeline } of played.steps) {
     if (observation.at > endsAt) break;
     clock.advanceTo(observation.at);
-    trace = reduce(trace, observation);
-    live.step(timelineOf(trace), observation);
+    live.step(timeline, observation);
   }
-  if (until === undefined) live.end(mustRender(trace));
+  if (until === undefined) live.end(played.report);
   else clock.advanceTo(endsAt);
   return { happenings, writtenAt, live };
 }
 
-function zeroOf(observations: readonly Observation[]): number {
-  let trace: Trace = emptyTrace;
-  for (const observation of observations) {
-    trace = reduce(trace, observation);
-    if (observation.kind === 'requested' || trace.deletion) return observation.at;
-  }
-  return observations[0]?.at ?? 0;
+function zeroOf({ steps }: Played): number {
+  const first = steps.find(({ observation, trace }) => observation.kind === 'requested' || trace.deletion) ?? steps[0];
+  return first?.observation.at ?? 0;
 }

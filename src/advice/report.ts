@@ -9,6 +9,7 @@ import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation, situationOf } from './situation.ts';
 import type { V1Service } from '@kubernetes/client-node';
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { Container } from '../model/observe/container.ts';
 import { statusOf } from '../model/pod.ts';
 import { knownEnd } from '../programs/stop-behaviour.ts';
 import type { JudgedFinding } from '../verdict/finding.ts';
@@ -129,6 +130,9 @@ function measuredOf({ preStop, drain, outcome, exit }: ContainerTimeline, graceS
   return { hookSeconds, wasKilled, drainSeconds: wasKilled ? Math.max(drained ?? 0, graceSeconds) : drained };
 }
 
+/** Findings about a grace period that was enough, but only just, or that cut a hook off. */
+const graceCodes = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/;
+
 /** What happened, as Problems. Those with `advice` are for a person; remedies.ts decides about the others. */
 function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 'verdict'>, trace: Trace): Problem[] {
   const { trigger, workload } = timeline;
@@ -149,8 +153,7 @@ function problemsOfExit({ timeline, verdict }: Pick<JudgedExit, 'timeline' | 've
     }
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(trace, timeline, finding)];
     // Without advice, the spec's grace period itself was too short.
-    const isForGrace = /^(prestop-cut-off|prestop-heavy|grace-nearly-spent)$/.test(code);
-    return isUnfixable && isForGrace && advice === undefined ? [] : [{ ...problem, advice }];
+    return isUnfixable && graceCodes.test(code) && advice === undefined ? [] : [{ ...problem, advice }];
   });
 }
 
@@ -159,10 +162,11 @@ function signalProblem(trace: Trace, timeline: Timeline, { container: name, ...a
   const container = timeline.containers.find((one) => one.name === name);
   const problem = { ...about, container: name, path: [] };
   if (!container) return problem;
-  const orTrap = containerSpec(timeline.pod, container.name)?.handlesTerm ? '' : ', or a trap in the script,';
+  const reaction = reactionOf(timeline, container);
+  const orTrap = reaction.spec.handlesTerm ? '' : ', or a trap in the script,';
   const starting = `${stopSignalName(container) ?? 'The stop signal'} came within ${startingSeconds}s of the start of ${name}, perhaps while its start script was PID 1: an init such as tini as PID 1${orTrap} ends it then.`;
   if (wasStarting(trace, timeline, container)) return { ...problem, code: 'no-signal-handling', advice: starting };
-  return isUnhandled(timeline, container) ? { ...problem, code: 'no-signal-handling' } : problem;
+  return reaction.isUnhandled ? { ...problem, code: 'no-signal-handling' } : problem;
 }
 
 /** Less than this after its start, PID 1 may still be the script that starts the application. */
@@ -171,42 +175,36 @@ const startingSeconds = 10;
 /** Not if it passed its readiness probe, or its command shows what the signal did: it sets its trap in the first second. */
 function wasStarting({ containers }: Trace, timeline: Timeline, container: ContainerTimeline): boolean {
   const { name, stopSignal, drain } = container;
-  const [status, spec] = [statusOf(timeline.pod, name), containerSpec(timeline.pod, name)];
-  if ((status?.ready && spec?.readinessProbe) || !stopSignal || !drain) return false;
-  if (!spec?.handlesTerm && (spec?.shell || spec?.handlesOther)) return false;
-  if (ignoresItsSignal(timeline, container) || knownAdvice(timeline, container)) return false;
+  const { spec, ignores, known } = reactionOf(timeline, container);
+  const status = statusOf(timeline.pod, name);
+  if ((status?.ready && spec.readinessProbe) || !stopSignal || !drain || ignores || known) return false;
+  if (!spec.handlesTerm && (spec.shell || spec.handlesOther)) return false;
   // While the postStart hook runs, only the status of its end shows its start.
   const { startedAt = '' } = status?.state.running ?? containers.get(name)?.terminated?.value ?? {};
-  return stopSignal.shown - Date.parse(startedAt) < (spec?.handlesTerm ? 2 : startingSeconds) * 1000;
+  return stopSignal.shown - Date.parse(startedAt) < (spec.handlesTerm ? 2 : startingSeconds) * 1000;
 }
 
 /** Undefined: the finding needs nothing, or a longer grace period, which remedies.ts sizes. */
 function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }: JudgedFinding): string | undefined {
   if (code === 'requests-lost') return lossAdvice[lossOf(timeline)?.cause ?? 'unexplained'];
   const container = timeline.containers.find((one) => one.name === name);
-  if (!container) return undefined;
-  const { kind, reaction, preStop, graceUsed, drain } = container;
-  const isKill = ['sidecar-killed', 'killed-at-grace', 'no-signal-handling'].includes(code);
-  const mayReact = code === 'sidecar-killed' && reaction !== 'none' && !ignoresItsSignal(timeline, container);
+  const isKill = /^(sidecar-killed|killed-at-grace|no-signal-handling)$/.test(code);
+  if (!container || !(isKill || graceCodes.test(code))) return undefined;
+  const { kind, preStop, graceUsed, drain } = container;
+  const { spec, ignores, isOpen, isUnhandled, advice } = reactionOf(timeline, container);
+  const mayReact = code === 'sidecar-killed' && container.reaction !== 'none' && !ignores;
   // A shorter grace period explains a kill better than a STOPSIGNAL that nobody saw, if the command handles SIGTERM.
-  const spec = containerSpec(timeline.pod, container.name);
-  const isShortened = lowered && spec?.handlesTerm && isSignalOpen(timeline, container);
-  if (isKill && !mayReact && !isShortened && isUnhandled(timeline, container))
-    return handlingAdvice(container, timeline);
+  const isShortened = lowered && spec.handlesTerm && isOpen;
+  if (isKill && !mayReact && !isShortened && isUnhandled) return advice;
   const hookMs = preStop?.length?.min ?? 0;
-  const planned = preStop?.sleepSeconds ?? spec?.lifecycle?.preStop?.exec?.seconds;
+  const planned = preStop?.sleepSeconds ?? spec.lifecycle?.preStop?.exec?.seconds ?? 0;
   const usedMs = kind === 'sidecar' ? (drain?.min ?? 0) + hookMs : (graceUsed?.min ?? 0);
   // What would have been enough; of a kill it is not known.
-  const neededMs = new Map<string, number>([
-    ['prestop-cut-off', (planned ?? 0) * 1000],
-    ['prestop-heavy', hookMs * 2],
-    ['grace-nearly-spent', usedMs / 0.75],
-  ]).get(code);
-  if (!lowered || (neededMs ?? (isKill ? 0 : Infinity)) >= lowered.spec * 1000) return undefined;
+  const neededMs = isKill ? 0 : code === 'prestop-cut-off' ? planned * 1000 : usedMs / 0.75;
+  if (!lowered || neededMs >= lowered.spec * 1000) return undefined;
   // A sidecar also waits for the main containers, so any of them may be the slow one.
   const exiting = kind === 'sidecar' && !isKill ? 'the containers' : container.name;
-  const isByHook = !isKill && (code !== 'grace-nearly-spent' || hookMs * 2 >= usedMs);
-  const faster = isByHook ? 'shorten the hook' : `make ${exiting} exit sooner`;
+  const faster = code.startsWith('prestop-') ? 'shorten the hook' : `make ${exiting} exit sooner`;
   return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
 }
 
@@ -218,32 +216,25 @@ const lossAdvice: Partial<Record<Loss['cause'], string>> = {
     'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
 };
 
-/** A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not. */
-const isUnhandled = (timeline: Timeline, container: ContainerTimeline): boolean =>
-  ignoresItsSignal(timeline, container) ||
-  container.reaction === 'none' ||
-  isSignalOpen(timeline, container) ||
-  (container.reaction === undefined && containerSpec(timeline.pod, container.name)?.handlesTerm !== true);
-
-/** Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8). */
-function isSignalOpen({ pod }: Timeline, { name, reaction, stopSignal }: ContainerTimeline): boolean {
-  const { handlesTerm, handlesOther } = containerSpec(pod, name) ?? {};
-  return reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
-}
-
-const knownAdvice = ({ pod }: Timeline, container: ContainerTimeline): string | undefined =>
-  knownEnd(containerSpec(pod, container.name) ?? {}, signalName(container), 137)?.advice;
-
-/** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
-function handlingAdvice(container: ContainerTimeline, timeline: Timeline): string {
-  const { name } = container;
-  if (ignoresItsSignal(timeline, container))
-    return `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`;
-  if (isSignalOpen(timeline, container))
-    return `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${containerSpec(timeline.pod, name)?.handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`;
-  if (containerSpec(timeline.pod, name)?.shell)
-    return `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`;
-  const known = knownAdvice(timeline, container);
-  if (known) return `${known}.`;
-  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
+/** How a container takes its stop signal, and what to do about that. An ignored signal stays ignored after exec (POSIX, signal(7)). */
+function reactionOf(timeline: Timeline, container: ContainerTimeline) {
+  const { name, reaction, stopSignal } = container;
+  const spec: Partial<Container> = containerSpec(timeline.pod, name) ?? {};
+  const { handlesTerm, handlesOther, shell } = spec;
+  const ignores = ignoresItsSignal(timeline, container);
+  // Its command handles signals, and nothing shows that one of these came (SIGNALS.md §2 S8).
+  const isOpen = reaction !== 'seen' && stopSignal?.isPerhapsOther === true && (handlesTerm ?? handlesOther ?? false);
+  // A longer grace period helps only an application that reacts: nothing shows that, or its silence shows that it does not.
+  const isUnhandled = ignores || isOpen || reaction === 'none' || (reaction === undefined && handlesTerm !== true);
+  const known = knownEnd(spec, signalName(container), 137)?.advice;
+  const advice = ignores
+    ? `In the command of ${name}, replace \`trap "" TERM\` by a trap that stops it, or by exec of a program that handles SIGTERM.`
+    : isOpen
+      ? `Look up the STOPSIGNAL of the image of ${name} (docker image inspect, crictl inspecti): its command has to handle that signal${handlesTerm ? '. If it is SIGTERM, its handler needs more than the grace period' : ''}.`
+      : shell
+        ? `Start the program of ${name} with exec (\`sh -c "exec app"\`) or in exec form, and let it handle the signal: a shell that stays PID 1 does not pass it on (kubectl podexit check reads the whole command).`
+        : known
+          ? `${known}.`
+          : `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
+  return { spec, ignores, isOpen, isUnhandled, known, advice };
 }

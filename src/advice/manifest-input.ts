@@ -9,7 +9,7 @@ import { PodexitError } from '../errors.ts';
 import type { Ports } from '../run/ports.ts';
 import { decodedText, whyUnread } from './decoded-text.ts';
 import { showUrl, createRedactor } from '../kube/redact.ts';
-import { parseManifests, type Parsed } from './manifests.ts';
+import { nothingParsed, parseManifests, type Parsed } from './manifests.ts';
 import { exchange } from '../kube/http/exchange.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
 import { chooseProxy, createWire } from '../kube/http/transport.ts';
@@ -24,65 +24,51 @@ export interface ManifestInput {
 /** No manifest is larger: a file of another kind was named by mistake. */
 const maxManifestBytes = 64 * 1024 * 1024;
 
-export async function readManifests(
-  { names, isRecursive = false, kustomization }: ManifestInput,
-  ports: Pick<Ports, 'env' | 'clock'>,
-): Promise<Parsed> {
-  const read: Parsed[] = [];
-  for (const name of names) read.push(...(await readNamed(name, isRecursive, ports)));
-  if (kustomization !== undefined)
-    read.push(await readText(`kubectl kustomize ${kustomization}`, () => built(kustomization, ports.env)));
-  return {
-    manifests: read.flatMap(({ manifests }) => manifests),
-    broken: read.flatMap(({ broken }) => broken),
-    kustomizations: read.flatMap(({ kustomizations }) => kustomizations),
+type Around = Pick<Ports, 'env' | 'clock'>;
+
+export async function readManifests(input: ManifestInput, ports: Around): Promise<Parsed> {
+  const { names, isRecursive = false, kustomization } = input;
+  const parsed = nothingParsed();
+  const parse = async (name: string, read: () => Promise<Uint8Array>): Promise<void> => {
+    try {
+      parseManifests(decodedText(await read()), name, parsed);
+    } catch (error) {
+      parsed.broken.push({ file: name, line: 1, message: unreadable(error) });
+    }
   };
-}
-
-async function readNamed(name: string, isRecursive: boolean, ports: Pick<Ports, 'env' | 'clock'>): Promise<Parsed[]> {
-  if (name === '-') return [await readText('<stdin>', () => buffer(createReadStream('', { fd: 0, autoClose: false })))];
-  // kubectl's rule too; `C:\web.yaml` is a file.
-  if (/^https?:\/\//i.test(name)) return [await readText(showUrl(name), () => downloaded(name, ports))];
-  try {
-    return (await stat(name)).isDirectory() ? await readFolder(name, isRecursive) : [await readOneFile(name)];
-  } catch (error) {
-    return [refused(name, unreadable(error))];
+  for (const name of names) {
+    // kubectl's rule too; `C:\web.yaml` is a file.
+    const isAddress = /^https?:\/\//i.test(name);
+    if (name === '-') await parse('<stdin>', () => buffer(createReadStream('', { fd: 0, autoClose: false })));
+    else if (isAddress) await parse(showUrl(name), () => downloaded(name, ports));
+    else for (const [file, read] of await filesIn(name, isRecursive)) await parse(file, read);
   }
+  if (kustomization !== undefined)
+    await parse(`kubectl kustomize ${kustomization}`, () => built(kustomization, ports.env));
+  return parsed;
 }
 
-/** The files that kubectl reads. As it does, `-R` follows no link to a folder: it could lead back. */
-async function readFolder(folder: string, isRecursive: boolean): Promise<Parsed[]> {
-  const files = (await readdir(folder, { withFileTypes: true, recursive: isRecursive }))
+/** Of a folder the files that kubectl reads. As it does, `-R` follows no link to a folder: it could lead back. */
+async function filesIn(name: string, isRecursive: boolean): Promise<[string, () => Promise<Uint8Array>][]> {
+  const found = await readdir(name, { withFileTypes: true, recursive: isRecursive }).catch((error: Error) => error);
+  const more = isRecursive ? '' : '; -R reads the folders in it too';
+  if (!Array.isArray(found)) return [[name, () => (isNoFolder(found) ? contentOf(name) : Promise.reject(found))]];
+  const files = found
     .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/i.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const more = isRecursive ? '' : '; -R reads the folders in it too';
-  if (files.length === 0) return [refused(folder, `the folder holds no .yaml, .yml or .json file${more}`)];
-  const read: Parsed[] = [];
-  for (const file of files) read.push(await readOneFile(file));
-  return read;
+  const none = new PodexitError('manifest.none', `the folder holds no .yaml, .yml or .json file${more}`, '');
+  if (files.length === 0) return [[name, () => Promise.reject(none)]];
+  return files.map((file) => [file, () => contentOf(file)]);
 }
 
-const readOneFile = (file: string): Promise<Parsed> =>
-  readText(file, async () => {
-    const { size } = await stat(file);
-    if (size <= maxManifestBytes) return readFile(file);
-    throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
-  });
+const isNoFolder = ({ code }: NodeJS.ErrnoException): boolean => code === 'ENOTDIR';
 
-async function readText(name: string, read: () => Promise<Uint8Array>): Promise<Parsed> {
-  try {
-    return parseManifests(decodedText(await read()), name);
-  } catch (error) {
-    return refused(name, unreadable(error));
-  }
+async function contentOf(file: string): Promise<Uint8Array> {
+  const { size } = await stat(file);
+  if (size <= maxManifestBytes) return readFile(file);
+  throw new PodexitError('manifest.size', `is larger than ${maxManifestBytes / 1024 / 1024} MB`, '');
 }
-
-const refused = (file: string, message: string): Parsed => ({
-  manifests: [],
-  broken: [{ file, line: 1, message }],
-  kustomizations: [],
-});
 
 function unreadable(error: unknown): string {
   if (error instanceof PodexitError) return [error.message, error.hint].filter(Boolean).join('. ');
@@ -126,17 +112,11 @@ const maxSeconds = 30;
 const maxRedirects = 10;
 
 /** Throws PodexitError `manifest.address` and `manifest.download`; an address in them has no user and no query. */
-async function downloaded(address: string, { env, clock }: Pick<Ports, 'env' | 'clock'>): Promise<Uint8Array> {
+async function downloaded(address: string, { env, clock }: Around): Promise<Uint8Array> {
   const outOfTime = new AbortController();
   const cancel = clock.setTimeout(() => outOfTime.abort(), maxSeconds * 1000);
   try {
-    let url = secureAddress(address);
-    for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-      const found = await answerOf(url, env, outOfTime.signal);
-      if (!(found instanceof URL)) return found;
-      url = found;
-    }
-    throw failed(`redirects more than ${maxRedirects} times`);
+    return await contentAt(secureAddress(address), env, outOfTime.signal);
   } catch (error) {
     if (outOfTime.signal.aborted) throw failed(`did not answer completely within ${maxSeconds} s`);
     if (error instanceof PodexitError) throw error;
@@ -158,8 +138,13 @@ function secureAddress(address: string, base?: URL): URL {
   throw new PodexitError('manifest.address', what, 'Use an https address, or download it and name the file');
 }
 
-/** The content, or the address to which the server redirects. */
-async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal): Promise<Uint8Array | URL> {
+/** The content, perhaps of where the server redirects to. */
+async function contentAt(
+  url: URL,
+  variables: Ports['env'],
+  signal: AbortSignal,
+  redirects = maxRedirects,
+): Promise<Uint8Array> {
   const wire = await createWire(url, chooseProxy(url, { variables, redactor: createRedactor() }));
   try {
     const reply = await exchange(wire, {
@@ -174,7 +159,10 @@ async function answerOf(url: URL, variables: Ports['env'], signal: AbortSignal):
       now: () => 0,
     });
     const { location } = reply.headers;
-    if ([301, 302, 303, 307, 308].includes(reply.status) && location !== undefined) return secureAddress(location, url);
+    if ([301, 302, 303, 307, 308].includes(reply.status) && location !== undefined) {
+      if (redirects === 0) throw failed(`redirects more than ${maxRedirects} times`);
+      return await contentAt(secureAddress(location, url), variables, signal, redirects - 1);
+    }
     if (reply.status !== 200) throw failed(`is answered with HTTP status ${reply.status}`);
     const chunks: Buffer[] = [];
     let bytes = 0;

@@ -46,11 +46,13 @@ export const yaml11 = {
     }),
 } as const;
 
-export function parseManifests(text: string, file: string): Parsed {
+export const nothingParsed = (): Parsed => ({ manifests: [], broken: [], kustomizations: [] });
+
+/** Adds to `parsed` what the text holds. */
+export function parseManifests(text: string, file: string, parsed = nothingParsed()): Parsed {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, { ...yaml11, lineCounter, prettyErrors: false, logLevel: 'error' });
   const hint = isTemplate(text) ? ` (it looks like a template: ${renderFirst})` : '';
-  const parsed: Parsed = { manifests: [], broken: [], kustomizations: [] };
   for (const [index, document] of (Array.isArray(documents) ? documents : []).entries()) {
     const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
     const refuse = (offset: number, message: string): void =>
@@ -124,18 +126,37 @@ function objectsOf(
 }
 
 /** Of the key or item at the deepest existing part of the path, so that a finding names the line of `livenessProbe:`. */
-function offsetOf({ contents, range }: Document.Parsed, path: Path): number {
-  let node: unknown = contents;
-  let deepest: Node | null = contents;
+const offsetOf = (document: Document.Parsed, path: Path): number =>
+  entriesOn(document, path).at(-1)?.start ?? document.contents?.range[0] ?? document.range[0];
+
+/** A field or an item. `start`: the offset of its key, or of the item. */
+export type Entry = Readonly<{ start: number; node: Node | null; inFlow: boolean }>;
+
+/** Those on the path, as far as it exists. */
+export function entriesOn({ contents }: Document.Parsed, path: Path): Entry[] {
+  const found: Entry[] = [];
   for (const step of path) {
-    const pair = isMap(node) && node.items.find(({ key }) => (key as { value?: unknown }).value === step);
-    const item = isSeq(node) && node.items[Number(step)];
-    if (!pair && !item) break;
-    deepest = (pair ? pair.key : item) as Node;
-    node = pair ? pair.value : item;
+    const entry = entryIn(found.length > 0 ? (found.at(-1)?.node ?? null) : contents, step);
+    if (!entry) break;
+    found.push(entry);
   }
-  return deepest?.range?.[0] ?? range[0];
+  return found;
 }
+
+/** An item by its index or its name. */
+export function entryIn(node: Node | null, step: string | number): Entry | undefined {
+  const inFlow = isCollection(node) && node.flow === true;
+  if (isSeq<Node>(node)) {
+    const item = node.items.find((one, at) => at === step || (isMap(one) && one.get('name') === step));
+    return item && { start: startOf(item), node: item, inFlow };
+  }
+  const pair = isMap<Node, Node | null>(node)
+    ? node.items.find(({ key }) => isScalar(key) && key.value === step)
+    : undefined;
+  return pair && { start: startOf(pair.key), node: pair.value, inFlow };
+}
+
+export const startOf = (node: Node): number => node.range?.[0] ?? 0;
 
 /** The yaml library recurses and can overflow the stack; Kubernetes refuses such depths too. */
 const firstLine = (text: string): string =>

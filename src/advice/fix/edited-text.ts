@@ -6,10 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   Document,
   isCollection,
-  isMap,
   isPair,
   isScalar,
-  isSeq,
   Lexer,
   parseAllDocuments,
   parseDocument,
@@ -20,7 +18,7 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { isObject, asObject } from '../../model/observe/read.ts';
-import { valueIn, yaml11, yamlWritten } from '../manifests.ts';
+import { entriesOn, entryIn, startOf, valueIn, yaml11, yamlWritten, type Entry } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import { childOf, editedValue, strategicPatch, type Edit } from './edit.ts';
 import type { KubernetesObject } from '@kubernetes/client-node';
@@ -64,10 +62,7 @@ const documentOf = (text: string): Document.Parsed => parseDocument(text, { ...y
 /** With a comment above the line of the deepest existing part of the path, or of the braces that it is in. */
 function commentedText(text: string, { path, why }: Pick<Edit, 'path' | 'why'>): string {
   const document = documentOf(text);
-  const entries = path.map((_, at) =>
-    path.slice(0, at + 1).reduce<Entry | undefined>((one, step) => one && entryIn(one.node, step), rootOf(document)),
-  );
-  const entry = entries.findLast((one) => one && !one.inFlow);
+  const entry = entriesOn(document, path).findLast(({ inFlow }) => !inFlow);
   const start = lineStart(text, (entry ?? rootOf(document)).start);
   const comment = commentLine(why);
   const isThere = text.slice(lineStart(text, start - 1), start).includes(comment);
@@ -80,26 +75,9 @@ export const commentLine = (text: string): string => `# ${text.replace(/\s+/g, '
 
 const isJson = (text: string): boolean => /^\s*[{[]\s*["{[]/.test(text);
 
-/** A field or an item. `start`: the offset of its key, or of the item. */
-type Entry = Readonly<{ start: number; node: Node | null; inFlow: boolean }>;
-
 const rootOf = ({ contents }: Document.Parsed): Entry => {
   return { start: contents?.range[0] ?? 0, node: contents, inFlow: false };
 };
-
-function entryIn(node: Node | null, step: string | number): Entry | undefined {
-  const inFlow = isCollection(node) && node.flow === true;
-  if (isSeq<Node>(node)) {
-    const item = node.items.find((one, at) => at === step || (isMap(one) && one.get('name') === step));
-    return item && { start: startOf(item), node: item, inFlow };
-  }
-  const pair = isMap<Node, Node | null>(node)
-    ? node.items.find(({ key }) => isScalar(key) && key.value === step)
-    : undefined;
-  return pair && { start: startOf(pair.key), node: pair.value, inFlow };
-}
-
-const startOf = (node: Node): number => node.range?.[0] ?? 0;
 
 function withValue(text: string, { node, start }: Entry, [step, ...rest]: Path, wanted: unknown): string {
   if (step === undefined || !isCollection(node) || node.items.length === 0) return withNode(text, node, start, wanted);

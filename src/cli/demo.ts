@@ -16,12 +16,9 @@ import type { Output } from '../output/ports.ts';
 import { sentenceOn, wrapWords } from '../output/prose.ts';
 import type { Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/policy.ts';
-import type { Main } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { Flags, Main } from './command.ts';
 import { usageError, wholeNumber } from './usage.ts';
 import { shellQuoted } from './words.ts';
-
-type DemoFlags = Flags & { list?: boolean; fixed?: boolean; serve?: boolean; port?: string; writeKubeconfig?: string };
 
 /** How long a served cluster shows the end before it starts over. */
 const playAgainAfterMs = 15_000;
@@ -33,7 +30,7 @@ const playAgainAfterMs = 15_000;
 export async function runDemo(
   main: Main,
   scenario: string | undefined,
-  flags: DemoFlags,
+  flags: Flags,
   given: readonly string[],
   ports: Ports,
 ): Promise<number> {
@@ -119,7 +116,7 @@ interface DemoCluster {
   readonly probe: readonly string[];
 }
 
-async function onCluster(shipped: ShippedScenario, flags: DemoFlags, use: (cluster: DemoCluster) => Promise<number>) {
+async function onCluster(shipped: ShippedScenario, flags: Flags, use: (cluster: DemoCluster) => Promise<number>) {
   const scenario = loadScenario(shipped);
   const server = await startServer(scenario, flags);
   const own = shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(scenario, server.pod))];
@@ -136,7 +133,7 @@ async function onCluster(shipped: ShippedScenario, flags: DemoFlags, use: (clust
   }
 }
 
-async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
+async function startServer(scenario: Scenario, { port, serve }: Flags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
   try {
     return await startLoopback({ scenario, port: wanted, playAgainAfterMs: serve ? playAgainAfterMs : undefined });
@@ -156,7 +153,7 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
 }
 
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
-function afterwards(shipped: ShippedScenario, { fixed }: DemoFlags, { env }: Ports): string {
+function afterwards(shipped: ShippedScenario, { fixed }: Flags, { env }: Ports): string {
   const next = scenariosToTry(shipped, fixed).map((words) => `  ${demoCommand(env)} ${words}\n`);
   return `\nThis demo's cluster has ended: the commands above no longer reach it.\nTry next:\n${next.join('')}`;
 }

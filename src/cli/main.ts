@@ -2,8 +2,7 @@
 import { CommanderError, type Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import { traceOnePod } from '../run/group/trace-pod.ts';
-import type { AddCommand, TracePods } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { AddCommand, Flags, TracePods } from './command.ts';
 import { traceOptions } from './options.ts';
 import { addOptions, programFor } from './program.ts';
 import { oneOf } from './usage.ts';

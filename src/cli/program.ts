@@ -4,7 +4,9 @@
  */
 import { Command, type Option, Help, type HelpConfiguration } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import { addFlags, programFlags } from './flags.ts';
+import { addTraceFlags } from './options.ts';
+import { addConnectionFlags } from './connection-flags.ts';
+import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { oneOf } from './usage.ts';
 import type { AddCommand } from './command.ts';
 
@@ -28,7 +30,7 @@ export function programFor(argv: readonly string[] | undefined, { env, stdout, v
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  return addFlags(program, programFlags);
+  return addConnectionFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program))));
 }
 
 /** A command with only those of its flags that a command line may set: all 75 together slow each start. */
@@ -116,7 +118,15 @@ const firstPageFlags: ReadonlySet<string> = new Set([
   '--context',
 ]);
 
-const sharedGroups: ReadonlySet<string> = new Set(Object.keys(programFlags));
+const sharedGroups: ReadonlySet<string> = new Set([
+  'Which pod:',
+  'Deletion, as in kubectl delete:',
+  'Trace:',
+  'Output:',
+  'Requests:',
+  'Pipelines:',
+  'Connection, as in kubectl:',
+]);
 
 const isOnFirstPage = ({ helpGroupHeading = '', long = '' }: Option): boolean =>
   !sharedGroups.has(helpGroupHeading) || firstPageFlags.has(long);

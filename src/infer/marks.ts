@@ -204,9 +204,9 @@ export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Inter
   return all.flatMap((one) => phaseOf(one, exit.kubelet));
 }
 
-/** Returns no phase if an end is not known yet, or nothing bounds the length. */
+/** Returns no phase if an end is not known yet or came before the start, or nothing bounds the length. */
 function phaseOf({ name, subject, start, end }: PhaseEnds, { grace }: Kubelet): Phase[] {
-  if (!start || !end) return [];
+  if (!start || !end || isBefore(end.estimate, start.estimate)) return [];
   const lasted = between(start.estimate, end.estimate);
   const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
   if (!Number.isFinite(hi)) return [];

@@ -7,7 +7,6 @@ import { isSeenAtOnce, second, type Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import { allNotes, failedProbes, type OwnerFacts, type Trace } from '../model/trace.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type PodExit, type ContainerExit } from './context.ts';
-import { unroutedBefore } from './endpoints.ts';
 import { between, cite, isBefore, type Estimate } from './estimate.ts';
 import { clockGaps, streamGaps, deliveryLagOf, hasLogGap } from './arrival.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
@@ -53,7 +52,6 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     phases,
     containers: exit ? exit.containers.map((container) => containerTimeline(trace, intervals, phases, container)) : [],
     endpoints: (exit?.endpoints ?? []).map((endpoint) => placed(endpoint, intervals)),
-    unroutedBefore: exit ? unroutedBefore(exit).map((endpoint) => placed(endpoint, intervals)) : [],
     replacement: exit?.replacement && placed(exit.replacement, intervals),
     replacementHold: exit?.replacementHold,
     total: totalOf(marks),

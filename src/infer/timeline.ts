@@ -102,9 +102,6 @@ export interface ContainerTimeline extends Pick<
 
 export type EndpointTimeline = EndpointExit<Interval>;
 
-/** An endpoint that routed to the pod by its readiness. `unroutedAt` is absent as long as it still does. */
-export type RoutedEndpoint = Pick<EndpointTimeline, 'slice' | 'service'> & { readonly unroutedAt?: Interval };
-
 export type ReplacementTimeline = Replacement<Interval>;
 
 export interface GraceTimeline {
@@ -135,8 +132,6 @@ export interface Timeline {
   readonly phases: readonly Phase[];
   readonly containers: readonly ContainerTimeline[];
   readonly endpoints: readonly EndpointTimeline[];
-  /** Endpoints that stopped routing to the pod before its deletion, because of its readiness or its labels. */
-  readonly unroutedBefore: readonly RoutedEndpoint[];
   readonly replacement?: ReplacementTimeline;
   /** Why the replacement was not there or not started; it may be over. */
   readonly replacementHold?: Fact<string>;

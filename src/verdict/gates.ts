@@ -7,7 +7,7 @@
 import { reportedExit } from '../infer/context.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy, type ProbeResult } from '../infer/probes.ts';
-import type { ContainerTimeline, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, EndpointTimeline, Timeline } from '../infer/timeline.ts';
 import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
 import { lengthText, secondsText, shareText } from './words.ts';
@@ -23,7 +23,7 @@ import {
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { leadText, routedEndpoints, whyEndpointsUnknown } from './routing.ts';
+import { isRouted, leadText, whyEndpointsUnknown } from './routing.ts';
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 
@@ -90,7 +90,7 @@ function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerT
 function drainLead(input: RuleInput, limit: number): Result {
   const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return { passed: false, message: unseen };
-  const endpoints = routedEndpoints(input.timeline);
+  const endpoints = input.timeline.endpoints.filter(isRouted);
   if (endpoints.length === 0) return { passed: true, message: 'no Service routes to this pod by its readiness' };
   const leads = endpoints.flatMap((endpoint) =>
     (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) =>
@@ -111,7 +111,7 @@ function drainLead(input: RuleInput, limit: number): Result {
 }
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */
-function leadOf(timeline: Timeline, endpoint: RoutedEndpoint, container: ContainerTimeline) {
+function leadOf(timeline: Timeline, endpoint: EndpointTimeline, container: ContainerTimeline) {
   const { stopSignal } = container.bounds;
   if (!stopSignal) return { endpoint, container, ...anyTime };
   const { lo, hi } = (endpoint.unroutedAt?.estimate ?? notBeforeNow(timeline)).client;

@@ -53,9 +53,13 @@ export const trafficRules: Rules = {
     };
   },
 
-  'last-endpoint': ({ trace, timeline }) => {
+  'last-endpoint': ({ trace, timeline, deletion }) => {
     if (needsNoReplacement(timeline)) return undefined;
-    const lastOnes = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
+    // The deletion did not remove what had left before.
+    const lastOnes = timeline.endpoints.filter(
+      ({ unroutedAt, otherReady }) =>
+        otherReady === 0 && (unroutedAt?.latest ?? -Infinity) > deletion.accepted.client.lo,
+    );
     return byService(lastOnes).map(({ service, own }) => {
       const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
       return {

@@ -137,7 +137,6 @@ function readExit(
   const hookEnd = moment('hook-end', spec.name);
   // A sleep goes on after its container has ended by itself: then no signal bounds its end.
   const isBounded = hook?.kind !== 'sleep' || decision.isExitByStop || signal?.proved === true;
-  if (hook && signal && isBounded && !isBefore(signal, hook.end)) network.notAfter(hookEnd, signal);
   return {
     outcome,
     hook: hook && { ...hook, end: isBounded ? network.read(hookEnd, hook.end.basis) : hook.end },
@@ -176,7 +175,6 @@ function signalOf(stop: Stop, decision: Decision, exit?: ExitFacts): SignalFacts
   if (exit && isBefore(exit.at, network.read(at))) return undefined;
   // The hook died with its container: then none was sent (§2 S6).
   if (!proved && (hook?.mayHaveDied || mayHaveCrashed(stop, decision, exit))) return undefined;
-  if (exit && !(exit.code === undefined && proved)) network.notAfter(at, exit.at);
   return { ...network.read(at), proved, name: knownStopSignal(stop) };
 }
 

@@ -2,14 +2,14 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
-import { atMost, earlierOf, second } from '../model/span.ts';
+import { atLeast, atMost, earlierOf, second } from '../model/span.ts';
 import { eventsAbout, lostSince, mayMiss, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf, killingsMissing, warningsMissing } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
 import { isBefore, moved, noLaterThan, onBothClocks } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { deletedAtLatest, outlivedDeadline, pauseEndOf, sawRetry, type Stop } from './stop.ts';
+import { deletedAtLatest, outlivedDeadline, hasPaused, sawRetry, type Stop } from './stop.ts';
 
 interface HookStop extends Stop {
   readonly kind: HookKind;
@@ -54,25 +54,15 @@ export function hookFacts(stop: Stop): HookFacts | undefined {
 type Result = Pick<HookFacts, 'outcome' | 'mayHaveDied'>;
 
 function constrainHookEnd(stop: HookStop): Result {
-  const { network, kind, start, end, failure } = stop;
+  const { network, kind, start, end, ended, failure } = stop;
   network.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
   // A sleep can fail too: an old kubelet does not support it.
   if (failure) return failedEnd(stop, failure);
-  if (outlivedDeadline(stop, stop.stopStart)) {
-    constrainByExit(stop);
-    return { outcome: 'unknown' };
-  }
+  const isLate = outlivedDeadline(stop, stop.stopStart);
+  // A sleep goes on after its container has ended.
+  if (ended && (isLate || kind !== 'sleep')) network.notAfter(end, ended, 'the container had ended (§2 S12)');
+  if (isLate) return { outcome: 'unknown' };
   return kind === 'sleep' ? sleepEnd(stop) : silentEnd(stop);
-}
-
-function constrainByExit({ network, end, ended }: HookStop): void {
-  if (ended) network.notAfter(end, ended, 'the container had ended (§2 S12)');
-}
-
-/** The kubelet waits for a hook until the grace ends. The grace restarts with each attempt. */
-function constrainByGrace({ network, kubelet, lastStart, end }: HookStop, lagMs: number): void {
-  const because = 'the kubelet waits for a hook as long as the grace (§2 S6)';
-  network.follows(lastStart, end, { min: -Infinity, max: graceSpan(kubelet).hi + lagMs }, { because });
 }
 
 /** A sleep action takes the time in its spec, but no longer than the grace. For a command that only sleeps: silentEnd. */
@@ -80,7 +70,6 @@ function sleepEnd(stop: HookStop): Result {
   const { trace, network, kubelet, handler, start, end, killings, lag, stopStart } = stop;
   const grace = graceSpan(kubelet);
   const specMs = (handler.sleep?.seconds ?? 0) * second;
-  const lagMs = millisecondsOf(lag);
   const sleep = { lo: specMs - driftOver(specMs), hi: specMs + driftOver(specMs) };
   const isCutOff = killings.length < 2 && grace.hi < sleep.lo;
   const isComplete = sleep.hi < grace.lo;
@@ -90,19 +79,14 @@ function sleepEnd(stop: HookStop): Result {
     const status = 'the status of the end of all waits for every hook (§2 S10, S12)';
     network.within(end, { client: atMost(terminal.at + 1) }, { because: status, evidence: [terminal.seq] });
   }
-  const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + lagMs;
-  const resumed = pauseEndOf(stop, moved(stopStart, { lo: min, hi: max }));
+  const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + millisecondsOf(lag);
   // A pause of the kubelet goes unseen if its Lease was not watched, or the container's log broke off.
   const isPauseSeen = lostSince(trace, 'lease') === Infinity && stop.facts.log.ended?.value.clean !== false;
-  const isBounded = !resumed && isPauseSeen;
+  const isBounded = isPauseSeen && !hasPaused(stop, moved(stopStart, { lo: min, hi: max }));
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
   const fits = network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });
   // An old kubelet without sleep actions skips it silently: the pod ends before the sleep can have ended.
   if (!fits) return { outcome: 'unknown' };
-  if (resumed) {
-    const proof = { because: 'the kubelet stood still', evidence: resumed.evidence };
-    network.within(end, { node: atMost(resumed.at + lagMs) }, proof);
-  }
   return { outcome: isCutOff ? 'cut-off' : isComplete ? 'completed' : 'unknown' };
 }
 
@@ -116,31 +100,27 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
   network.stamp('node', failed, failure.time, proof);
   const failedAt = network.read(failed, 'observed');
   const graceEnd = network.read(moment('grace-end', spec.name));
-  const lagMs = outlivedDeadline(stop, stopStart) ? Infinity : millisecondsOf(lag);
+  network.within(end, noLaterThan(failedAt), proof);
   // It may be the failure of another attempt: then the first hook may have ended at any time before.
-  if (sawRetry(stop)) {
-    network.within(end, noLaterThan(failedAt), proof);
-    return { outcome: 'unknown', mayHaveDied: ended && isBefore(ended, failedAt) };
-  }
+  if (sawRetry(stop)) return { outcome: 'unknown', mayHaveDied: ended && isBefore(ended, failedAt) };
   const isInGrace = isBefore(failedAt, graceEnd);
   const isAfterGrace = isBefore(graceEnd, failedAt);
   // A hook that fails after its container has ended died with it: its connection broke, or its exec lost the process.
   const isAfterExit = ended !== undefined && isBefore(ended, failedAt);
   if (isAfterExit && (isBefore(ended, graceEnd) || !isAfterGrace)) {
-    const spanOn = (clock: 'client' | 'node') => ({
-      lo: earlierOf(failedAt[clock], graceEnd[clock]).lo,
-      hi: failedAt[clock].hi,
-    });
-    network.within(end, onBothClocks(spanOn), proof);
-    constrainByGrace(stop, lagMs);
+    network.within(
+      end,
+      onBothClocks((clock) => atLeast(earlierOf(failedAt[clock], graceEnd[clock]).lo)),
+      proof,
+    );
     return { outcome: 'unknown', mayHaveDied: true };
   }
   if (isAfterGrace) {
     const { lo, hi } = graceSpan(kubelet);
+    const lagMs = outlivedDeadline(stop, stopStart) ? Infinity : millisecondsOf(lag);
     const cutOff = { ...proof, because: 'cut off by the grace (§2 S6)' };
     network.follows(moment('grace-start', spec.name), end, { min: lo, max: hi + lagMs }, cutOff);
   }
-  network.within(end, noLaterThan(failedAt), proof);
   if (!isInGrace) return { outcome: isAfterGrace ? 'cut-off' : 'unknown' };
   network.stamp('node', end, failure.time, proof);
   return ended === undefined || isBefore(failedAt, ended)
@@ -150,9 +130,10 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
 
 /** A hook without a reported failure. If the container ended within its grace, the hook was not cut off either. */
 function silentEnd(stop: HookStop): Result {
-  const { network, kubelet, spec, handler, start, end, ended, killings, lag, isStartOpen } = stop;
-  constrainByGrace(stop, millisecondsOf(lag));
-  constrainByExit(stop);
+  const { network, kubelet, spec, handler, start, end, ended, killings, lag, isStartOpen, lastStart } = stop;
+  const longest = graceSpan(kubelet).hi + millisecondsOf(lag);
+  const because = 'the kubelet waits for a hook as long as the grace, which restarts with each attempt (§2 S6)';
+  network.follows(lastStart, end, { min: -Infinity, max: longest }, { because });
   const graceEnd = network.read(moment('grace-end', spec.name));
   const sleepMs = (handler.exec?.seconds ?? 0) * second;
   const min = sleepMs - driftOver(sleepMs);

@@ -137,22 +137,21 @@ export const startsNewAttempt = (event: Occurrence): boolean =>
   event.reason === 'FailedKillPod' || isKubeletStart(event);
 
 /**
- * When a kubelet that paused (frozen, starved of CPU) last resumed. Sleep hooks and signals are late then. Signs of a
- * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. Without a Killing
- * the two clocks are hardly linked: then it is enough that the line arrives late. `due`: when the sleep can have ended;
- * the result: node clock, ms.
+ * Whether the kubelet paused (frozen, starved of CPU): sleep hooks and signals are late then. Signs of that: a late renewal
+ * of the Lease, or an application that logs its signal long after it was due. Without a Killing the two clocks are hardly
+ * linked: then it is enough that the line arrives late. `due`: when the sleep can have ended.
  */
-export function pauseEndOf(
+export function hasPaused(
   { trace, spec, facts, killings }: Stop,
   { node: due, client }: Pick<Estimate, 'client' | 'node'>,
-): { at: number; evidence: number[] } | undefined {
+): boolean {
   // A sidecar gets its signal late in any case, as it waits for its turn.
   const lines = spec.kind === 'sidecar' ? [] : facts.log.signalLines;
   const line = lines.find(({ value }) => value >= due.lo);
-  if (line && (line.value > due.hi || (killings.length === 0 && line.at > client.hi)))
-    return { at: line.value, evidence: [line.seq] };
-  const resumed = lateRenewals(trace).findLast(({ value }) => value.stamp > due.hi);
-  return resumed && { at: resumed.value.stamp, evidence: [] };
+  return (
+    (line && (line.value > due.hi || (killings.length === 0 && line.at > client.hi))) ||
+    lateRenewals(trace).some(({ value }) => value.stamp > due.hi)
+  );
 }
 
 /** The renewals of the Lease that came too long after the one before: the kubelet had stood still. */

@@ -1,12 +1,11 @@
 /** Marks: the points of the timeline, with stable ids. Phases: the time between two known marks. Pure. */
-import { millisecondsOf } from '../model/assumptions.ts';
 import type { StreamName } from '../model/observation.ts';
 import type { MarkName } from '../model/report.ts';
-import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
+import type { Fact } from '../model/trace.ts';
 import { constrainChange, writtenAt } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
-import { isExecuted, mayHaveCounted, ranAtDeletion, sentAt } from './deletion.ts';
-import { between, isBefore, isPast, onClient, type Estimate } from './estimate.ts';
+import { ranAtDeletion } from './deletion.ts';
+import { between, isBefore, isPast, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
 import { isKubeletStart } from './stop.ts';
 import type { Interval, Mark, Phase } from './timeline.ts';
@@ -36,12 +35,9 @@ function mark(
 }
 
 const requestMarks = ({ deletion: { ours, requested, accepted, pod } }: PodExit): TimelineMark[] => [
-  ...(ours ? requestMark(ours, requested) : []),
+  ...mark('requested', requested, { note: `${ours?.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` }),
   ...mark('accepted', accepted, { note: `deadline ${pod.metadata.deletionTimestamp ?? 'unknown'}` }),
 ];
-
-const requestMark = ({ verb }: RequestFacts, at: Estimate | undefined): TimelineMark[] =>
-  mark('requested', at, { note: `${verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
 
 function containerMarks(exit: PodExit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
@@ -157,19 +153,6 @@ function killTrouble({ trace, containers }: PodExit): string | undefined {
   return trace.gone || late.length === 0
     ? undefined
     : `the kill of ${late.map(({ spec }) => spec.name).join(', ')} is overdue`;
-}
-
-/** Without a deletion that was seen: our request, and the pod's removal. None as long as the pod may exist. */
-export function unseenMarks(trace: Trace): TimelineMark[] {
-  const { gone, pod, requests } = trace;
-  if (!gone || !pod) return [];
-  const request = requests.findLast(mayHaveCounted);
-  const requested = request && sentAt(request);
-  // The pod existed when its last state was written.
-  const since = request && isExecuted(request) ? request.sent.at : pod.at - millisecondsOf('delivery-lag');
-  const { lo, hi } = writtenAt(trace, gone, 'pod');
-  const removed = onClient({ lo: Math.max(lo, since), hi }, [gone.seq], 'observed');
-  return [...(request ? requestMark(request, requested) : []), ...mark('removed', removed)];
 }
 
 type PhaseEnds = Pick<Phase, 'name' | 'subject'> & Readonly<Record<'start' | 'end', Interval | undefined>>;

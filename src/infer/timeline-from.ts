@@ -9,7 +9,7 @@ import { allNotes, failedProbes, type OwnerFacts, type Trace } from '../model/tr
 import { isEndSettled, isSignalSettled, reportedExit, type PodExit, type ContainerExit } from './context.ts';
 import { between, cite, isBefore, type Estimate } from './estimate.ts';
 import { clockGaps, streamGaps, deliveryLagOf, hasLogGap } from './arrival.ts';
-import { marksOf, phasesOf, unseenMarks } from './marks.ts';
+import { marksOf, phasesOf } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { inOrder, scheduleOf, shownLength, intervalsIn, lengthBetween, type Intervals } from './schedule.ts';
 import type {
@@ -27,7 +27,7 @@ import type {
 
 /** `pod`: its state at the deletion or, without a deletion, its last state. */
 export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod): Timeline {
-  const unplaced = exit ? marksOf(exit) : unseenMarks(trace);
+  const unplaced = exit ? marksOf(exit) : [];
   const window = windowOf(trace, exit);
   const arrivals = new Map(allNotes(trace.notes).map(({ seq, at }) => [seq, at]));
   const schedule = scheduleOf(unplaced, exit, arrivals, window);

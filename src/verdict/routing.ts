@@ -2,7 +2,7 @@
  * Where Services routed requests meanwhile: how long before its stop signal a serving container had left the ready endpoints
  * (unwatched ones prove no lead), and when a Service that had a ready endpoint had none, by arrivals. Pure.
  */
-import type { ContainerTimeline, EndpointTimeline, Interval, Length, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
 import { lengthText, outwards, servicesNamed } from './words.ts';
 import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';

@@ -187,7 +187,6 @@ export const narrowPod = shape({
     phase: asString,
     reason: asString,
     observedGeneration: asNumber,
-    nominatedNodeName: asString,
     conditions,
     initContainerStatuses: statuses,
     containerStatuses: statuses,
@@ -201,7 +200,6 @@ const narrowService = shape({
   kind: constant('Service'),
   metadata: narrowMetadata,
   spec: shape({
-    type: asString,
     /** Kept only if it is `None` (headless). */
     clusterIP: (raw) => (raw === 'None' ? 'None' : undefined),
     selector: (raw) => stringMap(raw, () => true),
@@ -234,7 +232,7 @@ export const narrowNode = shape({
   metadata: narrowMetadata,
   spec: shape({
     unschedulable: asBoolean,
-    taints: listOf(shape({ key: asText, effect: asText, timeAdded: asString }), 64),
+    taints: listOf(shape({ key: asText, effect: asText }), 64),
   }),
   status: shape({
     conditions: (raw) => nonEmpty((conditions(raw) ?? []).filter((one) => one.type === 'Ready')),
@@ -260,8 +258,6 @@ const narrowOwner = shape({
   metadata: narrowMetadata,
   spec: shape({
     replicas: asNumber,
-    /** StatefulSets: the ordinal of the first pod; absent: 0. */
-    ordinals: maybe(shape({ start: asSeconds })),
     suspend: asBoolean,
     ttlSecondsAfterFinished: asSeconds,
   }),

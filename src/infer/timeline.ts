@@ -87,6 +87,8 @@ export interface ContainerTimeline extends Pick<
   /** Whether a log line or a change of readiness followed the stop signal. Absent if that was not watched. */
   readonly reaction?: 'none' | 'seen';
   readonly exit?: ExitFacts<Interval>;
+  /** What is known of the exit even if it may lie after `now`, so that nothing shows it yet. */
+  readonly exitBounds?: Estimate;
   readonly drain?: Length;
   /** From the kubelet's last attempt to stop it to the exit: what counts against the grace period. */
   readonly graceUsed?: Length;
@@ -94,8 +96,6 @@ export interface ContainerTimeline extends Pick<
   readonly pastGrace?: Length;
   /** The end of the grace period as the kubelet counts it; may be in the future. */
   readonly graceEnd?: Interval;
-  /** What is known of moments that may lie after `now`, so that nothing shows them yet; `stopSignal` once it is final. */
-  readonly bounds: { readonly stopSignal?: Estimate; readonly exit?: Estimate };
   /** When it stopped accepting new requests, if a probe of the pod (`--probe pod`) measured that. */
   readonly servedUntil?: Interval;
 }

@@ -7,9 +7,9 @@
 import { reportedExit } from '../infer/context.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy, type ProbeResult } from '../infer/probes.ts';
-import type { ContainerTimeline, EndpointTimeline, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
-import { anyTime, type Span } from '../model/span.ts';
+import { type Span } from '../model/span.ts';
 import { lengthText, secondsText, shareText } from './words.ts';
 import {
   graceText,
@@ -23,7 +23,7 @@ import {
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { isRouted, leadText, whyEndpointsUnknown } from './routing.ts';
+import { isRouted, leadOf, leadText, whyEndpointsUnknown } from './routing.ts';
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 
@@ -92,30 +92,26 @@ function drainLead(input: RuleInput, limit: number): Result {
   if (unseen !== undefined) return { passed: false, message: unseen };
   const endpoints = input.timeline.endpoints.filter(isRouted);
   if (endpoints.length === 0) return { passed: true, message: 'no Service routes to this pod by its readiness' };
-  const leads = endpoints.flatMap((endpoint) =>
+  const pairs = endpoints.flatMap((endpoint) =>
     (servingContainers(input, endpoint.service) ?? mainContainers(input.timeline)).map((container) =>
-      leadOf(input.timeline, endpoint, container),
+      leadOf(input, endpoint, container),
     ),
   );
-  const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
-  if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
-  const { endpoint, container, lo, hi } = least;
+  if (pairs.length === 0) return { passed: true, message: 'no container was running, so no stop signal was sent' };
+  const [least] = pairs.flat().sort((a, b) => a.lead.min - b.lead.min || a.lead.max - b.lead.max);
+  if (!least || pairs.some((leads) => leads.length === 0))
+    return { passed: false, message: 'a stop signal or a removal was not observed' };
+  const { endpoint, container, lead } = least;
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
   const text = (when: string): string =>
     `${signalName(container)} of ${container.name} ${when} removal from ${service}`;
-  const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
-  if (lo >= limit || hi < limit) return { passed: lo >= limit, message: text(`came ${lead}`) };
-  const earliest = text(`may have come ${lo < 0 ? 'before' : `${secondsText(lo, 2)} after`}`);
-  const latest = Number.isFinite(hi) ? `, at the latest ${secondsText(hi, 2)} after it` : '';
-  return { passed: false, message: `${earliest}${latest}: not proven to be late enough` };
-}
-
-/** From the removal to the stop signal, ms; negative if the signal came first. */
-function leadOf(timeline: Timeline, endpoint: EndpointTimeline, container: ContainerTimeline) {
-  const { stopSignal } = container.bounds;
-  if (!stopSignal) return { endpoint, container, ...anyTime };
-  const { lo, hi } = (endpoint.unroutedAt?.estimate ?? notBeforeNow(timeline)).client;
-  return { endpoint, container, lo: stopSignal.client.lo - hi, hi: stopSignal.client.hi - lo };
+  const { min, max } = lead;
+  if (min >= limit || max < limit) return { passed: min >= limit, message: text(`came ${leadText(lead)}`) };
+  const earliest = text(`may have come ${min < 0 ? 'before' : `${secondsText(min, 2)} after`}`);
+  return {
+    passed: false,
+    message: `${earliest}, at the latest ${secondsText(max, 2)} after it: not proven to be late enough`,
+  };
 }
 
 const notBeforeNow = ({ now }: Timeline): Estimate => onClient({ lo: now, hi: Infinity }, []);

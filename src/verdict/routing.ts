@@ -62,9 +62,9 @@ export const drainLeads = (input: RuleInput) =>
 
 /**
  * `lead`: from the removal to the stop signal, ms; negative if the signal came first. `stoppedAtOnce`: the container exited,
- * or refused connections, less than a second after the removal.
+ * or refused connections, less than a second after the removal. Empty if the removal or the signal was not observed.
  */
-function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: ContainerTimeline) {
+export function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: ContainerTimeline) {
   const { unroutedAt } = endpoint;
   const call = stopRequestedAt(input, container);
   if (!unroutedAt || !call) return [];

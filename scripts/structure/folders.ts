@@ -9,7 +9,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2759, mostFiles: 19, longestChain: 8 },
+  cli: { targetLines: 2250, mostLines: 2748, mostFiles: 19, longestChain: 8 },
   run: { targetLines: 5000, mostLines: 5023, mostFiles: 37, longestChain: 8 },
   kube: { targetLines: 4500, mostLines: 4533, mostFiles: 33, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3163, mostFiles: 23, longestChain: 5 },

@@ -4,13 +4,13 @@
  */
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import { whileWaiting, type Ports } from '../run/ports.ts';
-import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
-import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
+import { decideGrace, pickOf } from './delete-flags.ts';
 import { flagOf, parseDuration, usageError, oneOf, severalOf, valuesByCommand, valueOf } from './usage.ts';
 import { readConfig, findingsIn, policyFrom } from './pipeline-flags.ts';
-import { addDocumentFlags, documentOptions } from './options.ts';
-import { addManifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
-import { newCommand, type AddCommand, type Flags } from './command.ts';
+import { clusterOptions, documentOptions } from './options.ts';
+import { manifestFlags, manifestsIn, nothingTo, parseTarget } from './target.ts';
+import { newCommand, type AddCommand } from './command.ts';
+import { clusterFlags, documentFlags, targetFlags, type FlagsOf } from './flags.ts';
 import type { FixOptions } from '../advice/fix/fix.ts';
 import type { TryOptions } from '../try/try.ts';
 import { probesFrom } from './probe-flags.ts';
@@ -28,39 +28,45 @@ A check reads a spec and cannot know whether an application stops in time.
 Exit codes: 0 whatever it finds; 5 if --fail-on or another gate fails; 1 if input cannot be read.
 `;
 
+const checkFlags = {
+  'What to check:': {
+    ...manifestFlags,
+    '--all': 'every workload of the namespace',
+    '--inspect': 'run cat in each container of the pod, to see whether PID 1 handles its stop signal',
+  },
+  ...targetFlags,
+  'For which deletion:': {
+    '--grace-period <seconds>': "with this grace period; default: the pod's own",
+    '--evict': 'for an eviction, which respects PodDisruptionBudgets',
+    '--timeout <duration>': 'for a caller that gives up after this time',
+  },
+  'Pipelines:': {
+    '--fail-on <code,…>': 'exit 5 for these findings; error, warning or any: all of that severity; may be repeated',
+    '--warn-only': 'exit 0 where --fail-on would make it 5',
+    '--config <file>': 'read fail-on from this file; default: .podexit.yaml, if it exists',
+    '--no-config': 'read no config file',
+    // A pipeline may pass the limits of an exit to all commands, but a check cannot judge them.
+    ...{ '--max-duration <duration>': '', '--max-grace-used <percent>': '', '--min-drain-lead <duration>': '' },
+    '--no-warn-only': '',
+  },
+  ...documentFlags('check'),
+  ...clusterFlags,
+};
+
+type CheckFlags = FlagsOf<typeof checkFlags>;
+
 export const addCheck: AddCommand = (program, ports, setExitCode) => {
-  const check = addManifestFlags(
-    newCommand(program, 'check [target...]', 'predict shutdown problems, delete nothing', checkExamples)
-      .usage('TARGET | -f FILE | -k FOLDER | --all [flags]')
-      .optionsGroup('What to check:'),
-  )
-    .option('--all', 'every workload of the namespace')
-    .option('--inspect', 'run cat in each container of the pod, to see whether PID 1 handles its stop signal');
-  addTargetFlags(check)
-    .optionsGroup('For which deletion:')
-    .option('--grace-period <seconds>', "with this grace period; default: the pod's own")
-    .option('--evict', 'for an eviction, which respects PodDisruptionBudgets')
-    .option('--timeout <duration>', 'for a caller that gives up after this time')
-    .optionsGroup('Pipelines:')
-    .option(
-      '--fail-on <code,…>',
-      'exit 5 for these findings; error, warning or any: all of that severity; may be repeated',
-      collect,
-    )
-    .option('--warn-only', 'exit 0 where --fail-on would make it 5')
-    .option('--config <file>', 'read fail-on from this file; default: .podexit.yaml, if it exists')
-    .option('--no-config', 'read no config file');
-  // Accepted, since a pipeline may pass the limits of an exit to all commands, but a check cannot judge them.
-  const limits = ['--max-duration <duration>', '--max-grace-used <percent>', '--min-drain-lead <duration>'];
-  for (const flag of [...limits, '--no-warn-only']) check.addOption(check.createOption(flag).hideHelp());
-  addClusterFlags(addDocumentFlags(check, 'check')).action(async (words: string[], flags: Flags) => {
+  const about = 'predict shutdown problems, delete nothing';
+  const command = newCommand(program, 'check [target...]', about, checkExamples, checkFlags);
+  command.usage('TARGET | -f FILE | -k FOLDER | --all [flags]');
+  command.action(async (words: string[], flags: CheckFlags) => {
     const { check: run } = await import('../advice/check.ts');
     const options = await checkOptions(words, flags, ports);
     setExitCode(await whileWaiting('reading what to check', ports, (quiet) => run(options, quiet)));
   });
 };
 
-async function checkOptions(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
+async function checkOptions(words: readonly string[], flags: CheckFlags, { version }: Ports): Promise<CheckOptions> {
   const { failOnWords } = await import('../advice/problem.ts');
   const { words: inFile } = await readConfig(flags.config);
   const { graceSeconds } = decideGrace(flags);
@@ -84,7 +90,7 @@ async function checkOptions(words: readonly string[], flags: Flags, { version }:
   };
 }
 
-function sourceOf(words: readonly string[], flags: Flags): CheckSource {
+function sourceOf(words: readonly string[], flags: CheckFlags): CheckSource {
   const { all = false } = flags;
   const { input, target } = manifestsIn(flags, words, /\.(ya?ml|json)$|\/$|^\.{0,2}\//i);
   const others = [input && (flags.kustomize ? '-k' : '-f'), all && '--all', target.length > 0 && 'a target'].filter(
@@ -113,17 +119,23 @@ Nothing is ever applied. Each change has a comment that says why.
 
 const fixFormats = valuesByCommand['fix --output'];
 
+const fixFlags = {
+  'What to fix:': manifestFlags,
+  'Output:': {
+    '-o, --output <format>': `${fixFormats.join(', ')}; default: strategic`,
+    '--allow <fields>': 'also change replicas or strategy, where nothing speaks against it: replicas,strategy',
+    '--diff': 'a unified diff of the manifests instead',
+  },
+  ...clusterFlags,
+};
+
+type FixFlags = FlagsOf<typeof fixFlags>;
+
 export const addFix: AddCommand = (program, ports, setExitCode) => {
-  const fix = addManifestFlags(
-    newCommand(program, 'fix [target...]', 'print the patch for what check finds, apply nothing', fixExamples)
-      .usage('TARGET | REPORT | -f FILE | -k FOLDER [flags]')
-      .optionsGroup('What to fix:'),
-  )
-    .optionsGroup('Output:')
-    .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
-    .option('--allow <fields>', 'also change replicas or strategy, where nothing speaks against it: replicas,strategy')
-    .option('--diff', 'a unified diff of the manifests instead');
-  addClusterFlags(fix).action(async (words: string[], flags: Flags) => {
+  const about = 'print the patch for what check finds, apply nothing';
+  const command = newCommand(program, 'fix [target...]', about, fixExamples, fixFlags);
+  command.usage('TARGET | REPORT | -f FILE | -k FOLDER [flags]');
+  command.action(async (words: string[], flags: FixFlags) => {
     const { fix: run } = await import('../advice/fix/fix.ts');
     const { readRecording } = await import('../run/recorded-run.ts');
     const options: FixOptions = {
@@ -138,7 +150,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
   });
 };
 
-function fixSource(words: readonly string[], flags: Flags): FixOptions['source'] {
+function fixSource(words: readonly string[], flags: FixFlags): FixOptions['source'] {
   const { input, target } = manifestsIn(flags, words);
   if (input && target.length > 0)
     throw usageError('fix', '-f or -k and a target cannot be given together', 'Leave out one of them.');
@@ -169,34 +181,43 @@ the workload itself changes, and the copies are removed again.
 
 const tryFailures = valuesByCommand['try --fail-on'];
 
+const tryFlags = {
+  'What to try:': {
+    '--patch <file>': 'a strategic merge or JSON patch; default: what fix proposes',
+    '--image <image>': 'a new image: IMAGE, or CONTAINER=IMAGE if there are several containers',
+    ...manifestFlags,
+  },
+  'How:': {
+    '--runs <n>': 'exits of each copy, from 1 to 100; default: 5',
+    '--rate <n>': 'requests per second to a copy, from 1 to 500; default: 50',
+    '--path <path>': 'what is requested; default: /',
+    '--probe-expect <statuses>': 'HTTP statuses that count as success; default: 200-399',
+    '--probe-header <header>': 'a header, `Name: value`, or @FILE; may be repeated',
+    '--probe-timeout <duration>': 'a request without an answer fails after this time; default: 5s',
+    '--timeout <duration>': 'give up if a copy is not ready after this time; default: 3m',
+    '--dry-run <how>': 'client: print the manifests of the copies, create nothing',
+    '-y, --yes': 'do not ask before creating the copies',
+    '--cleanup': 'only remove the copies that earlier tries left, of TARGET or of the whole namespace',
+    '--fail-on <what,…>': `${tryFailures.join(', ')}: exit 5 if so; may be repeated`,
+  },
+  ...documentFlags('try'),
+  ...clusterFlags,
+};
+
+type TryFlags = FlagsOf<typeof tryFlags>;
+
 export const addTry: AddCommand = (program, ports, setExitCode) => {
-  const command = addManifestFlags(
-    newCommand(program, 'try [target...]', 'prove a patch on throwaway copies, count lost requests', tryExamples)
-      .usage('TARGET | -f FILE [flags]')
-      .optionsGroup('What to try:')
-      .option('--patch <file>', 'a strategic merge or JSON patch; default: what fix proposes')
-      .option('--image <image>', 'a new image: IMAGE, or CONTAINER=IMAGE if there are several containers'),
-  )
-    .optionsGroup('How:')
-    .option('--runs <n>', 'exits of each copy, from 1 to 100; default: 5')
-    .option('--rate <n>', 'requests per second to a copy, from 1 to 500; default: 50')
-    .option('--path <path>', 'what is requested; default: /')
-    .option('--probe-expect <statuses>', 'HTTP statuses that count as success; default: 200-399')
-    .option('--probe-header <header>', 'a header, `Name: value`, or @FILE; may be repeated', collect)
-    .option('--probe-timeout <duration>', 'a request without an answer fails after this time; default: 5s')
-    .option('--timeout <duration>', 'give up if a copy is not ready after this time; default: 3m')
-    .option('--dry-run <how>', 'client: print the manifests of the copies, create nothing')
-    .option('-y, --yes', 'do not ask before creating the copies')
-    .option('--cleanup', 'only remove the copies that earlier tries left, of TARGET or of the whole namespace')
-    .option('--fail-on <what,…>', `${tryFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
-  addClusterFlags(addDocumentFlags(command, 'try')).action(async (words: string[], flags: Flags) => {
+  const about = 'prove a patch on throwaway copies, count lost requests';
+  const command = newCommand(program, 'try [target...]', about, tryExamples, tryFlags);
+  command.usage('TARGET | -f FILE [flags]');
+  command.action(async (words: string[], flags: TryFlags) => {
     const options = await tryOptions(words, flags, ports);
     const { tryPatch } = await import('../try/try.ts');
     setExitCode(await whileWaiting('trying the patch', ports, (quiet) => tryPatch(options, quiet)));
   });
 };
 
-async function tryOptions(words: readonly string[], flags: Flags, { env, version }: Ports): Promise<TryOptions> {
+async function tryOptions(words: readonly string[], flags: TryFlags, { env, version }: Ports): Promise<TryOptions> {
   const { input: manifests, target: named } = manifestsIn(flags, words);
   const { cleanup = false, path = '/' } = flags;
   if (named.length === 0 && !manifests && !cleanup) throw nothingTo('try', 'deployment/NAME or -f FILE');

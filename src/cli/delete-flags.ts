@@ -1,32 +1,9 @@
 /** Flags for which pod is deleted, and how: those of kubectl delete, and our own. */
-import type { Command } from 'commander';
 import type { AnyTarget } from '../run/choosing/target.ts';
 import type { TracedPods, TraceOptions } from '../run/options.ts';
 import { flagOf, usageError, valueOf, wholeNumber } from './usage.ts';
-import type { Flags } from './command.ts';
+import type { Flags } from './flags.ts';
 import { parseAnyTarget } from './target.ts';
-
-export const addTargetFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Which pod:')
-    .option('-l, --selector <labels>', 'pods with these labels, as in kubectl get -l')
-    .option('--field-selector <fields>', 'pods with these fields, as in kubectl get --field-selector')
-    .option('--pick <which>', 'if several pods match: oldest, newest, random or not-ready');
-
-export const addDeleteFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Deletion, as in kubectl delete:')
-    .option('--grace-period <seconds>', 'seconds the pod gets to exit; negative: its own; 0 becomes 1 without --force')
-    .option('--now', 'the same as --grace-period=1')
-    .option('--force', 'remove the object at once (grace period 0), even if containers still run')
-    .option('--evict', 'use the Eviction API, which respects PodDisruptionBudgets')
-    .option('--retry-evict', 'with --evict: try again while a PodDisruptionBudget refuses')
-    .option('--ignore-not-found', 'exit 0 without a report if the pod does not exist')
-    .option('--dry-run <how>', 'none, client or server: print what would be deleted, delete nothing')
-    .option('-y, --yes', 'do not ask before deleting at a terminal')
-    .option('-i, --interactive', 'ask before deleting, also without a terminal; declining exits 0 without a report')
-    .option('--wait <true|false>', 'false: delete and exit at once, without a trace')
-    .addOption(command.createOption('--cascade <how>', 'not supported for pods').hideHelp());
 
 const leaveOne = 'Leave out one of the two.';
 

@@ -16,9 +16,12 @@ import type { Output } from '../output/ports.ts';
 import { sentenceOn, wrapWords } from '../output/prose.ts';
 import type { Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/policy.ts';
-import type { Flags, Main } from './command.ts';
+import type { Main } from './command.ts';
+import type { Flags } from './flags.ts';
 import { usageError, wholeNumber } from './usage.ts';
 import { shellQuoted } from './words.ts';
+
+type DemoFlags = Flags & { list?: boolean; fixed?: boolean; serve?: boolean; port?: string; writeKubeconfig?: string };
 
 /** How long a served cluster shows the end before it starts over. */
 const playAgainAfterMs = 15_000;
@@ -30,7 +33,7 @@ const playAgainAfterMs = 15_000;
 export async function runDemo(
   main: Main,
   scenario: string | undefined,
-  flags: Flags,
+  flags: DemoFlags,
   given: readonly string[],
   ports: Ports,
 ): Promise<number> {
@@ -116,7 +119,7 @@ interface DemoCluster {
   readonly probe: readonly string[];
 }
 
-async function onCluster(shipped: ShippedScenario, flags: Flags, use: (cluster: DemoCluster) => Promise<number>) {
+async function onCluster(shipped: ShippedScenario, flags: DemoFlags, use: (cluster: DemoCluster) => Promise<number>) {
   const scenario = loadScenario(shipped);
   const server = await startServer(scenario, flags);
   const own = shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(scenario, server.pod))];
@@ -133,7 +136,7 @@ async function onCluster(shipped: ShippedScenario, flags: Flags, use: (cluster: 
   }
 }
 
-async function startServer(scenario: Scenario, { port, serve }: Flags): Promise<Loopback> {
+async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
   try {
     return await startLoopback({ scenario, port: wanted, playAgainAfterMs: serve ? playAgainAfterMs : undefined });
@@ -153,7 +156,7 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
 }
 
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
-function afterwards(shipped: ShippedScenario, { fixed }: Flags, { env }: Ports): string {
+function afterwards(shipped: ShippedScenario, { fixed }: DemoFlags, { env }: Ports): string {
   const next = scenariosToTry(shipped, fixed).map((words) => `  ${demoCommand(env)} ${words}\n`);
   return `\nThis demo's cluster has ended: the commands above no longer reach it.\nTry next:\n${next.join('')}`;
 }

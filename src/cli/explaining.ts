@@ -2,14 +2,13 @@
  * The commands that explain: `why` a past exit; `compare`, `recommend` and `replay` what files hold, `signals` and `explain`
  * what is known without them. All but `why` ask no cluster.
  */
-import { addClusterFlags, clusterOptions, collect } from './connection-flags.ts';
 import { whileWaiting } from '../run/ports.ts';
 import { severalOf, valuesByCommand, usageError } from './usage.ts';
-import { addDocumentFlags, documentOptions, addOutputFlags, outputOptions } from './options.ts';
+import { clusterOptions, documentOptions, outputOptions } from './options.ts';
 import { parseTarget } from './target.ts';
-import { newCommand, type AddCommand, type Flags } from './command.ts';
+import { newCommand, type AddCommand } from './command.ts';
+import { clusterFlags, documentFlags, outputFlags, pipelineFlags, type Flags, type FlagsOf } from './flags.ts';
 import { statSync } from 'node:fs';
-import { addPipelineFlags } from './pipeline-flags.ts';
 import { splitAtDashes } from './words.ts';
 
 const whyExamples = `Examples:
@@ -22,18 +21,20 @@ const whyExamples = `Examples:
 
 const failOutcomes = valuesByCommand['why --fail-on'];
 
-export const addWhy: AddCommand = (program, ports, setExitCode) => {
-  const why = newCommand(program, 'why [target...]', 'explain an exit that is over', whyExamples)
-    .optionsGroup('Sources:')
-    .option('--from <folder>', 'recordings of exits; may be repeated', collect)
-    .option(
-      '--audit-log <file>',
+const whyFlags = {
+  'Sources:': {
+    '--from <folder>': 'recordings of exits; may be repeated',
+    '--audit-log <file>':
       'audit log as lines, JSON or CSV, as clusters export it, plain, gzip or zstd; or - for standard input; may be repeated',
-      collect,
-    )
-    .optionsGroup('Pipelines:')
-    .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failOutcomes.join(', ')}`, collect);
-  addClusterFlags(addDocumentFlags(why, 'why')).action(async (words: string[], flags: Flags) => {
+  },
+  'Pipelines:': { '--fail-on <outcome,…>': `exit 5 for these outcomes: ${failOutcomes.join(', ')}` },
+  ...documentFlags('why'),
+  ...clusterFlags,
+};
+
+export const addWhy: AddCommand = (program, ports, setExitCode) => {
+  const why = newCommand(program, 'why [target...]', 'explain an exit that is over', whyExamples, whyFlags);
+  why.action(async (words: string[], flags: FlagsOf<typeof whyFlags>) => {
     const { why: run } = await import('../advice/why/why.ts');
     const { readRecording, reportOfLog } = await import('../run/recorded-run.ts');
     const options = {
@@ -66,10 +67,15 @@ const recommendExamples = `Examples:
 It needs at least 10 exits of a workload, and warns about a mixture of versions.
 `;
 
+const compareFlags = {
+  'Options:': { '--fail-on <what>': 'worse: exit 5 if anything got worse' },
+  ...documentFlags('compare'),
+};
+
 export const addCompare: AddCommand = (program, ports, setExitCode) => {
-  const command = newCommand(program, 'compare <before> <after>', 'compare two exits or rollouts', compareExamples);
-  command.option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
-  addDocumentFlags(command, 'compare').action(async (before: string, after: string, flags: Flags) => {
+  const about = 'compare two exits or rollouts';
+  const command = newCommand(program, 'compare <before> <after>', about, compareExamples, compareFlags);
+  command.action(async (before: string, after: string, flags: Flags) => {
     const { compareFiles } = await import('../advice/history/compare.ts');
     const { readRecording } = await import('../run/recorded-run.ts');
     const failOnWorse = severalOf(flags.failOn, valuesByCommand['compare --fail-on'], '--fail-on').length > 0;
@@ -80,11 +86,15 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
 
 const recommendFailures = valuesByCommand['recommend --fail-on'];
 
+const recommendFlags = {
+  'Options:': { '--fail-on <what,…>': `${recommendFailures.join(', ')}: exit 5 if so; may be repeated` },
+  ...documentFlags('recommend'),
+};
+
 export const addRecommend: AddCommand = (program, ports, setExitCode) => {
   const about = 'find the grace period that a workload needs';
-  const command = newCommand(program, 'recommend [report...]', about, recommendExamples);
-  command.option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
-  addDocumentFlags(command, 'recommend').action(async (names: string[], flags: Flags) => {
+  const command = newCommand(program, 'recommend [report...]', about, recommendExamples, recommendFlags);
+  command.action(async (names: string[], flags: Flags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend.ts');
     const { readRecording } = await import('../run/recorded-run.ts');
@@ -102,25 +112,34 @@ const replayExamples = `Examples:
   kubectl podexit replay recordings/                   list a folder, each with its result
 `;
 
+const replayFlags = {
+  'Output:': {
+    ...outputFlags['Output:'],
+    '--logs': "show the containers' log lines (the default)",
+    '--no-logs': 'leave them out',
+  },
+  'Pipelines:': {
+    ...pipelineFlags['Pipelines:'],
+    '--as-live': 'print the lines in the order in which they became known',
+    '-v, --v <level>': 'show evidence, phases and assumptions',
+  },
+};
+
 export const addReplay: AddCommand = (program, ports, setExitCode) => {
   const about = 'show a recorded run again, or one pod of it';
-  const replay = newCommand(program, 'replay <file> [pod]', about, replayExamples);
-  const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
-  addPipelineFlags(addOutputFlags(replay, logs))
-    .option('--as-live', 'print the lines in the order in which they became known')
-    .option('-v, --v <level>', 'show evidence, phases and assumptions')
-    .action(async (file: string, pod: string | undefined, flags: Flags) => {
-      const { replayFile, listRecordings } = await import('../run/recorded-run.ts');
-      const output = await outputOptions({ ...flags, logs: flags.logs !== false }, false);
-      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-        if (flags.output !== undefined || flags.report)
-          throw usageError('replay', 'the list of a folder has no other format', 'Name one of its recordings.');
-        return setExitCode(await listRecordings(file, ports));
-      }
-      const look = { ...output.look, isSorted: !flags.asLive };
-      const options = { file, pod: pod?.replace(/^pods?\//, ''), ...output, look };
-      setExitCode(await replayFile(options, ports));
-    });
+  const replay = newCommand(program, 'replay <file> [pod]', about, replayExamples, replayFlags);
+  replay.action(async (file: string, pod: string | undefined, flags: FlagsOf<typeof replayFlags>) => {
+    const { replayFile, listRecordings } = await import('../run/recorded-run.ts');
+    const output = await outputOptions({ ...flags, logs: flags.logs !== false }, false);
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+      if (flags.output !== undefined || flags.report)
+        throw usageError('replay', 'the list of a folder has no other format', 'Name one of its recordings.');
+      return setExitCode(await listRecordings(file, ports));
+    }
+    const look = { ...output.look, isSorted: !flags.asLive };
+    const options = { file, pod: pod?.replace(/^pods?\//, ''), ...output, look };
+    setExitCode(await replayFile(options, ports));
+  });
 };
 
 const signalsExamples = `Examples:
@@ -132,9 +151,9 @@ const signalsExamples = `Examples:
 
 export const addSignals: AddCommand = (program, ports, setExitCode) => {
   const about = 'what a program does with a stop signal';
-  const command = newCommand(program, 'signals [what...]', about, signalsExamples);
+  const command = newCommand(program, 'signals [what...]', about, signalsExamples, documentFlags('signals'));
   command.usage('[PROGRAM | IMAGE | -- COMMAND ARGS…] [flags]');
-  addDocumentFlags(command, 'signals').action(async (words: string[], flags: Flags) => {
+  command.action(async (words: string[], flags: Flags) => {
     const { signals } = await import('../advice/signals-command.ts');
     const isCommand = splitAtDashes(program, words)[1].length > 0;
     setExitCode(await signals({ words, isCommand, ...(await documentOptions(flags, 'signals')) }, ports));

@@ -2,7 +2,8 @@
 import { CommanderError, type Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import { traceOnePod } from '../run/group/trace-pod.ts';
-import type { AddCommand, Flags, TracePods } from './command.ts';
+import type { AddCommand, TracePods } from './command.ts';
+import type { Flags } from './flags.ts';
 import { traceOptions } from './options.ts';
 import { addOptions, programFor } from './program.ts';
 import { oneOf } from './usage.ts';

@@ -1,23 +1,24 @@
 /** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../output/view.ts';
-import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Printed } from '../output/formats.ts';
+import { readFormat, reportFile, type Format, type Printed } from '../output/formats.ts';
 import type { TraceOptions } from '../run/options.ts';
-import { clusterOptions, collect, verbosityOf } from './connection-flags.ts';
 import { deletionOptions } from './delete-flags.ts';
-import type { Flags } from './command.ts';
-import { parseDuration, usageError, valueOf } from './usage.ts';
+import type { StartFlags } from './command.ts';
+import { connectOptionFlags, type Flags } from './flags.ts';
+import { parseDuration, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
-import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
-import { addProbeFlags, probesFrom } from './probe-flags.ts';
+import { policyFrom, publishFrom } from './pipeline-flags.ts';
+import { probesFrom } from './probe-flags.ts';
 import { shownCommand, splitAtDashes } from './words.ts';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import type { ConnectOptions } from '../kube/connect-options.ts';
 
 /** `words`: of the target, and after `--` of a command. Throws PodexitError for invalid or contradictory flags. */
 export async function traceOptions(
   command: Command,
   words: readonly string[],
-  flags: Flags,
+  flags: Flags & StartFlags,
   { version, stdout, env }: Ports,
 ): Promise<TraceOptions> {
   const [target, argv] = splitAtDashes(command.parent ?? command, words);
@@ -47,7 +48,7 @@ export async function traceOptions(
 }
 
 /** What the run starts, and follows. Throws usageError if there are several ways. */
-function startOf({ restart, image }: Flags, argv: readonly string[]): TraceOptions['start'] {
+function startOf({ restart, image }: StartFlags, argv: readonly string[]): TraceOptions['start'] {
   const ways = [
     ...(restart ? [{ kind: 'restart' as const }] : []),
     ...(image === undefined ? [] : [{ kind: 'image' as const, image }]),
@@ -82,65 +83,7 @@ function recordingOf(file: string | undefined): string | undefined {
   throw usageError('record', 'a recording cannot be written to stdout', 'Name a file; one that is called - is ./-');
 }
 
-export function addTraceFlags(command: Command): Command {
-  command
-    .optionsGroup('Trace:')
-    .option('--attach', 'delete nothing, wait until something else deletes the pod')
-    .option('--all-terminating', 'with -l or a workload: trace every terminating pod until the rollout is done')
-    .option(
-      '--timeout <duration>',
-      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace period + 120s',
-    )
-    .option('--wait-replacement', 'also wait until the replacement is ready')
-    .option('--record <file>', 'write what is observed to this file, for replay')
-    .option(
-      '-v, --v <level>',
-      'show evidence, phases and assumptions; 2: count the requests on stderr; 6: log each of them',
-    )
-    // A habit from kubectl get.
-    .addOption(command.createOption('-w, --watch', 'accepted: podexit always watches').hideHelp());
-  return addPipelineFlags(addProbeFlags(addOutputFlags(command)));
-}
-
-/** The same for every command that prints. */
-export const addLook = (command: Command): Command =>
-  command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
-
 const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
-
-/** The help for `--logs` and `--no-logs` of a trace. */
-const logHelp = {
-  logs: "show (and record) the containers' log lines",
-  noLogs: "do not follow the containers' logs at all",
-};
-
-export function addOutputFlags(command: Command, logs = logHelp): Command {
-  command
-    .optionsGroup('Output:')
-    .option('-o, --output <format>', `${formatNames('trace', '…').join(', ')}; default: live at a terminal, else lines`)
-    .option(
-      '--report <file>',
-      `also write a report; the format follows the file extension (${reportExtensions('trace').join(' ')}); may be repeated`,
-      collect,
-    )
-    .option('--logs', logs.logs)
-    .option('--no-logs', logs.noLogs);
-  return addLook(command)
-    .option('--plain', 'for screen readers: lines, without animation, bars or boxes')
-    .option('--timestamps <kind>', 'relative, local or utc (the default)');
-}
-
-export const addDocumentFlags = (command: Command, subject: Printed): Command =>
-  addLook(
-    command
-      .optionsGroup('Output:')
-      .option('-o, --output <format>', `${formatNames(subject, '…').join(', ')}; default: table`)
-      .option(
-        '--report <file>',
-        'also write a report; the format follows the file extension; may be repeated',
-        collect,
-      ),
-  );
 
 /** Throws `usage.output`, `usage.report` and usageError for unknown values. */
 export const documentOptions = async (flags: Flags, subject: Printed): Promise<OutputOptions> => ({
@@ -149,3 +92,28 @@ export const documentOptions = async (flags: Flags, subject: Printed): Promise<O
   ascii: flags.ascii ?? false,
   reports: (flags.report ?? []).map((file) => reportFile(file, subject)),
 });
+
+export const clusterOptions = (flags: Flags, version: string) => ({
+  connection: connectionOf(flags, version),
+  verbosity: verbosityOf(flags),
+});
+
+const verbosityOf = ({ v }: Flags): number => wholeNumber(v, '-v') ?? 0;
+
+export function connectionOf(flags: Flags, version: string): ConnectOptions {
+  const { requestTimeout } = flags;
+  // Empty means unset, as in kubectl: usually it comes from an unset variable in a script.
+  const given = Object.entries(flags).filter(([name, value]) => connectOptionNames.has(name) && (value ?? '') !== '');
+  return {
+    ...(Object.fromEntries(given) as Partial<ConnectOptions>),
+    // A bare number means seconds (client-go ParseTimeout).
+    requestTimeoutMs: requestTimeout
+      ? parseDuration(requestTimeout.replace(/^\d+$/, '$&s'), '--request-timeout')
+      : undefined,
+    version,
+  };
+}
+
+const connectOptionNames: ReadonlySet<string> = new Set(
+  Object.keys(connectOptionFlags).map((words) => new Option(words).attributeName()),
+);

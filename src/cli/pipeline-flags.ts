@@ -1,36 +1,18 @@
 /** Flags for pipelines: gates, GitHub Actions, OpenTelemetry. The gates of a project may also be in `.podexit.yaml`. */
-import type { Command } from 'commander';
 import type { Publish } from '../output/publish.ts';
-import { collect } from './connection-flags.ts';
-import type { Flags, GateFlags } from './command.ts';
+import type { Flags } from './flags.ts';
 import { badValue, flagOf, parseDuration, usageError, valueOf } from './usage.ts';
 import { gateCodes, type GateSpec, type Policy } from '../verdict/policy.ts';
 import { readFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 
-export const addPipelineFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Pipelines:')
-    .option('--max-duration <duration>', 'gate: at most this long from the request until the pod is gone')
-    .option('--max-grace-used <percent>', 'gate: no container used more of its grace period than this: 80%')
-    .option('--min-drain-lead <duration>', 'gate: SIGTERM came at least this long after removal from the Services')
-    .option(
-      '--fail-on <code,…>',
-      'gate: none of these findings (kubectl podexit explain findings); error, warning or any: all of that severity',
-      collect,
-    )
-    .option('--warn-only', 'exit 0 where it would be 2 or 5')
-    .option('--no-warn-only', 'override warn-only from a config file')
-    .option('--config <file>', 'read gates from this file; default: .podexit.yaml, if it exists')
-    .option('--no-config', 'read no config file')
-    .option('--github', 'annotations and a step summary for GitHub Actions; default where GITHUB_ACTIONS is true')
-    .option('--no-github', 'disable GitHub annotations and the step summary')
-    .option(
-      '--otlp <when>',
-      'send an OpenTelemetry trace: always, never, or auto (if OTEL_EXPORTER_OTLP_ENDPOINT is set)',
-    );
+/** The gates as texts; a config file has them too. */
+type GateFlags = Pick<Flags, 'maxDuration' | 'maxGraceUsed' | 'minDrainLead' | 'maxLost' | 'failOn' | 'warnOnly'>;
 
-export const publishFrom = ({ github, otlp = 'never' }: Flags): Publish => ({ github, otlp: valueOf(otlp, '--otlp') });
+export const publishFrom = ({ github, otlp = 'never' }: Pick<Flags, 'github' | 'otlp'>): Publish => ({
+  github,
+  otlp: valueOf(otlp, '--otlp'),
+});
 
 /** A flag wins over the config file. `confirm`: the file lets podexit ask before a deletion. Throws for invalid values. */
 export async function policyFrom({ config, ...flags }: Flags): Promise<{ policy: Policy; confirm: boolean }> {

@@ -1,38 +1,10 @@
 /** `--probe` and related flags: requests sent while the pod shuts down, and how many of them may be lost. */
 import { readFileSync } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { Command } from 'commander';
 import type { ProbeSettings } from '../probe/target.ts';
 import type { Ports } from '../run/ports.ts';
-import { collect } from './connection-flags.ts';
-import type { Flags } from './command.ts';
+import type { Flags } from './flags.ts';
 import { badValue, flagOf, parseDuration, usageError } from './usage.ts';
-
-export const addProbeFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Requests:')
-    .option(
-      '--probe <target>',
-      'send requests meanwhile and count those that fail; http(s)://…, tcp://HOST:PORT, grpc://HOST:PORT[/SERVICE], service/NAME[:PORT][/PATH] or pod[:PORT][/PATH] through the API server; may be repeated',
-      collect,
-    )
-    .option('--probe-rate <n>', 'requests per second, at most 500; default: 20, through the API server 5')
-    .option('--probe-timeout <duration>', 'a request without an answer fails after this time; default: 1s')
-    .option('--probe-method <method>', 'HTTP method; default: GET')
-    .option(
-      '--probe-header <header>',
-      'a header, `Name: value`; @FILE reads them from a file, one a line, as does PODEXIT_PROBE_HEADERS; may be repeated',
-      collect,
-    )
-    .option('--probe-expect <statuses>', 'HTTP statuses that count as success; default: 200-399')
-    .option('--probe-keepalive', 'send every second request over one kept connection (the default)')
-    .option('--no-probe-keepalive', 'make a new connection for each request')
-    .option('--probe-ca <file>', 'trust the certificate authorities in this PEM file')
-    .option('--probe-insecure', 'do not verify the server certificate')
-    .option(
-      '--max-lost <n>',
-      'gate: at most this many requests, or this share of them, failed: 3, 0.1%; default with --probe: 0; 100% switches it off',
-    );
 
 /** Throws PodexitError `usage.probe` for invalid flags. `env` may contain PODEXIT_PROBE_HEADERS. */
 export async function probesFrom(flags: Flags, env: Ports['env']): Promise<ProbeSettings[]> {

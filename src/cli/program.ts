@@ -4,9 +4,7 @@
  */
 import { Command, type Option, Help, type HelpConfiguration } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import { addTraceFlags } from './options.ts';
-import { addConnectionFlags } from './connection-flags.ts';
-import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
+import { addFlags, programFlags } from './flags.ts';
 import { oneOf } from './usage.ts';
 import type { AddCommand } from './command.ts';
 
@@ -30,7 +28,7 @@ export function programFor(argv: readonly string[] | undefined, { env, stdout, v
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  return addConnectionFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program))));
+  return addFlags(program, programFlags);
 }
 
 /** A command with only those of its flags that a command line may set: all 75 together slow each start. */
@@ -118,15 +116,7 @@ const firstPageFlags: ReadonlySet<string> = new Set([
   '--context',
 ]);
 
-const sharedGroups: ReadonlySet<string> = new Set([
-  'Which pod:',
-  'Deletion, as in kubectl delete:',
-  'Trace:',
-  'Output:',
-  'Requests:',
-  'Pipelines:',
-  'Connection, as in kubectl:',
-]);
+const sharedGroups: ReadonlySet<string> = new Set(Object.keys(programFlags));
 
 const isOnFirstPage = ({ helpGroupHeading = '', long = '' }: Option): boolean =>
   !sharedGroups.has(helpGroupHeading) || firstPageFlags.has(long);

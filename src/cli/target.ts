@@ -6,10 +6,8 @@ import {
   type Target,
   type WorkloadResource,
 } from '../run/choosing/target.ts';
-import type { Command } from 'commander';
 import type { ManifestInput } from '../advice/manifest-input.ts';
-import type { Flags } from './command.ts';
-import { collect } from './connection-flags.ts';
+import type { Flags, FlagsOf } from './flags.ts';
 import { usageError } from './usage.ts';
 
 /** kubectl's names for a kind: singular, plural, short; each with or without the API group after it. */
@@ -140,15 +138,11 @@ function nameFrom(name: string, resource: WorkloadResource | 'pods' | 'nodes'): 
 /** No kind or name contains "=": the text after it may be the value of a flag without its dashes. */
 const shown = (text: string): string => text.replace(/=[^]*$/, '=…').slice(0, 80);
 
-export const addManifestFlags = (command: Command): Command =>
-  command
-    .option(
-      '-f, --filename <file>',
-      'manifests: a file, a folder, an https URL, or - for standard input; may be repeated',
-      collect,
-    )
-    .option('-R, --recursive', 'with -f FOLDER: the folders in it too')
-    .option('-k, --kustomize <folder>', 'what kubectl kustomize builds from this folder');
+export const manifestFlags = {
+  '-f, --filename <file>': 'manifests: a file, a folder, an https URL, or - for standard input; may be repeated',
+  '-R, --recursive': 'with -f FOLDER: the folders in it too',
+  '-k, --kustomize <folder>': 'what kubectl kustomize builds from this folder',
+};
 
 /** A command line without a target. `verb`: what would be done with it; `targets`: what can be named. */
 export const nothingTo = (verb: string, targets: string): Error =>
@@ -158,7 +152,11 @@ export const nothingTo = (verb: string, targets: string): Error =>
  * The manifests that flags and words name, if any, and the words that are left. No Kubernetes name ends like `files` in
  * practice: `check web.yaml` means the file. Throws usageError `manifests`.
  */
-export function manifestsIn(flags: Flags, words: readonly string[], files = /\.ya?ml$/i) {
+export function manifestsIn(
+  flags: FlagsOf<{ manifests: typeof manifestFlags }>,
+  words: readonly string[],
+  files = /\.ya?ml$/i,
+) {
   const { filename = [], recursive: isRecursive = false, kustomize: kustomization } = flags;
   const names = [...filename, ...words.filter((word) => files.test(word))];
   if (kustomization !== undefined && (names.length > 0 || isRecursive))

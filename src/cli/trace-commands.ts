@@ -1,11 +1,9 @@
 /** The commands with the flags of a trace: `rollout` follows the next rollout or starts one, `demo` plays a scenario. */
-import { addConnectionFlags } from './connection-flags.ts';
-import { addTraceFlags } from './options.ts';
 import { parseAnyTarget } from './target.ts';
 import { splitAtDashes, givenFlags } from './words.ts';
 import { usageError } from './usage.ts';
-import { newCommand, type AddCommand, type Flags } from './command.ts';
-import { addDeleteFlags } from './delete-flags.ts';
+import { newCommand, type AddCommand } from './command.ts';
+import { connectionFlags, deletionFlags, traceFlags, type FlagsOf } from './flags.ts';
 
 const rolloutExamples = `Examples:
   kubectl podexit rollout deployment/checkout                     wait for the next one
@@ -17,13 +15,20 @@ const rolloutExamples = `Examples:
 It ends when the rollout is complete and the old pods are gone, or when it stalls.
 `;
 
+const rolloutFlags = {
+  'Options:': {
+    '--restart': 'start it: kubectl rollout restart',
+    '--image <container=image>': 'start it: kubectl set image',
+  },
+  ...traceFlags,
+  ...connectionFlags,
+};
+
 export const addRollout: AddCommand = (program, _ports, _setExitCode, { trace }) => {
   const about = 'follow the next rollout to its end, or start it';
-  const rollout = newCommand(program, 'rollout [target...]', about, rolloutExamples)
-    .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
-    .option('--restart', 'start it: kubectl rollout restart')
-    .option('--image <container=image>', 'start it: kubectl set image');
-  addConnectionFlags(addTraceFlags(rollout)).action(async (words: string[], flags: Flags) => {
+  const rollout = newCommand(program, 'rollout [target...]', about, rolloutExamples, rolloutFlags);
+  rollout.usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]');
+  rollout.action(async (words: string[], flags: FlagsOf<typeof rolloutFlags>) => {
     const [named] = splitAtDashes(program, words);
     if (parseAnyTarget(named).kind !== 'workload')
       throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
@@ -41,20 +46,27 @@ const demoExamples = `Examples:
   kubectl podexit demo rollout --serve --write-kubeconfig kc
 `;
 
+const demoFlags = {
+  'Options:': {
+    '--list': 'list the scenarios',
+    '--fixed': 'play the scenario in which the problem is fixed',
+    '--serve': 'only run the API server, for any client; it starts over after the end',
+    '--port <port>': 'port of the cluster; default: any free one',
+    '--write-kubeconfig <file>': 'with --serve: write a kubeconfig for it',
+  },
+  'Deletion, as in kubectl delete:': {
+    ...deletionFlags['Deletion, as in kubectl delete:'],
+    // Not shown, so that demo.ts can explain why they are refused: the grace period is a recorded one.
+    ...{ '--grace-period <seconds>': '', '--now': '', '--force': '' },
+  },
+  ...traceFlags,
+};
+
 /** The cluster of `demo` (demo.ts) is loaded only to run a scenario. */
 export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
   const about = 'try it without a cluster, on recorded deletions';
-  const demo = newCommand(program, 'demo [scenario]', about, demoExamples)
-    .option('--list', 'list the scenarios')
-    .option('--fixed', 'play the scenario in which the problem is fixed')
-    .option('--serve', 'only run the API server, for any client; it starts over after the end')
-    .option('--port <port>', 'port of the cluster; default: any free one')
-    .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
-  const traced = addTraceFlags(addDeleteFlags(demo));
-  // Parsed but hidden, so that demo.ts can explain why they are refused: the grace period is a recorded one, and a pod has no dependents.
-  const refused: readonly string[] = ['--grace-period', '--now', '--force', '--cascade'];
-  for (const option of traced.options) if (refused.includes(option.long ?? '')) option.hideHelp();
-  traced.action(async (scenario: string | undefined, flags: Flags) => {
+  const demo = newCommand(program, 'demo [scenario]', about, demoExamples, demoFlags);
+  demo.action(async (scenario: string | undefined, flags: FlagsOf<typeof demoFlags>) => {
     const { runDemo } = await import('./demo.ts');
     const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));
     setExitCode(await runDemo(main, scenario, flags, given, ports));

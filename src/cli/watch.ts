@@ -4,9 +4,9 @@ import type { MetricsAddress } from '../watch/metrics.ts';
 import type { WatchFormat } from '../watch/view.ts';
 import type { Shard } from '../watch/watch.ts';
 import type { RecordingFolder } from '../watch/destinations.ts';
-import { addClusterFlags, clusterOptions } from './connection-flags.ts';
-import { newCommand, type AddCommand, type Flags } from './command.ts';
-import { addLook, lookFrom } from './options.ts';
+import { newCommand, type AddCommand } from './command.ts';
+import { clusterFlags, lookFlags, type FlagsOf } from './flags.ts';
+import { clusterOptions, lookFrom } from './options.ts';
 import { publishFrom } from './pipeline-flags.ts';
 import { parseAnyTarget } from './target.ts';
 import { badValue, oneOf, usageError } from './usage.ts';
@@ -21,29 +21,37 @@ const examples = `Examples:
 It runs until it is stopped: Ctrl-C and SIGTERM print a summary and end it with 0.
 `;
 
-export const addWatch: AddCommand = (program, ports, setExitCode) => {
-  const watch = newCommand(program, 'watch [target...]', 'follow every exit, all day', examples)
-    .usage('[TYPE/NAME | -l SELECTOR] [-n NAMESPACE | -A] [flags]')
-    .optionsGroup('Pods:')
-    .option('-A, --all-namespaces', 'the pods of all namespaces')
-    .option('-l, --selector <labels>', 'only pods with these labels')
-    .option('--field-selector <fields>', 'only pods with these fields')
-    .option('--shard <index/count>', 'only this part of the namespaces, 2/5: for clusters too large for one process')
-    .optionsGroup('For other programs:')
-    .option('--metrics <address>', 'serve Prometheus metrics, /healthz and /readyz at [HOST:]PORT')
-    .option('--record-dir <folder>', 'record each exit in this folder, for replay, why --from and recommend')
-    .option('--record-max <size>', 'most that the recordings take (100Mi; default: 1Gi); the oldest go')
-    .option(
-      '--otlp <when>',
+const watchFlags = {
+  'Pods:': {
+    '-A, --all-namespaces': 'the pods of all namespaces',
+    '-l, --selector <labels>': 'only pods with these labels',
+    '--field-selector <fields>': 'only pods with these fields',
+    '--shard <index/count>': 'only this part of the namespaces, 2/5: for clusters too large for one process',
+  },
+  'For other programs:': {
+    '--metrics <address>': 'serve Prometheus metrics, /healthz and /readyz at [HOST:]PORT',
+    '--record-dir <folder>': 'record each exit in this folder, for replay, why --from and recommend',
+    '--record-max <size>': 'most that the recordings take (100Mi; default: 1Gi); the oldest go',
+    '--otlp <when>':
       'send each exit as an OpenTelemetry trace: always, never, or auto (if OTEL_EXPORTER_OTLP_ENDPOINT is set)',
-    )
-    .option('--emit-events', 'post an Event on the workload for each exit that was not graceful')
-    .optionsGroup('Output:')
-    .option('-o, --output <format>', 'lines, ndjson or json; default: a table at a terminal, else lines')
-    .option('--no-logs', "do not follow the logs of terminating pods' containers")
-    .option('--timestamps <kind>', 'local or utc (the default)')
-    .option('--plain', 'for screen readers: lines, without animation or boxes');
-  addClusterFlags(addLook(watch)).action(async (words: string[], flags: Flags) => {
+    '--emit-events': 'post an Event on the workload for each exit that was not graceful',
+  },
+  'Output:': {
+    '-o, --output <format>': 'lines, ndjson or json; default: a table at a terminal, else lines',
+    '--no-logs': "do not follow the logs of terminating pods' containers",
+    '--timestamps <kind>': 'local or utc (the default)',
+    '--plain': 'for screen readers: lines, without animation or boxes',
+    ...lookFlags,
+  },
+  ...clusterFlags,
+};
+
+type WatchFlags = FlagsOf<typeof watchFlags>;
+
+export const addWatch: AddCommand = (program, ports, setExitCode) => {
+  const watch = newCommand(program, 'watch [target...]', 'follow every exit, all day', examples, watchFlags);
+  watch.usage('[TYPE/NAME | -l SELECTOR] [-n NAMESPACE | -A] [flags]');
+  watch.action(async (words: string[], flags: WatchFlags) => {
     const { watchExits } = await import('../watch/watch.ts');
     const look = { ...lookFrom(flags), logs: false };
     const unasked: WatchFormat = ports.stdout.isTty && !look.plain ? 'table' : 'lines';
@@ -66,7 +74,7 @@ export const addWatch: AddCommand = (program, ports, setExitCode) => {
 };
 
 /** Throws usageError `target` for words that name nothing, or pods. */
-function targetOf(words: readonly string[], flags: Flags) {
+function targetOf(words: readonly string[], flags: WatchFlags) {
   if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined) return undefined;
   const target = parseAnyTarget(words, flags);
   if (target.kind === 'pod' || target.kind === 'pods')
@@ -86,7 +94,7 @@ function addressOf(text: string | undefined): MetricsAddress | undefined {
 }
 
 /** Throws usageError `record`. */
-function recordingsOf({ recordDir: folder, recordMax = '1Gi' }: Flags): RecordingFolder | undefined {
+function recordingsOf({ recordDir: folder, recordMax = '1Gi' }: WatchFlags): RecordingFolder | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,5})(Ki|Mi|Gi)$/.exec(recordMax) ?? [];
   if (count === undefined)
     throw badValue('record', '--record-max', recordMax, 'is not a size', 'Write it like 100Mi or 1Gi.');

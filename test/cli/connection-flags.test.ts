@@ -1,9 +1,9 @@
 /** kubectl's connection flags, in the positions and forms that kubectl accepts. */
 import { expect, it } from 'vitest';
-import { connectionOf } from '../../src/cli/connection-flags.ts';
+import { connectionOf } from '../../src/cli/options.ts';
 import { buildProgram } from '../../src/cli/main.ts';
 import { commandName } from '../../src/cli/program.ts';
-import type { Flags } from '../../src/cli/command.ts';
+import type { Flags } from '../../src/cli/flags.ts';
 import { wordsForCommander } from '../../src/cli/words.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
 import { seeHelp, usageError } from './usage.ts';
-import { nodeTypes, typeOf } from './target.ts';
+import { typeOf } from './target.ts';
 import { shellQuoted } from './words.ts';
 
 /**
@@ -96,7 +96,7 @@ function deleted(words: readonly string[]): readonly string[] {
   if (words.some((word) => /^(?:-f|-k|--filename|--kustomize)(?:=|$)/.test(word)))
     throw notDone('delete -f', 'Predict it with: kubectl podexit check -f FILE; delete a pod of it by its name');
   const [type = '', name = 'NAME'] = operandsOf(words).flatMap((word) => word.split('/'));
-  const resource = nodeTypes.includes(type) ? 'nodes' : typeOf(type);
+  const resource = typeOf(type);
   if (resource === undefined || resource === 'pods') return words;
   throw usageError(
     'verb',

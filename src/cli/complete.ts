@@ -10,7 +10,7 @@ import { gateCodes } from '../verdict/policy.ts';
 import { newCommand, type AddCommand } from './command.ts';
 import type { Flags } from './flags.ts';
 import { connectionOf } from './options.ts';
-import { nodeTypes, typeNames, typeOf } from './target.ts';
+import { typeNames, typeOf } from './target.ts';
 import { flagValues, valuesByCommand, oneOf } from './usage.ts';
 import { commandFirst, withoutValue, wordsForCommander } from './words.ts';
 
@@ -164,7 +164,7 @@ async function offerForArgument(place: Place, before: readonly string[], current
     return (before.length === 0 ? commandArguments[command.name()]?.() : undefined) ?? [];
   // Only a trace takes a node.
   const resourceOf = (type: string): NamedResource | undefined =>
-    isTrace && nodeTypes.includes(type) ? 'nodes' : typeOf(type);
+    isTrace || typeOf(type) !== 'nodes' ? typeOf(type) : undefined;
   const [type, slashed] = current.includes('/') ? current.split('/') : [];
   const [first, ...more] = before;
   // Only a trace takes several pods.
@@ -176,7 +176,7 @@ async function offerForArgument(place: Place, before: readonly string[], current
   const resource = first === undefined ? undefined : resourceOf(first);
   if (resource !== undefined && more.length === 0) return names(resource);
   if (first !== undefined) return isNextPod && (resource ?? 'pods') === 'pods' ? names('pods') : [];
-  const kinds = [...typeNames.filter((name) => !isRollout || name !== 'pod'), ...(isTrace ? ['node'] : [])];
+  const kinds = typeNames.filter((name) => (name !== 'pod' || !isRollout) && (name !== 'node' || isTrace));
   const types = kinds.map((word) => ({ word, about: 'kind of the target' }));
   if (isRollout) return types;
   return [...(await names('pods')), ...(isTrace ? commandsOf(program) : []), ...types];

@@ -10,8 +10,10 @@ import type { ManifestInput } from '../advice/manifest-input.ts';
 import type { Flags, FlagsOf } from './flags.ts';
 import { usageError } from './usage.ts';
 
+type Resource = WorkloadResource | 'pods' | 'nodes';
+
 /** kubectl's names for a kind: singular, plural, short; each with or without the API group after it. */
-const types: Record<WorkloadResource | 'pods', readonly string[]> = {
+const types: Record<Resource, readonly string[]> = {
   pods: ['pod', 'pods', 'po'],
   deployments: ['deployment', 'deployments', 'deploy'],
   statefulsets: ['statefulset', 'statefulsets', 'sts'],
@@ -19,86 +21,77 @@ const types: Record<WorkloadResource | 'pods', readonly string[]> = {
   replicasets: ['replicaset', 'replicasets', 'rs'],
   jobs: ['job', 'jobs'],
   services: ['service', 'services', 'svc'],
+  nodes: ['node', 'nodes', 'no'],
 };
 
 type SelectorFlags = Pick<Flags, 'selector' | 'fieldSelector'>;
 
-/** Reads words as `kubectl delete` does, and nodes. Throws usageError `target` for nothing, or several other things. */
-export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = {}): AnyTarget {
-  const [first = '', ...others] = words;
-  const [type = '', name, ...more] = words.length === 1 ? first.split('/') : words;
-  if (nodeTypes.includes(type.toLowerCase())) {
-    if (name === undefined) throw noName('node');
-    if (more.length > 0) throw notOne(words);
-    return { kind: 'node', name: nameFrom(name, 'nodes'), ...(hasSelector(flags) && selectorIn(flags)) };
+/**
+ * Reads words as `kubectl delete` does, and nodes. Throws usageError `target` for nothing, or several other things.
+ * `isOne`: also for several pods, and for a node.
+ */
+export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = {}, isOne = false): AnyTarget {
+  const { type, names } = typeAndNames(words.filter((word) => word !== ''));
+  const resource = typeOf(type);
+  if (resource === undefined || (isOne && resource === 'nodes')) {
+    const known = typeNames.filter((name) => name !== 'node' || !isOne);
+    const hint = `Name it: ${known.map((name) => `${name}/NAME`).join(', ')}`;
+    throw usageError('target', `unknown resource type "${shown(type)}"`, hint);
   }
-  const isTypeFirst = !first.includes('/') && isType(first.split('.')[0] ?? '');
-  if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2))
-    return parseTarget(words, flags, ['node']);
-  if (isTypeFirst && typeOf(first) !== 'pods') throw notOne(words);
-  const names = [...new Set((isTypeFirst ? others : words).map((text) => podNamed(text, words)))];
-  return names.length === 1 ? { kind: 'pod', name: names[0] ?? '' } : { kind: 'pods', names };
-}
-
-export const nodeTypes: readonly string[] = ['node', 'nodes', 'no'];
-
-/** `NAME` or `pod/NAME`, one of several. */
-function podNamed(text: string, words: readonly string[]): string {
-  if (nodeTypes.includes(text.split('/')[0] ?? '') && text.includes('/')) throw notOne(words);
-  const target = parseTarget(text.includes('/') ? [text] : ['pod', text]);
-  if (target.kind === 'pod') return target.name;
-  throw notOne(words);
-}
-
-/** Throws usageError `target` for words that name no pod, or several. `otherTypes`: what the command takes as well. */
-export function parseTarget(
-  words: readonly string[],
-  flags: SelectorFlags = {},
-  otherTypes: readonly string[] = [],
-): Target {
-  if (hasSelector(flags)) {
-    const onlyPods = words.length === 0 || (words.length === 1 && typeOf(words[0] ?? '') === 'pods');
-    if (onlyPods) return { kind: 'selector', ...selectorIn(flags) };
+  const selector = selectorIn(flags);
+  if (selector && resource !== 'nodes') {
+    if (resource === 'pods' && names.length === 0) return { kind: 'selector', ...selector };
     throw usageError(
       'target',
       'a name and a selector cannot be given together',
       'Write: kubectl podexit -l SELECTOR, or kubectl podexit POD',
     );
   }
-  const [first = '', second, ...more] = words.flatMap((text) => (text.includes('/') ? text.split('/') : [text]));
-  if (more.length > 0 || first === '') throw notOne(words);
-  if (second === undefined && isType(first)) throw noName(first);
-  const resource = second === undefined ? 'pods' : typeOf(first);
-  if (resource === undefined)
-    throw usageError(
-      'target',
-      `unknown resource type "${shown(first)}"`,
-      `Name it: ${[...typeNames, ...otherTypes].map((name) => `${name}/NAME`).join(', ')}`,
-    );
-  const name = nameFrom(second ?? first, resource);
-  return resource === 'pods' ? { kind: 'pod', name } : { kind: 'workload', resource, name };
+  const [name, ...others] = new Set(names);
+  if (name === undefined) throw words.join('') === '' ? notOne(words) : noName(type);
+  if (others.length > 0 && (isOne || resource !== 'pods')) throw notOne(words, isOne);
+  for (const one of [name, ...others]) assertName(one, resource);
+  if (resource === 'nodes') return { kind: 'node', name, ...selector };
+  if (resource !== 'pods') return { kind: 'workload', resource, name };
+  return others.length > 0 ? { kind: 'pods', names: [name, ...others] } : { kind: 'pod', name };
+}
+
+/** The same for commands that take one pod or workload. */
+export const parseTarget = (words: readonly string[], flags?: SelectorFlags): Target =>
+  parseAnyTarget(words, flags, true) as Target;
+
+/** The type as it was written, `pod` for a name without one, and the names behind it. */
+function typeAndNames(words: readonly string[]): { type: string; names: readonly string[] } {
+  const [first = 'pod', ...names] = words;
+  // `deploy.web` alone is a pod; before a name it is a type of an API group.
+  const isTypeFirst = !first.includes('/') && isType(names.length > 0 ? (first.split('.')[0] ?? '') : first);
+  if (isTypeFirst && !names.some((name) => name.includes('/'))) return { type: first, names };
+  const pairs = words.map((word) => (word.includes('/') ? word.split('/') : ['pod', word]));
+  const [[type = ''] = []] = pairs;
+  const isOther = ([one = '', , ...more]: string[]): boolean => more.length > 0 || typeOf(one) !== typeOf(type);
+  if (isTypeFirst || pairs.some(isOther)) throw notOne(words);
+  return { type, names: pairs.map(([, name = '']) => name) };
 }
 
 /**
  * The resource behind a name such as `deploy`, `deployments.apps` or `deployments.v1.apps`. A kind of the same name in
  * another API group does not count: `services.serving.knative.dev`, `jobs.batch.volcano.sh`.
  */
-export function typeOf(text: string): WorkloadResource | 'pods' | undefined {
+export function typeOf(text: string): Resource | undefined {
   const [name = '', ...behind] = text.toLowerCase().split('.');
-  const found = (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
+  const found = (Object.keys(types) as Resource[]).find((resource) => types[resource].includes(name));
   if (found === undefined) return undefined;
   // What may follow the name: the group, or version and group (the core group is empty), or nothing.
-  const [version = '', group = ''] = (found === 'pods' ? 'v1' : workloadKinds[found].group).split('/').reverse();
-  return ['', group, `${version}.${group}`].includes(behind.join('.')) ? found : undefined;
+  const group = found === 'pods' || found === 'nodes' ? 'v1' : workloadKinds[found].group;
+  const [version = '', own = ''] = group.split('/').reverse();
+  return ['', own, `${version}.${own}`].includes(behind.join('.')) ? found : undefined;
 }
 
 export const typeNames = Object.values(types).map(([singular = '']) => singular);
 
-const hasSelector = ({ selector, fieldSelector }: SelectorFlags): boolean =>
-  selector !== undefined || fieldSelector !== undefined;
-
-function selectorIn(flags: SelectorFlags): PodSelector {
-  const { selector: labels = '', fieldSelector: fields = '' } = flags;
+function selectorIn({ selector, fieldSelector }: SelectorFlags): PodSelector | undefined {
+  if (selector === undefined && fieldSelector === undefined) return undefined;
+  const [labels, fields] = [selector ?? '', fieldSelector ?? ''];
   // Probably an unset variable in a script; kubectl refuses an empty selector for delete too.
   if (labels.trim() === '' && fields.trim() === '')
     throw usageError('target', 'the selector is empty, and would select every pod', 'Name labels: -l app=web');
@@ -115,9 +108,9 @@ const noName = (type: string): Error =>
     `Write ${type}/NAME; a pod of that name is written pod/${type}.`,
   );
 
-function notOne(words: readonly string[]): Error {
+function notOne(words: readonly string[], isOne = false): Error {
   const named = words.filter((text) => text !== '').map(shown);
-  const wrong = `only pods can be named together, not ${named.join(' ')}`;
+  const wrong = `only ${isOne ? 'one' : 'pods'} can be named${isOne ? '' : ' together'}, not ${named.join(' ')}`;
   const alone = named.length === 0 ? 'no pod was named' : `"${named.join('')}" is neither a pod nor TYPE/NAME`;
   return usageError(
     'target',
@@ -126,11 +119,11 @@ function notOne(words: readonly string[]): Error {
   );
 }
 
-function nameFrom(name: string, resource: WorkloadResource | 'pods' | 'nodes'): string {
-  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 253) return name;
+function assertName(name: string, resource: Resource): void {
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 253) return;
   throw usageError(
     'target',
-    `"${shown(name)}" cannot be the name of a ${resource === 'nodes' ? 'node' : (types[resource][0] ?? 'pod')}`,
+    `"${shown(name)}" cannot be the name of a ${types[resource][0] ?? ''}`,
     `Names are lower-case letters, digits, "-" and "."; list them with: kubectl get ${resource}`,
   );
 }

@@ -17,6 +17,13 @@ export interface CardRow {
   readonly command?: string | undefined;
 }
 
+/** `head`: before the sentence. Sentence and command are unescaped. */
+export const rowOf = (label: string, sentence: string, head: readonly Piece[] = [], command?: string): CardRow => ({
+  label,
+  pieces: [...head, plain(forTerminal(sentence, 1000))],
+  command: command && forTerminal(command, 4000),
+});
+
 export interface CardLayout {
   readonly pen: Pen;
   /** Columns of a line of prose. */

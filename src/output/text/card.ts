@@ -11,7 +11,7 @@ import { isFinished } from '../../model/pod.ts';
 import type { Finding, FixReport, Severity } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { TrafficGrade } from '../../verdict/traffic.ts';
-import { barLines, cardLayout, exitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
+import { barLines, cardLayout, exitRows, rowLines, rowOf, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { closingText, deletedText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, piece, plain, type Piece } from '../prose.ts';
@@ -53,28 +53,25 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   return options.rowsOnly ? body : [...head, ...blank, ...body, ...blank, ...last];
 }
 
+/** The rows that are kept first if there is no room for all. */
+const importance = ['traffic', 'requests', 'gate', 'why', 'next', 'fix', 'also', 'accuracy', 'details'];
+
 /** Rows to which the limit of lines yields. */
 const alwaysKept: readonly string[] = ['traffic', 'requests', 'fix'];
 
-/** Keeps the order. If there is no room, rows of the highest rank are left out. */
-function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
-  const kept = new Map<RankedRow, string[]>();
+/** Keeps the order. */
+function fitRows(rows: readonly CardRow[], layout: CardLayout, room: number): string[] {
+  const kept = new Map<CardRow, string[]>();
   let left = room;
-  for (const row of [...rows].sort((a, b) => a.rank - b.rank)) {
-    const whole = rowLines(layout, row);
-    const lines = row.label === 'traffic' && whole.length > left ? rowLines(layout, withoutAside(row)) : whole;
+  const rank = ({ label }: CardRow): number => importance.indexOf(label);
+  for (const row of [...rows].sort((a, b) => rank(a) - rank(b))) {
+    const lines = rowLines(layout, row);
     if (lines.length > left && !alwaysKept.includes(row.label)) continue;
     kept.set(row, lines);
     if (row.label !== 'fix') left -= lines.length;
   }
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
-
-/** The sentence without its last aside or part. */
-const withoutAside = (row: RankedRow): RankedRow => ({
-  ...row,
-  pieces: row.pieces.map(({ ink, text }) => ({ ink, text: text.replace(/(?: \u00b7 |; | \()[^\u00b7;(]*$/, '') })),
-});
 
 export interface Icon {
   readonly symbol: SymbolName;
@@ -105,36 +102,25 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, [plain('  '), dim(place.join(' · ')), end], { width, hang: 2 });
 }
 
-/** If there is no room, rows of the highest `rank` are left out first. */
-type RankedRow = CardRow & { readonly rank: number };
-
-/** `head`: before the sentence. */
-const rowOf = (label: string, rank: number, sentence: string, head?: Piece, command?: string): RankedRow => ({
-  label,
-  rank,
-  pieces: [...(head ? [head] : []), plain(forTerminal(sentence, 1000))],
-  command: command && forTerminal(command, 4000),
-});
-
-function answerRows(report: Report, { pen, flags = '', verbose = false, isDemo = false }: CardOptions): RankedRow[] {
+function answerRows(report: Report, { pen, flags = '', verbose = false, isDemo = false }: CardOptions): CardRow[] {
   const { answer, verdict } = report;
   const isGood = iconOf(report).symbol === 'good';
   const traffic = trafficSign(pen, answer.traffic.grade, report.timeline.probes.length > 0);
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
   return [
-    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen, 5)),
-    rowOf('traffic', 0, answer.traffic.reason, piece(traffic.ink, `${traffic.text}: `)),
+    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen)),
+    rowOf('traffic', answer.traffic.reason, [piece(traffic.ink, `${traffic.text}: `)]),
     ...requestRows(report, pen),
-    ...accuracy.map((finding) => findingRow('accuracy', finding, pen, 6)),
-    ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
-    ...(answer.why === undefined ? [] : [rowOf('why', isGood ? 5 : 2, answer.why)]),
+    ...accuracy.map((finding) => findingRow('accuracy', finding, pen)),
+    ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))] })),
+    ...(answer.why === undefined ? [] : [rowOf('why', answer.why)]),
     ...(isDemo ? [] : nextRows(report, flags)),
-    ...answer.advice.map((text) => rowOf('fix', isGood ? 4 : 3, text)),
+    ...answer.advice.map((text) => rowOf('fix', text)),
     ...answer.fix.map((fix) => {
       const text = `${answer.advice.length > 0 ? 'and ' : ''}${fix.reason}`;
       const command = isGood && !verbose ? (commandOf(fix, report) ?? fix.command) : fix.command;
-      return rowOf('fix', 3, text, undefined, `${command}${flags}`);
+      return rowOf('fix', text, [], `${command}${flags}`);
     }),
     ...(isGood ? [] : detailsRow(report)),
   ];
@@ -154,8 +140,8 @@ const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
   info: ['info', 'dim'],
 };
 
-const findingRow = (label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow =>
-  rowOf(label, rank, message, signOf(pen, ...severitySigns[severity]));
+const findingRow = (label: string, { severity, message }: Finding, pen: Pen): CardRow =>
+  rowOf(label, message, [signOf(pen, ...severitySigns[severity])]);
 
 const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
 
@@ -170,30 +156,30 @@ export function trafficSign(pen: Pen, grade: TrafficGrade, isProbed: boolean): P
 const maxRequestRows = 2;
 
 /** Results of `--probe`, without what the traffic row tells. Failed requests to the pod itself are not lost traffic. */
-function requestRows({ timeline, verdict, answer }: Report, pen: Pen): RankedRow[] {
+function requestRows({ timeline, verdict, answer }: Report, pen: Pen): CardRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
   const shown = worstProbes(timeline.probes, maxRequestRows);
   return shown.slice(answer.traffic.grade === 'lost' ? 1 : 0).map((probe) => {
     const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
-    const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);
+    const head = probe.via === 'pod-proxy' ? [] : [signOf(pen, look, look)];
     const target = timeline.probes.length === 1 ? ` · ${probe.target.slice(0, 60)}` : '';
-    return rowOf('requests', 0, requestsText(timeline, probe, race) + target, head);
+    return rowOf('requests', requestsText(timeline, probe, race) + target, head);
   });
 }
 
-function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow[] {
+function detailsRow({ answer, verdict: { findings, gates } }: Report): CardRow[] {
   // `fail-on drain-race`.
   const failed = /\S+$/.exec(gates.find(({ passed }) => !passed)?.name ?? '')?.[0];
   const code = answer.cause?.code ?? failed ?? findings[0]?.code;
   if (code === undefined) return [];
-  return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];
+  return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)] }];
 }
 
 /** What to run next if the deletion was not observed to its end. */
-function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: string): RankedRow[] {
+function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: string): CardRow[] {
   const { pod, mode, marks } = timeline;
   const name = `${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`;
-  const next = (reason: string, command: string): RankedRow[] => [rowOf('next', 2, reason, undefined, command)];
+  const next = (reason: string, command: string): CardRow[] => [rowOf('next', reason, [], command)];
   // Exit codes of 128 and above: a signal interrupted podexit.
   const wasInterrupted = exitCode >= 128;
   if (outcome === 'not-started' && !wasInterrupted) {

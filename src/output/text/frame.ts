@@ -34,15 +34,15 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Pie
     ...probeLanes(timeline),
     ...replacementLane(timeline),
   ];
-  const space = room - 1 - Math.min(warning.length, room - 1);
-  const shown = fitLanes(lanes, space);
+  const space = Math.max(0, room - 1 - warning.length);
+  const shown = lanes.length > space ? lanes.slice(0, Math.max(0, space - 1)) : lanes;
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
   return [
     top,
     ...warning.slice(0, room - 1),
-    ...shown.slice(0, left > 0 ? Math.max(0, space - 1) : space).map((lane) => laneLine(pen, lane, widths)),
-    ...(left > 0 && space > 0 ? [[dim(`  … ${left + 1} more`)]] : []),
+    ...shown.map((lane) => laneLine(pen, lane, widths)),
+    ...(left > 0 && space > 0 ? [[dim(`  … ${left} more`)]] : []),
   ];
 }
 
@@ -91,12 +91,6 @@ function barPieces(pen: Pen, { stretches, isTrack }: LiveLane, cells: number): P
   return [...pieces, isTrack ? dim(pen.symbol('rest').repeat(cells - used)) : plain(' '.repeat(cells - used))];
 }
 
-/** Keeps the order, and drops the lanes that matter least now. */
-function fitLanes(lanes: readonly LiveLane[], room: number): LiveLane[] {
-  const kept = new Set([...lanes].sort((a, b) => a.rank - b.rank).slice(0, Math.max(0, room)));
-  return lanes.filter((lane) => kept.has(lane));
-}
-
 interface LiveLane {
   readonly name: string;
   /** One after the other from the left; `until`: ratio of the whole bar. */
@@ -105,8 +99,6 @@ interface LiveLane {
   readonly isTrack?: boolean;
   readonly words: string;
   readonly ink: Ink;
-  /** If the window is too low, lanes of the highest rank are dropped first. */
-  readonly rank: number;
 }
 
 function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): LiveLane {
@@ -127,7 +119,6 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
     isTrack: ran,
     words: containerWords(container, timeline, now),
     ink: exit?.code === undefined ? (ran ? 'plain' : 'dim') : exitInk[outcome],
-    rank: ran && !exit ? 0 : 3,
   };
 }
 
@@ -192,7 +183,6 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
         ? `removed ${offsetText(removed, zero)}s · ${otherReady(others)}`
         : 'ready, gets new connections',
     ink: removed ? (isLastEndpoint ? 'warning' : 'plain') : wasReady ? 'good' : 'dim',
-    rank: 1,
   };
 }
 
@@ -209,7 +199,6 @@ function probeLanes(timeline: Timeline): LiveLane[] {
     })),
     words: `${sent} sent · ${failed} failed`,
     ink: via !== 'pod-proxy' && failed > 0 ? 'bad' : 'plain',
-    rank: 2,
   }));
 }
 
@@ -229,5 +218,5 @@ function replacementLane({ replacement, zero }: Timeline): LiveLane[] {
   ] as const;
   const [step, at = createdAt] = steps.find(([, moment]) => moment) ?? ['created'];
   const words = `${step} ${offsetText(at, zero)}s: ${name}`;
-  return [{ name: 'replacement', stretches: [], words, ink: readyAt ? 'good' : 'plain', rank: 4 }];
+  return [{ name: 'replacement', stretches: [], words, ink: readyAt ? 'good' : 'plain' }];
 }

@@ -4,7 +4,7 @@ import { totalText } from '../../verdict/headline.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';
-import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
+import { cardLayout, rowLines, rowOf, type CardRow } from './card-rows.ts';
 import { triggerText } from '../mark-text.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { heldText } from '../pod-facts.ts';
@@ -63,22 +63,23 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   const middle = drain && pods >= 5 ? `p50 ${lengthText(drain.p50)} · p90 ${lengthText(drain.p90)} · ` : '';
   const used = graceUsed ? `, ${shareText(graceUsed.max, numbers.graceMs)} of the grace period` : '';
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
-    text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
+    text ? [rowOf(label, text, [], command)] : [];
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', counts.join(' · ')),
     ...row('slowest', numbers.slowest && slowestText(numbers.slowest)),
-    ...worst.map(({ pod, summary }, index) => ({
-      label: index === 0 ? 'worst' : '',
-      pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
-    })),
+    ...worst.map(({ pod, summary }, index) =>
+      rowOf(index === 0 ? 'worst' : '', ` ${summary}`, [piece('accent', pen.letters(forTerminal(pod)))]),
+    ),
     ...row('stop', drain && `${middle}max${numbers.observed} ${lengthText(drain.max)} from ${signal} to exit${used}`),
-    ...trafficRows(numbers, pen),
+    ...numbers.traffic.map(({ grade, text }, index) =>
+      rowOf(index === 0 ? 'traffic' : '', `: ${text}`, [trafficSign(pen, grade, numbers.requests.length > 0)]),
+    ),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('why', numbers.why),
     ...row('missed', unseen.slice(0, 3).join(', ')),
     ...row('fix', numbers.advice),
-    ...row('fix', fix?.reason, fix && forTerminal(`${fix.command}${flags}`, 4000)),
+    ...row('fix', fix?.reason, fix && `${fix.command}${flags}`),
   ];
 }
 
@@ -93,12 +94,4 @@ function deletedByText({ trigger = 'unknown', held, pods }: RolloutNumbers): str
 function slowestText({ timeline, ledger, beside }: NonNullable<RolloutNumbers['slowest']>): string {
   const others = `; meanwhile ${beside} ${beside === 1 ? 'other was' : 'others were'} terminating there`;
   return `${timeline.pod.metadata.name} gone after ${totalText(timeline)}${heldText(ledger)}${beside > 0 ? others : ''}`;
-}
-
-/** `not measured (add --probe), at risk: in 6 of 6 exits, no preStop hook` */
-function trafficRows({ traffic, requests }: RolloutNumbers, pen: Pen): CardRow[] {
-  return traffic.map(({ grade, text }, index) => ({
-    label: index === 0 ? 'traffic' : '',
-    pieces: [trafficSign(pen, grade, requests.length > 0), plain(`: ${forTerminal(text, 1000)}`)],
-  }));
 }

@@ -1,11 +1,11 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
 import type { FixReport } from '../../model/report.ts';
-import { worstProbes, requestsText } from '../../verdict/loss.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
-import { exitRows } from '../text/card-rows.ts';
-import { iconOf, trafficSign } from '../text/card.ts';
+import { exitRows, type CardRow } from '../text/card-rows.ts';
+import { answerRows, iconOf, type Icon } from '../text/card.ts';
 import { plainPen as pen } from '../palette.ts';
+import type { Piece } from '../prose.ts';
 import { deletedText, ownerText, podText } from '../pod-facts.ts';
 import { podsTable, tablesOf, type Cell, type ReportTable } from '../report-tables.ts';
 import { rolloutIcon, rolloutRows } from '../text/rollout-card.ts';
@@ -30,43 +30,35 @@ export const renderRolloutMarkdown = (numbers: RolloutNumbers, reports: readonly
 
 /** Several pods: the rollout's card as ten lines at most, its fix and its pods folded. */
 export function rolloutSections(numbers: RolloutNumbers, reports: readonly Report[]): string[] {
-  const { symbol } = rolloutIcon(numbers);
-  const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen)
-    .slice(0, 8) // ten lines together with the heading and the line below it
-    .map(({ label, pieces }) =>
-      `- ${label} ${forMarkdown(pieces.map(({ text }) => text).join(''), 1000)}`.replace('-  ', '- '),
-    );
-  const title = `### ${pen.symbol(symbol)} ${forMarkdown(numbers.sentence, 1000)}`;
+  const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen);
   const sections = [
-    [title, forMarkdownCode(numbers.target), ...rows].join('\n'),
+    tenLines(rolloutIcon(numbers), numbers.sentence, forMarkdownCode(numbers.target), rows.map(rowLine)),
     fixSection(numbers.fix ? [numbers.fix] : []),
     reports.length > 0 ? foldedTable(podsTable(reports)) : '',
   ];
   return sections.filter((text) => text !== '');
 }
 
-/** Heading, pod, and one line each for containers, traffic, requests, gates and why: ten at most. */
+/** Heading, pod, and the card's rows for containers, traffic, requests, gates and why. */
 function answerSection(report: Report): string {
-  const { timeline, verdict, answer } = report;
-  const place = [forMarkdownCode(podText(timeline)), ownerText(timeline), deletedText(report)];
-  const rows = exitRows(report)
-    .slice(0, 3)
-    .map(({ label, words }) => `- ${forMarkdownCode(label)} ${forMarkdown(words.map(({ text }) => text).join(''))}`);
-  const { grade, measured } = answer.traffic;
-  const { text: traffic } = trafficSign(pen, grade, timeline.probes.length > 0);
-  const failed = verdict.gates.filter(({ passed }) => !passed).slice(0, 2);
-  const reason = [answer.traffic.reason, ...(measured === undefined ? [] : [measured])].join(' · ');
-  const lines = [
-    ...rows,
-    `- traffic ${traffic}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
-    ...worstProbes(timeline.probes, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
-    ...failed.map(({ message }) => `- gate ${forMarkdown(message, 1000)}`),
-    ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),
-  ];
-  const title = `### ${pen.symbol(iconOf(report).symbol)} ${forMarkdown(answer.summary, 1000)}`;
-  const where = place.flatMap((fact, index) => (fact === undefined ? [] : index === 0 ? fact : forMarkdown(fact)));
-  return `${title}\n${where.join(' · ')}\n${lines.join('\n')}`;
+  const { timeline, answer } = report;
+  const place = [ownerText(timeline), deletedText(report)].flatMap((fact) =>
+    fact === undefined ? [] : forMarkdown(fact),
+  );
+  const exits = exitRows(report).slice(0, 3);
+  const rows = answerRows(report, { pen, columns: Infinity });
+  return tenLines(iconOf(report), answer.summary, [forMarkdownCode(podText(timeline)), ...place].join(' · '), [
+    ...exits.map(({ label, words }) => `- ${forMarkdownCode(label)} ${textOf(words)}`),
+    ...rows.filter(({ label }) => ['traffic', 'requests', 'gate', 'why'].includes(label)).map(rowLine),
+  ]);
 }
+
+const tenLines = ({ symbol }: Icon, answer: string, place: string, lines: readonly string[]): string =>
+  [`### ${pen.symbol(symbol)} ${forMarkdown(answer, 1000)}`, place, ...lines.slice(0, 8)].join('\n');
+
+const textOf = (pieces: readonly Piece[]): string => forMarkdown(pieces.map(({ text }) => text).join(''), 1000);
+
+const rowLine = ({ label, pieces }: CardRow): string => `- ${label && `${label} `}${textOf(pieces)}`;
 
 /** `advice`: what no patch can change, which comes first, as on the card. */
 function fixSection(fixes: readonly FixReport[], advice: readonly string[] = []): string {

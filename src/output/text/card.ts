@@ -102,7 +102,8 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, [plain('  '), dim(place.join(' · ')), end], { width, hang: 2 });
 }
 
-function answerRows(report: Report, { pen, flags = '', verbose = false, isDemo = false }: CardOptions): CardRow[] {
+/** The rows below those of the containers. */
+export function answerRows(report: Report, { pen, flags = '', verbose = false, isDemo = false }: CardOptions): CardRow[] {
   const { answer, verdict } = report;
   const isGood = iconOf(report).symbol === 'good';
   const traffic = trafficSign(pen, answer.traffic.grade, report.timeline.probes.length > 0);

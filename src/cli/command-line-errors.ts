@@ -5,17 +5,9 @@ import { seeHelp, usageError } from './usage.ts';
 import { typeOf } from './target.ts';
 import { shellQuoted } from './words.ts';
 
-/**
- * What `program` threw, with the best hint. It has only what the command line may use; `commands` are all that there are,
- * and of `wholeProgram` only the flags are read: it parses nothing.
- */
-export async function withBestHint(
-  error: unknown,
-  program: Command,
-  commands: readonly string[],
-  wholeProgram: () => Promise<Command>,
-): Promise<unknown> {
-  const known = error instanceof CommanderError ? flagError(error, program, await wholeProgram()) : error;
+/** What `program` threw, with the best hint. It has only the commands of its command line, and `commands` are all that there are. */
+export function withBestHint(error: unknown, program: Command, commands: readonly string[]): unknown {
+  const known = error instanceof CommanderError ? flagError(error, program) : error;
   if (!(known instanceof PodexitError)) return known;
   const { code, message, exitCode, cause } = known;
   return new PodexitError(code, message, bestHint(known, program, commands), { exitCode, cause });
@@ -38,11 +30,11 @@ function bestHint({ code, hint }: PodexitError, program: Command, commands: read
 }
 
 /** Names only the flag, since its value may be a credential. */
-function flagError({ code, message }: CommanderError, program: Command, whole: Command): PodexitError {
+function flagError({ code, message }: CommanderError, program: Command): PodexitError {
   if (code !== 'commander.unknownOption') return usageError('flags', plain(message));
   const word = /unknown option '([^]*)'/.exec(message)?.[1] ?? '';
   const name = word.startsWith('--') ? word.replace(/=[^]*$/, '') : word.slice(0, 2);
-  const { options } = whole.commands.find((one) => one.name() === namedCommand(program)?.name()) ?? whole;
+  const { options } = namedCommand(program) ?? program;
   const complaint = complaintAbout(name, (asked) => options.forEach((option) => asked.addOption(option)));
   const [, hint] = flagHints.find(([flags]) => flags.split(', ').includes(name)) ?? [];
   return usageError('flags', complaint ? plain(complaint) : `option '${name}' takes no value but true or false`, hint);

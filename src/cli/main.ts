@@ -38,7 +38,7 @@ async function ownWords(argv: readonly string[]): Promise<readonly string[]> {
 }
 
 /** Runs a command line (without node and script). Throws PodexitError. */
-export async function runProgram(argv: readonly string[], ports: Ports): Promise<number> {
+async function runProgram(argv: readonly string[], ports: Ports): Promise<number> {
   let code = 0;
   const setExitCode = (result: number): void => void (code = result);
   const program = await buildProgram(ports, setExitCode, argv);
@@ -48,11 +48,11 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { withBestHint } = await import('./command-line-errors.ts');
-    throw await withBestHint(error, program, commandNames, () => buildProgram(ports, setExitCode));
+    throw withBestHint(error, program, commandNames);
   }
 }
 
-/** Builds the whole tree, or only the flags and commands that `argv` may use: the others would slow each start. */
+/** Builds the whole tree, or only the commands that `argv` may use: the others would slow each start. */
 export async function buildProgram(
   ports: Ports,
   setExitCode: (code: number) => void,
@@ -66,7 +66,7 @@ export async function buildProgram(
   // `-h` also after other switches that share its dash.
   const isHelp = (word: string): boolean => /^(help|options|--help|-\w*h)$/.test(word);
   const needsAll = argv === undefined || argv.length === 0 || argv.some(isHelp);
-  const program = programFor(needsAll ? undefined : argv, ports);
+  const program = programFor(ports);
   program.action((words: string[], flags: Flags) => trace(program, words, flags));
   for (const [name, load] of Object.entries(commands))
     if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, { main, trace });

@@ -8,9 +8,9 @@ import { addFlags, programFlags } from './flags.ts';
 import { oneOf } from './usage.ts';
 import type { AddCommand } from './command.ts';
 
-/** The program without its commands, with all flags or only those that `argv` may use: the others would slow each start. */
-export function programFor(argv: readonly string[] | undefined, { env, stdout, version }: Ports): Command {
-  const program = new CommandWithNeededFlags(commandName(env), argv)
+/** The program without its commands. */
+export function programFor({ env, stdout, version }: Ports): Command {
+  const program = new Command(commandName(env))
     .configureHelp(firstPage)
     .description(
       'Shows live how a pod shuts down, why it took that long, whether clients lost requests, and what to change.',
@@ -30,33 +30,6 @@ export function programFor(argv: readonly string[] | undefined, { env, stdout, v
     .enablePositionalOptions();
   return addFlags(program, programFlags);
 }
-
-/** A command with only those of its flags that a command line may set: all 75 together slow each start. */
-class CommandWithNeededFlags extends Command {
-  readonly #words: readonly string[] | undefined;
-
-  /** `words`: of the command line; undefined: the command gets all its flags. */
-  constructor(name: string, words: readonly string[] | undefined) {
-    super(name);
-    this.#words = words;
-  }
-
-  override createCommand(name = ''): Command {
-    return new CommandWithNeededFlags(name, this.#words);
-  }
-
-  override addOption(option: Option): this {
-    return this.#words?.some((word) => maySet(word, option)) === false ? this : super.addOption(option);
-  }
-}
-
-/** `--flag`, `--no-flag`, `--flag=VALUE`, or any switches and short flags that share a dash: `-yn shop`. */
-function maySet(word: string, { long, short }: Option): boolean {
-  if (!word.startsWith('--')) return short !== undefined && word.startsWith('-') && word.includes(short.slice(1));
-  return nameOf(word) === nameOf(long ?? '');
-}
-
-const nameOf = (flag: string): string => flag.replace(/^--(?:no-)?/, '').replace(/=[^]*$/, '');
 
 /** Two columns that fit a terminal of 80 with the longer of the two names. */
 const examples = (name: string): string =>

@@ -18,7 +18,12 @@ export interface CardRow {
 }
 
 /** `head`: before the sentence. Sentence and command are unescaped. */
-export const rowOf = (label: string, sentence: string, head: readonly Piece[] = [], command?: string): CardRow => ({
+export const sentenceRow = (
+  label: string,
+  sentence: string,
+  head: readonly Piece[] = [],
+  command?: string,
+): CardRow => ({
   label,
   pieces: [...head, plain(forTerminal(sentence, 1000))],
   command: command && forTerminal(command, 4000),

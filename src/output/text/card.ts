@@ -11,7 +11,7 @@ import { isFinished } from '../../model/pod.ts';
 import type { Finding, FixReport, Severity } from '../../model/report.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { TrafficGrade } from '../../verdict/traffic.ts';
-import { barLines, cardLayout, exitRows, rowLines, rowOf, type CardLayout, type CardRow } from './card-rows.ts';
+import { barLines, cardLayout, exitRows, rowLines, sentenceRow, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { closingText, deletedText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, piece, plain, type Piece } from '../prose.ts';
@@ -103,7 +103,10 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
 }
 
 /** The rows below those of the containers. */
-export function answerRows(report: Report, { pen, flags = '', verbose = false, isDemo = false }: CardOptions): CardRow[] {
+export function answerRows(
+  report: Report,
+  { pen, flags = '', verbose = false, isDemo = false }: CardOptions,
+): CardRow[] {
   const { answer, verdict } = report;
   const isGood = iconOf(report).symbol === 'good';
   const traffic = trafficSign(pen, answer.traffic.grade, report.timeline.probes.length > 0);
@@ -111,17 +114,17 @@ export function answerRows(report: Report, { pen, flags = '', verbose = false, i
   const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
   return [
     ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen)),
-    rowOf('traffic', answer.traffic.reason, [piece(traffic.ink, `${traffic.text}: `)]),
+    sentenceRow('traffic', answer.traffic.reason, [piece(traffic.ink, `${traffic.text}: `)]),
     ...requestRows(report, pen),
     ...accuracy.map((finding) => findingRow('accuracy', finding, pen)),
     ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))] })),
-    ...(answer.why === undefined ? [] : [rowOf('why', answer.why)]),
+    ...(answer.why === undefined ? [] : [sentenceRow('why', answer.why)]),
     ...(isDemo ? [] : nextRows(report, flags)),
-    ...answer.advice.map((text) => rowOf('fix', text)),
+    ...answer.advice.map((text) => sentenceRow('fix', text)),
     ...answer.fix.map((fix) => {
       const text = `${answer.advice.length > 0 ? 'and ' : ''}${fix.reason}`;
       const command = isGood && !verbose ? (commandOf(fix, report) ?? fix.command) : fix.command;
-      return rowOf('fix', text, [], `${command}${flags}`);
+      return sentenceRow('fix', text, [], `${command}${flags}`);
     }),
     ...(isGood ? [] : detailsRow(report)),
   ];
@@ -142,7 +145,7 @@ const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
 };
 
 const findingRow = (label: string, { severity, message }: Finding, pen: Pen): CardRow =>
-  rowOf(label, message, [signOf(pen, ...severitySigns[severity])]);
+  sentenceRow(label, message, [signOf(pen, ...severitySigns[severity])]);
 
 const trafficInks = { safe: 'good', outage: 'warning', misrouted: 'warning', lost: 'bad' } as const;
 
@@ -164,7 +167,7 @@ function requestRows({ timeline, verdict, answer }: Report, pen: Pen): CardRow[]
     const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
     const head = probe.via === 'pod-proxy' ? [] : [signOf(pen, look, look)];
     const target = timeline.probes.length === 1 ? ` · ${probe.target.slice(0, 60)}` : '';
-    return rowOf('requests', requestsText(timeline, probe, race) + target, head);
+    return sentenceRow('requests', requestsText(timeline, probe, race) + target, head);
   });
 }
 
@@ -180,7 +183,7 @@ function detailsRow({ answer, verdict: { findings, gates } }: Report): CardRow[]
 function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: string): CardRow[] {
   const { pod, mode, marks } = timeline;
   const name = `${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`;
-  const next = (reason: string, command: string): CardRow[] => [rowOf('next', reason, [], command)];
+  const next = (reason: string, command: string): CardRow[] => [sentenceRow('next', reason, [], command)];
   // Exit codes of 128 and above: a signal interrupted podexit.
   const wasInterrupted = exitCode >= 128;
   if (outcome === 'not-started' && !wasInterrupted) {

@@ -4,7 +4,7 @@ import { totalText } from '../../verdict/headline.ts';
 import type { Report } from '../../verdict/report.ts';
 import type { RolloutNumbers } from '../../verdict/rollout.ts';
 import { iconOf, lastLines, trafficSign, type CardOptions, type Icon } from './card.ts';
-import { cardLayout, rowLines, rowOf, type CardRow } from './card-rows.ts';
+import { cardLayout, rowLines, sentenceRow, type CardRow } from './card-rows.ts';
 import { triggerText } from '../mark-text.ts';
 import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { heldText } from '../pod-facts.ts';
@@ -63,17 +63,17 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
   const middle = drain && pods >= 5 ? `p50 ${lengthText(drain.p50)} · p90 ${lengthText(drain.p90)} · ` : '';
   const used = graceUsed ? `, ${shareText(graceUsed.max, numbers.graceMs)} of the grace period` : '';
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
-    text ? [rowOf(label, text, [], command)] : [];
+    text ? [sentenceRow(label, text, [], command)] : [];
   return [
     ...row('rollout', pods + unseen.length > 0 ? numbers.incomplete : undefined),
     ...row('exits', counts.join(' · ')),
     ...row('slowest', numbers.slowest && slowestText(numbers.slowest)),
     ...worst.map(({ pod, summary }, index) =>
-      rowOf(index === 0 ? 'worst' : '', ` ${summary}`, [piece('accent', pen.letters(forTerminal(pod)))]),
+      sentenceRow(index === 0 ? 'worst' : '', ` ${summary}`, [piece('accent', pen.letters(forTerminal(pod)))]),
     ),
     ...row('stop', drain && `${middle}max${numbers.observed} ${lengthText(drain.max)} from ${signal} to exit${used}`),
     ...numbers.traffic.map(({ grade, text }, index) =>
-      rowOf(index === 0 ? 'traffic' : '', `: ${text}`, [trafficSign(pen, grade, numbers.requests.length > 0)]),
+      sentenceRow(index === 0 ? 'traffic' : '', `: ${text}`, [trafficSign(pen, grade, numbers.requests.length > 0)]),
     ),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('why', numbers.why),

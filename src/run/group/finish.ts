@@ -4,7 +4,7 @@
  */
 import { PodexitError } from '../../errors.ts';
 import type { Trace, ProbeFacts } from '../../model/trace.ts';
-import { signalCodes, worstCode, gateFailed } from '../../verdict/policy.ts';
+import { signalCodes, worstCode, gateFailed, type Policy } from '../../verdict/policy.ts';
 import { reportOf } from '../../advice/report.ts';
 import type { Stage } from '../../output/view.ts';
 import type { Ports } from '../ports.ts';
@@ -24,7 +24,6 @@ import type { Traces } from '../traces/traces.ts';
 import { probeReportOf, probeResultsOf } from '../../infer/probes.ts';
 import type { Gate, MarkName, ProbeReport } from '../../model/report.ts';
 import { lostWithin, withImpliedLoss } from '../../verdict/gates.ts';
-import type { Policy } from '../../verdict/policy.ts';
 
 export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 

@@ -179,12 +179,23 @@ export function situationsOf(manifests: readonly Manifest[], graceSeconds?: numb
     const owners = lasting.filter(({ services, budgets }) => [...services, ...budgets].some((other) => other === one));
     return { ...one, isShared: new Set(owners.map(({ subject }) => subject.kind + subject.name)).size > 1 };
   };
+  // A typing error, or it belongs to pods elsewhere.
+  const stray = neighbours.services.filter(
+    (one) => one.selector && !found.some(({ situation }) => situation.services.includes(one)),
+  );
+  const straysFor = ({ services, subject: { namespace } }: Situation): Situation['unread'] =>
+    stray.flatMap(({ name, namespace: own = namespace }) =>
+      services.length > 0 || own !== (namespace ?? own)
+        ? []
+        : { what: `which pods Service ${name} routes to`, because: 'its selector matches no pod in these files' },
+    );
   return found.map(({ manifest, situation }) => ({
     manifest,
     situation: {
       ...situation,
       services: situation.services.map((one) => ({ ...marked(one), selected: containersOf(one) })),
       budgets: situation.budgets.map(marked),
+      unread: [...situation.unread, ...straysFor(situation)],
     },
   }));
 }

@@ -1,6 +1,6 @@
 /** The one place that sizes a preStop sleep and a grace period, for every command, and that says what limits them. Pure; seconds. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asObject, asStrings, asText, shape, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, asStrings, asText, metadataOf, shape, type JsonObject } from '../model/observe/read.ts';
 import { secondsOf } from '../programs/shell-words.ts';
 import spotNodes from './data/spot-nodes.json' with { type: 'json' };
 
@@ -65,6 +65,8 @@ interface Limit {
   /** `an AKS spot node`, as in "… may give a pod only 30s". */
   readonly by: string;
   readonly seconds: number;
+  readonly taints?: readonly JsonObject[]; // What a pod on the nodes of a NodePool tolerates.
+  readonly labels?: readonly Expression[]; // What those of the nodes of a NodePool may be.
 }
 
 /** A kill by it is not certain: the node may live longer than the pod. */
@@ -72,17 +74,25 @@ export const limitText = ({ by, seconds }: Limit): string => `${by} may give a p
 
 /** The limits that the pod spec itself shows (of spot nodes by labels and taints), and those of the objects around it. */
 export function limitsOf(podSpec: JsonObject, around: readonly Limit[]): Limit[] {
-  const spot = placedOn(podSpec).flatMap(({ key, value }): Limit[] => {
-    // A toleration asks for no node, and what the pod requires of its node may exclude those that it tolerates.
-    const allows = (asked: Expression): boolean =>
-      asked.key !== key || asked.operator === 'Exists' || (asked.operator === 'In' && asked.values.includes(value));
-    const isSpot = (one: (typeof spotNodes)[number]): boolean =>
-      new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
-    const row = value === 'false' ? undefined : spotNodes.find(isSpot);
-    return row && termsOf(podSpec).some((term) => term.every(allows)) ? [row] : [];
+  const isSpot = (one: (typeof spotNodes)[number], key: string, value: string): boolean =>
+    value !== 'false' && new RegExp(one.key, 'i').test(key) && (value === '' || new RegExp(one.value, 'i').test(value));
+  const found = placedOn(podSpec).flatMap(({ key, value }): Limit[] => {
+    const row = spotNodes.find((one) => isSpot(one, key, value));
+    // A toleration of any value: which one means spot, the affinity may say.
+    const asked = termsOf(podSpec).flatMap((term) => term.filter((one) => value === '' && one.key === key));
+    const named = asked.flatMap(({ values }) => values.filter((it) => row && isSpot(row, key, it)));
+    return row ? [{ ...row, labels: [{ key, operator: 'In', values: named.length > 0 ? named : [value] }] }] : [];
   });
+  // Without a key, a toleration is for all keys, and without an effect for all effects.
+  const tolerations = [...asArray(podSpec['tolerations'], 64), { effect: 'PreferNoSchedule' }].map(asObject);
+  const isTolerated = (taint: JsonObject): boolean =>
+    tolerations.some((one) => ['key', 'effect'].every((name) => !one[name] || one[name] === taint[name]));
+  // A label that is not known may have any value.
+  const isChosen = ({ labels = [] }: Limit): boolean =>
+    termsOf(podSpec).some((term) => term.every((asked) => labels.every((one) => mayFit(asked, one))));
+  const own = [...found, ...around].filter((one) => (one.taints ?? []).every(isTolerated) && isChosen(one));
   // The default of --max-graceful-termination-sec.
-  const limits = [...spot, ...around, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
+  const limits = [...own, { by: 'a cluster autoscaler that removes the node', seconds: 600 }];
   return [...new Map(limits.map((limit) => [limit.by, limit])).values()].sort((a, b) => a.seconds - b.seconds);
 }
 
@@ -98,25 +108,40 @@ function placedOn(podSpec: JsonObject): { key: string; value: string }[] {
   return [...tolerated, ...termsOf(podSpec).flat().flatMap(named)];
 }
 
-type Expression = { key: string; operator: string; values: string[] };
+type Expression = ReturnType<typeof expressionsOf>[number];
+
+const expressionsOf = (labels: unknown, expressions: unknown) => [
+  ...Object.entries(asObject(labels)).map(([key, value]) => ({ key, operator: 'In', values: [String(value)] })),
+  ...asArray(expressions, 64).map(shape({ key: asText, operator: asText, values: asStrings })),
+];
 
 /** One of these lists must fit the labels of the node. */
 function termsOf({ nodeSelector, affinity }: JsonObject): Expression[][] {
-  const own = Object.entries(asObject(nodeSelector));
-  const selected = own.map(([key, value]) => ({ key, operator: 'In', values: [String(value)] }));
   const required = asObject(asObject(affinity)['nodeAffinity'])['requiredDuringSchedulingIgnoredDuringExecution'];
-  return asArray(asObject(required)['nodeSelectorTerms'] ?? [{}], 64).map((term) => [
-    ...selected,
-    ...asArray(asObject(term)['matchExpressions'], 64).map(shape({ key: asText, operator: asText, values: asStrings })),
-  ]);
+  const terms = asArray(asObject(required)['nodeSelectorTerms'] ?? [{}], 64);
+  return terms.map((term) => expressionsOf(nodeSelector, asObject(term)['matchExpressions']));
 }
 
-/** Limits of a set of objects: the kubelet's configuration has the time that a node takes to shut down. */
+function mayFit(asked: Expression, { key, operator, values }: Expression): boolean {
+  if (key !== asked.key || operator !== 'In') return true;
+  if (asked.operator === 'In') return values.some((value) => asked.values.includes(value));
+  if (asked.operator === 'NotIn') return values.some((value) => !asked.values.includes(value));
+  return asked.operator !== 'DoesNotExist';
+}
+
+/** Limits of a set of objects: Karpenter's NodePools, and the kubelet's configuration. */
 export const limitsIn = (objects: readonly KubernetesObject[]): Limit[] =>
-  objects.flatMap((object) => {
-    const { kind, shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
-    const times = [shutdownGracePeriod, shutdownGracePeriodCriticalPods].map((one) => secondsOf(asText(one)));
-    const [all = 0, critical = 0] = times;
-    const isLimit = kind === 'KubeletConfiguration' && all > critical;
-    return isLimit ? [{ by: 'the shutdown of its node', seconds: all - critical }] : [];
+  objects.flatMap((object): Limit[] => {
+    const { spec, shutdownGracePeriod, shutdownGracePeriodCriticalPods } = asObject(object);
+    const template = asObject(asObject(spec)['template']);
+    const { terminationGracePeriod, taints, requirements } = asObject(template['spec']);
+    const times = [terminationGracePeriod, shutdownGracePeriod, shutdownGracePeriodCriticalPods];
+    const [seconds, all = 0, critical = 0] = times.map((one) => secondsOf(asText(one)));
+    const shutdown = { by: 'the shutdown of its node', seconds: all - critical };
+    if (object.kind === 'KubeletConfiguration') return shutdown.seconds > 0 ? [shutdown] : [];
+    if (object.kind !== 'NodePool' || seconds === undefined) return [];
+    const name = object.metadata?.name ?? '';
+    const labels = { ...asObject(metadataOf(template)['labels']), 'karpenter.sh/nodepool': name };
+    const own = { taints: asArray(taints, 64).map(asObject), labels: expressionsOf(labels, requirements) };
+    return [{ by: `NodePool ${name}`, seconds, ...own }];
   });

@@ -47,10 +47,16 @@ function companions(spec: Situation): Problem[] {
 /** A proxy sleeps for the delay that it is given, and serves no longer. */
 function injectedDelay(spec: Situation): Problem[] {
   const { graceSeconds, podPath: path } = spec;
-  const { name, delaySeconds = -1, delayKey } = spec.injected ?? {};
-  if (graceSeconds === 0 || delaySeconds < graceSeconds) return [];
-  const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
-  return [warning('timeout-exceeds-grace', message, { advice: 'Raise the grace period above it.', path })];
+  const { name, delaySeconds, delayKey, isOnPath } = spec.injected ?? {};
+  if (delaySeconds === undefined || graceSeconds === 0) return [];
+  if (delaySeconds >= graceSeconds) {
+    const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
+    return [warning('timeout-exceeds-grace', message, { advice: 'Raise the grace period above it.', path })];
+  }
+  const late = containersThatServe(spec).find((one) => (hookSecondsOf(one) ?? 0) > delaySeconds);
+  if (!isOnPath || !late) return [];
+  const message = `the injected ${name} has a delay of ${delaySeconds}s: unless it is a native sidecar, it stops while the preStop hook of ${late.name} lets it serve for ${hookSecondsOf(late)}s`;
+  return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
 }
 
 /** Istio adds what a container with image `auto` does not say. */

@@ -6,7 +6,7 @@ import type { OutputPorts } from './ports.ts';
 export interface Style {
   readonly color: boolean;
   readonly unicode: boolean;
-  /** Tables have lines: only at a terminal. */
+  /** Tables have lines: only at a terminal that can draw them. */
   readonly boxes?: boolean;
   /** Absent: yes. */
   readonly bars?: boolean;
@@ -29,10 +29,11 @@ export interface StyleEnv {
 
 export function styleOf(flags: StyleFlags, terminal: StyleEnv): Style {
   const { ascii, plain = false } = flags;
+  const unicode = !ascii && canShowUnicode(terminal);
   return {
     color: isColored(flags, terminal),
-    unicode: !ascii && canShowUnicode(terminal),
-    boxes: terminal.isTty && !plain,
+    unicode,
+    boxes: terminal.isTty && unicode && !plain,
     bars: !plain,
   };
 }

@@ -16,17 +16,13 @@ import type { Ink, Pen, SymbolName } from '../palette.ts';
 import { closingText, deletedText, ownerText, podText } from '../pod-facts.ts';
 import { dim, flow, piece, plain, type Piece } from '../prose.ts';
 import { forTerminal } from '../safe-text.ts';
+import type { LookOptions } from '../view.ts';
 
-export interface CardOptions {
+/** With `verbose` the card has all its rows. */
+export interface CardOptions extends Partial<Pick<LookOptions, 'flags' | 'isDemo' | 'verbose'>> {
   readonly pen: Pen;
   /** Columns of the window; Infinity without a window. */
   readonly columns: number;
-  /** Connection flags to append to suggested commands, each with a blank before it. */
-  readonly flags?: string | undefined;
-  /** Nothing can be done about the pod later. */
-  readonly isDemo?: boolean | undefined;
-  /** Print all rows of the card, and above it evidence, phases, assumptions and gaps. */
-  readonly verbose?: boolean | undefined;
   /** Only the rows: the answer and the pod are said elsewhere. */
   readonly rowsOnly?: boolean;
 }

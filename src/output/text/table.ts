@@ -19,14 +19,7 @@ export function tableLines(pen: Pen, rows: readonly (readonly string[])[], colum
     wordWrap: true,
     // The colours are the pen's.
     style: { head: [], border: [], compact: true },
-    ...(pen.style.unicode ? {} : { chars: asciiBox }),
   });
   table.push(...body.map((row) => [...row]));
   return table.toString().split('\n');
 }
-
-const asciiBox = {
-  ...{ 'top-mid': '+', 'top-left': '+', 'top-right': '+', 'bottom-mid': '+', 'bottom-left': '+', 'bottom-right': '+' },
-  ...{ 'left-mid': '+', 'mid-mid': '+', 'right-mid': '+', top: '-', bottom: '-', mid: '-' },
-  ...{ left: '|', right: '|', middle: '|' },
-};

@@ -49,15 +49,15 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Pie
 /** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout`, the last if it fits. */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {
   const { word, ink, facts } = liveStatus(timeline, now);
-  const piecesOf = (isBrief: boolean, shown = facts): Piece[] =>
-    shown.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
+  const piecesOf = (shown: typeof facts): Piece[] =>
+    shown.flatMap(({ text, ink: own }) => [dim(' · '), piece(own, forTerminal(text))]);
   // The countdown says more than the word.
   const shownWord = width < 58 && facts.length > 1 ? '' : word;
   const leftBy = (pieces: readonly Piece[]): number => width - textWidth(shownWord) - 1 - piecesWidth(pieces);
   // Enough of a pod's name to tell it from its siblings.
   const least = shownWord === '' ? 6 : 12;
-  const forms = [piecesOf(false), piecesOf(true), piecesOf(true, facts.slice(0, 2))];
-  const rest = forms.find((pieces) => leftBy(pieces) >= least) ?? piecesOf(true);
+  const all = piecesOf(facts);
+  const rest = leftBy(all) >= least ? all : piecesOf(facts.slice(0, 2));
   const name = shorten(pen, forTerminal(podText(timeline)), Math.max(least, leftBy(rest)));
   return [piece('strong', name), ...(shownWord === '' ? [] : [plain(' '), piece(ink, shownWord)]), ...rest];
 }

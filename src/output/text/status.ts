@@ -6,8 +6,6 @@ import type { Ink } from '../palette.ts';
 
 interface Fact {
   readonly text: string;
-  /** For a narrow window. */
-  readonly brief?: string;
   readonly ink: Ink;
 }
 
@@ -111,8 +109,8 @@ function serviceFact({ endpoints }: Timeline): Fact | undefined {
   const what = (names: readonly string[]): string =>
     names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;
   return still.length === 0
-    ? { text: `removed from ${what(services)}`, brief: `removed from ${services[0] ?? ''}`, ink: 'good' }
-    : { text: `still in ${what(still)}`, brief: `still in ${still[0] ?? ''}`, ink: 'warning' };
+    ? { text: `removed from ${what(services)}`, ink: 'good' }
+    : { text: `still in ${what(still)}`, ink: 'warning' };
 }
 
 /** `0:21`, `1:02:03`; never negative. ms. */

@@ -10,7 +10,7 @@ export interface FolderLimits {
 
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 2250, mostLines: 2706, mostFiles: 19, longestChain: 8 },
-  run: { targetLines: 5000, mostLines: 5022, mostFiles: 37, longestChain: 8 },
+  run: { targetLines: 5000, mostLines: 4998, mostFiles: 37, longestChain: 8 },
   kube: { targetLines: 4500, mostLines: 4533, mostFiles: 33, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3163, mostFiles: 23, longestChain: 5 },
   programs: { targetLines: 900, mostLines: 1108, mostFiles: 7, longestChain: 4 },

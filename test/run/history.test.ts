@@ -14,8 +14,8 @@ it('renewals of a Lease do not push out changes of its node', () => {
     history.take(observe({ at: seq, kind: 'changed', stream, change: 'MODIFIED', object }, seq, { logText: false }));
   };
   change('node', 'Node', '1');
-  for (let renewal = 2; renewal < 30; renewal++) change('lease', 'Lease', String(renewal));
+  for (let renewal = 2; renewal < 100; renewal++) change('lease', 'Lease', String(renewal));
   const remembered = history.about(subjectOf({ kind: 'Pod', metadata: { uid: 'of-a-pod', name: 'web' } } as Pod));
   expect(remembered.flatMap((one) => (one.kind === 'changed' ? one.object.kind : []))).toContain('Node');
-  expect(remembered.length).toBe(9);
+  expect(remembered.length).toBe(65);
 });

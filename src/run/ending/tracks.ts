@@ -169,29 +169,20 @@ function giveUp(run: Run, key: string, end: () => void): void {
  */
 async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const { clock, cluster } = run.options;
+  const { stream } = run.group.pods;
   const trace = run.traceOf(key);
-  const pod = trace?.pod?.value.metadata;
-  if (!trace?.deletion || trace.gone || !pod) return;
+  if (!trace?.deletion || trace.gone || !trace.pod) return;
+  const pod = trace.pod.value.metadata;
   const path = podPath(pod.namespace ?? cluster.namespace, pod.name);
   const begun = clock.now();
   const asked = tryGet(cluster, path, { signal: run.signal });
   const answer = (await within(cluster.env, asked, 1000, run.signal))?.value;
   for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
   const found = answer && lookOf(answer);
-  if (!found) return run.streams.lose(run.group.pods.stream, begun - millisecondsOf('delivery-lag'));
-  if (!found.object || uidOf(found.object) !== trace.uid) reportMissed(run, trace, found.at);
+  if (!found) return run.streams.lose(stream, begun - millisecondsOf('delivery-lag'));
+  const { at, object } = found;
+  // It is gone, and its stream did not report it: everything since its last state may be missing.
+  if (!object || uidOf(object) !== trace.uid)
+    run.deliver({ kind: 'gap', at, stream, ...run.ofPod(key), from: trace.pod.at, to: at, cause: 'disconnected' });
   run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
-}
-
-/** The pod is gone and its stream did not report it: everything since its last state may be missing. */
-function reportMissed({ deliver, group, ofPod }: Run, trace: Trace, at: number): void {
-  deliver({
-    kind: 'gap',
-    at,
-    stream: group.pods.stream,
-    ...ofPod(trace.uid ?? ''),
-    from: trace.pod?.at ?? at,
-    to: at,
-    cause: 'disconnected',
-  });
 }

@@ -16,7 +16,7 @@ export function createObstacles(say: (sentence: string) => void) {
   const events = new Map<string, Event>();
   const pods = new Map<string, JsonObject>();
   const workloads = new Set<string>();
-  const update = (key: string, sentence: string | undefined, kind = sentence): void => {
+  const update = (key: string, sentence?: string, kind = sentence): void => {
     if (sentence === undefined || kind === undefined) return void current.delete(key);
     current.set(key, sentence);
     if (kind === usual || reportedKinds.has(kind)) return;
@@ -29,11 +29,11 @@ export function createObstacles(say: (sentence: string) => void) {
     if (state && !pods.has(uid)) workloads.forEach((owner) => current.delete(`pods of ${owner}`));
     if (state) pods.set(uid, state);
     else pods.delete(uid);
-    const found = state && podObstacle(state, events.get(uid));
+    const found = state ? podObstacle(state, events.get(uid)) : [];
     // A crashing container is not waiting between two attempts: only a Ready pod has recovered.
-    if (state && !found && !isTerminatingPod(state) && !isReadyPod(state)) return;
+    if (state && found.length === 0 && !isTerminatingPod(state) && !isReadyPod(state)) return;
     // If a hundred pods cannot pull one image, only one is reported.
-    update(uid, found?.sentence, found?.kind);
+    update(uid, ...found);
   };
   const news = (o: Observation): void => {
     for (const one of objectsOf(o)) {
@@ -83,21 +83,19 @@ const usual = 'not ready';
 /** Reasons of Events about a volume that a pod cannot get, and about probes that fail. */
 const holdingReasons = /^(?:Failed(?:Mount|AttachVolume)|Unhealthy)$/;
 
-function podObstacle(pod: JsonObject, event: Event | undefined): { kind: string; sentence: string } | undefined {
-  if (isTerminatingPod(pod) || isReadyPod(pod)) return undefined;
+/** What holds the pod, and what kind of obstacle that is. */
+function podObstacle(pod: JsonObject, event: Event | undefined): [sentence?: string, kind?: string] {
+  if (isTerminatingPod(pod) || isReadyPod(pod)) return [];
   const name = nameOf(pod);
   const unscheduled = rawConditionOf(pod, 'PodScheduled', 'False');
   if (unscheduled?.['reason'] === 'Unschedulable')
-    return {
-      kind: 'Unschedulable',
-      sentence: `pod ${name} fits no node: ${textOf(unscheduled['message'], 'Unschedulable')}`,
-    };
+    return [`pod ${name} fits no node: ${textOf(unscheduled['message'], 'Unschedulable')}`, 'Unschedulable'];
   const { containerStatuses, initContainerStatuses } = asObject(pod['status']);
   for (const status of [...listOf(initContainerStatuses), ...listOf(containerStatuses)]) {
     const { reason } = asObject(asObject(status['state'])['waiting']);
     if (typeof reason !== 'string' || !failedStart.test(reason)) continue;
     const container = textOf(status['name'], '');
-    return { kind: `${reason}/${container}`, sentence: `pod ${name}: container ${container} waits in ${reason}` };
+    return [`pod ${name}: container ${container} waits in ${reason}`, `${reason}/${container}`];
   }
   const unready = listOf(containerStatuses).find(({ ready, state }) => ready === false && asObject(state)['running']);
   if (unready) {
@@ -105,14 +103,11 @@ function podObstacle(pod: JsonObject, event: Event | undefined): { kind: string;
     const [probe, detail] = /^Readiness ?(.*)/.exec(event?.message ?? '') ?? [];
     const why = probe === undefined ? '' : `: its readiness probe fails${detail ? ` (${detail})` : ''}`;
     const container = textOf(unready['name'], '');
-    return { kind: usual, sentence: `pod ${name}: container ${container} runs but is not ready${why}` };
+    return [`pod ${name}: container ${container} runs but is not ready${why}`, usual];
   }
   return event && event.reason !== 'Unhealthy'
-    ? {
-        kind: event.reason,
-        sentence: `pod ${name} waits for a volume (${event.reason}): kubectl describe pod ${name}`,
-      }
-    : undefined;
+    ? [`pod ${name} waits for a volume (${event.reason}): kubectl describe pod ${name}`, event.reason]
+    : [];
 }
 
 const listOf = (value: unknown): JsonObject[] => asArray(value).map(asObject);

@@ -75,16 +75,6 @@ export function createSharedProbes() {
   };
 }
 
-/** How many changes of one object are remembered; for Events, of the object that they are about. */
-const maxChanges: Partial<Record<string, number>> = {
-  pods: 4,
-  events: 16,
-  'owner-events': 64,
-  'node-events': 16,
-  owner: 16,
-  endpointslices: 32,
-};
-
 /** What a run remembers of pods that are not traced yet: the last states of the pod and of related objects. */
 export function createHistory() {
   const shared = new Map<string, Observation[]>();
@@ -113,7 +103,7 @@ export function createHistory() {
 const keysOf = ({ uid, namespace = '', name }: { uid: string; name: string; namespace?: string | undefined }) =>
   [`pod/${uid}`, aboutKey(namespace, 'Pod', name)] as const;
 
-/** What an observation is remembered with, and how many of them. */
+/** What an observation is remembered with, and how many of them: few states of each pod, as there may be many pods. */
 function ringOf(o: Observation): { key: string; most: number } {
   if (o.kind === 'dated') return { key: 'dates', most: 16 };
   // A newer list replaces an older one only if both have the same stream, name and kind.
@@ -121,7 +111,7 @@ function ringOf(o: Observation): { key: string; most: number } {
   const kind = first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '');
   if (o.kind === 'listed') return { key: `list/${o.stream}/${o.name ?? ''}/${kind}`, most: 1 };
   if (o.kind !== 'changed') return { key: 'streams', most: 512 };
-  return { key: rememberedKey(o.object), most: maxChanges[o.stream] ?? 8 };
+  return { key: rememberedKey(o.object), most: o.object.kind === 'Pod' ? 4 : 64 };
 }
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */

@@ -1,4 +1,6 @@
 /** `check` on the cluster of every recording before the exit. It never passes a pod that is killed later. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
@@ -6,12 +8,12 @@ import { allNames, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 
 const checked = (name: string): Promise<{ one: CheckedObject | undefined; text: string }> =>
-  serving(name, {}, async ({ server, flags }) => {
-    const json = await runMain(['check', server.pod, '-o', 'json', ...flags]);
-    const { stdout: text } = await runMain(['check', server.pod, ...flags]);
-    expect(json).toMatchObject({ code: 0, stderr: '' });
+  serving(name, {}, async ({ server, flags, folder }) => {
+    const file = join(folder, 'check.json');
+    const { code, stdout: text, stderr } = await runMain(['check', server.pod, '--report', file, ...flags]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(server.requests.map(({ method }) => method)).not.toContain('DELETE');
-    return { one: (JSON.parse(json.stdout) as CheckReport).checks[0], text };
+    return { one: (JSON.parse(readFileSync(file, 'utf8')) as CheckReport).checks[0], text };
   });
 
 const killedContainers = (name: string): string[] =>

@@ -22,7 +22,7 @@ function askedIn(text: string): string[] {
   ];
 }
 
-it.each(everyNth(2, allNames))('%s', async (name) => {
+it.each(everyNth(4, allNames))('%s', async (name) => {
   const file = recordingFile(name);
   const folder = join(scratch, name);
   mkdirSync(folder);

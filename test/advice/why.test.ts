@@ -71,7 +71,7 @@ async function fromAuditLog(name: string, withEvents: boolean): Promise<{ pod: s
 
 const fromPackedLog = once((name) => fromAuditLog(name, true));
 
-describe.each(everyNth(5, allNames))('%s, from Events', (name) => {
+describe.each(everyNth(6, allNames))('%s, from Events', (name) => {
   it('contradicts nothing in the live report, and says what it cannot know', async () =>
     serving(name, {}, async (one) => {
       await playOut(one, name);
@@ -230,7 +230,7 @@ function truthsMissed(name: string, pod: string, exit: ExitReport | undefined): 
     );
 }
 
-describe.each(everyNth(5, allNames))('%s, from an audit log', (name) => {
+describe.each(everyNth(6, allNames))('%s, from an audit log', (name) => {
   it.each([
     ['without Events', false],
     ['with Events', true],

@@ -1,6 +1,7 @@
 /** Compares the report of a simulated exit with the true events of its story. */
 import { simulate, type Simulation } from '../sim/simulate.ts';
 import type { InstantName, TrueInstant } from '../sim/expected.ts';
+import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { convertPod, rowsOf } from '../../scripts/convert/convert.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -21,6 +22,15 @@ export interface Judged {
 const rawObservationsIn = (rows: ReturnType<typeof simulate>['rows']): RawObservation[] => [
   ...convertPod(rowsOf(rows)),
 ];
+
+const stories = new Map<number, Story>();
+
+/** The random story of this seed, for all tests the same object, so that it is simulated once. */
+export function storyOfSeed(seed: number): Story {
+  const story = stories.get(seed) ?? randomStory(seed);
+  stories.set(seed, story);
+  return story;
+}
 
 const simulations = new WeakMap<Story, Simulation>();
 

@@ -2,11 +2,10 @@
  * Thousands of simulated exits whose truth is known: every instant contains it, no outcome is wrong, and the report has
  * nearly everything that happened, with useful intervals. A failing seed prints its story, which then becomes a case.
  */
-import { isDeleted, judgeStory, type Judged } from '../helpers/simulated.ts';
+import { isDeleted, judgeStory, storyOfSeed, type Judged } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { withoutEvents } from '../helpers/views.ts';
 import type { InstantName } from '../sim/expected.ts';
-import { randomStory } from '../sim/random-story.ts';
 import { storiesOfOneNode, troubledStory, troubles, type Trouble } from '../sim/troubled-story.ts';
 import { expect, it } from 'vitest';
 
@@ -69,7 +68,7 @@ it(
     let unclear = 0;
     const instants: Judged['instants'] = [];
     for (let seed = first; seed < first + stories; seed += 1) {
-      const story = randomStory(seed);
+      const story = storyOfSeed(seed);
       const judged = judgeStory(story);
       instants.push(...judged.instants);
       if (judged.unsent.length > 0) unsent.push(`seed ${seed}: ${judged.unsent.join('; ')}`);

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { playedFrom } from '../helpers/recordings.ts';
-import { rawObservationsOfStory } from '../helpers/simulated.ts';
+import { rawObservationsOfStory, storyOfSeed } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
-import { randomStory } from '../sim/random-story.ts';
 import { play } from './helpers/every-output.ts';
 
 /** Seconds after zero, by container: of a printed signal without bounds, and of the exits that updates name. */
@@ -19,7 +18,7 @@ function signalsAndUpdates(text: string) {
 it('no update dates an exit before the signal that is printed above it, if it may be later', () => {
   let compared = 0;
   for (let seed = 1; seed <= rounds(20, 1000); seed += 1) {
-    const { lines, report } = play(playedFrom(rawObservationsOfStory(randomStory(seed))));
+    const { lines, report } = play(playedFrom(rawObservationsOfStory(storyOfSeed(seed))));
     const { signals, exits } = signalsAndUpdates(lines);
     for (const { name, seconds } of exits.filter((one) => signals.has(one.name))) {
       compared += 1;

@@ -6,9 +6,8 @@ import { deletedText } from '../../src/output/pod-facts.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { lengthText } from '../../src/verdict/words.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { rawObservationsOfStory } from '../helpers/simulated.ts';
+import { rawObservationsOfStory, storyOfSeed } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
-import { randomStory } from '../sim/random-story.ts';
 import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
 
 /** Rounding of two printed numbers, and what the schedule of shown moments may differ by, ms. */
@@ -65,7 +64,7 @@ function contradictions(report: Report, trace: Trace): string[] {
 
 it('the cards of simulated exits contradict neither themselves nor the log', () => {
   for (let seed = 1; seed <= rounds(20, 1000); seed += 1) {
-    const trace = traceOf(observationsOf(rawObservationsOfStory(randomStory(seed))));
+    const trace = traceOf(observationsOf(rawObservationsOfStory(storyOfSeed(seed))));
     const report = reportOf(trace);
     if (!report) continue;
     expect.soft(contradictions(report, trace), `seed ${seed}`).toEqual([]);

@@ -9,6 +9,7 @@ import type { MarkName } from '../model/report.ts';
 import { second, type Span } from '../model/span.ts';
 import type { PodExit } from './context.ts';
 import { between, isPast, spanOf, type Estimate } from './estimate.ts';
+import { Network } from './network.ts';
 import type { Interval, Length, Mark } from './timeline.ts';
 
 /** A mark without a place yet. */
@@ -26,32 +27,26 @@ export function scheduleOf(
   arrivals: ReadonlyMap<number, number>,
   window: Span,
 ): Schedule {
-  const links = linksBetween(marks, exit);
-  const into = groupBy(links, ({ to }) => to.id);
-  const outOf = groupBy(links, ({ from }) => from.id);
-  const latestOf = oncePerMark((mark): number => {
-    const { lo, hi } = spanOf(mark.at, window);
-    const before = (outOf.get(mark.id) ?? []).map(({ to, min }) => latestOf(to) - min);
-    return Math.max(lo, Math.min(hi, ...before));
-  });
-  const place = oncePerMark((mark): number => {
-    const causes = (into.get(mark.id) ?? []).map(({ from, min, max }) => ({ at: place(from), min, max }));
-    const lo = Math.max(spanOf(mark.at, window).lo, ...causes.map(({ at, min }) => at + min));
-    const hi = Math.min(latestOf(mark), ...causes.map(({ at, max }) => at + max));
-    return Math.min(clamp(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) }), latestOf(mark));
-  });
-  return new Map(marks.map((mark) => [mark.at, place(mark)]));
+  const network = new Network([origin], [origin]);
+  const within = ({ id }: TimelineMark, { lo, hi }: Span): boolean =>
+    network.add({ from: origin, to: id, min: lo - window.hi, max: hi - window.hi, because: 'its interval' });
+  for (const mark of marks) within(mark, spanOf(mark.at, window));
+  // Each limit by itself: the evidence may contradict one of them.
+  for (const { from, to, ...limits } of linksBetween(marks, exit))
+    for (const [bound, ms] of Object.entries(limits))
+      network.add({ from: from.id, to: to.id, [bound]: ms, because: 'an effect follows its cause' });
+  const schedule = new Map<Estimate, number>();
+  for (const mark of marks.toSorted((a, b) => places.indexOf(a.name) - places.indexOf(b.name))) {
+    const { lo, hi } = network.boundsOf(mark.id, origin);
+    const at = clamp(likely(mark, arrivals, window), { lo: window.hi + lo, hi: window.hi + hi });
+    within(mark, { lo: at, hi: at });
+    schedule.set(mark.at, at);
+  }
+  return schedule;
 }
 
-/** Computes a value for each mark once. Links have no cycles: they lead from causes to effects. */
-function oncePerMark(compute: (mark: TimelineMark) => number): (mark: TimelineMark) => number {
-  const known = new Map<string, number>();
-  return (mark) => {
-    const value = known.get(mark.id) ?? compute(mark);
-    known.set(mark.id, value);
-    return value;
-  };
-}
+/** The moment that times are counted from in the network of a schedule. */
+const origin = 'end of the window';
 
 function likelyIn(at: Estimate, window: Span): number {
   const { lo, hi } = spanOf(at, window);
@@ -91,10 +86,7 @@ function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined)
 const isCause = (a: MarkName, b: MarkName): boolean =>
   chainOf[a] !== undefined && chainOf[a] === chainOf[b] && places.indexOf(a) < places.indexOf(b);
 
-/** `to` is not before `from`, unless their intervals contradict that. */
-function ordered(from: TimelineMark, to: TimelineMark) {
-  return { from, to, min: from.at.client.lo <= to.at.client.hi ? 0 : -Infinity, max: Infinity };
-}
+const ordered = (from: TimelineMark, to: TimelineMark) => ({ from, to, min: 0, max: Infinity });
 
 /** The exits that a sidecar's signal waits for (SIGNALS.md §2 S7). */
 function exitsBefore(exit: PodExit | undefined, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {

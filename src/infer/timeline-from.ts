@@ -21,6 +21,7 @@ import type {
   Workload,
   ContainerTimeline,
   Phase,
+  Placed,
   PreStopExit,
   StopSignal,
 } from './timeline.ts';
@@ -119,8 +120,6 @@ function graceCounted({ containers, kubelet: { grace } }: PodExit): GraceTimelin
 const graceSeen = ({ deletion: { grace, isWitnessed, pod } }: PodExit): number =>
   grace === 0 && !isWitnessed && isFinished(pod) ? (pod.spec.terminationGracePeriodSeconds ?? 0) : grace;
 
-type Placed<T> = { [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K] };
-
 const placed = <T extends object>(facts: T, intervals: Intervals): Placed<T> =>
   Object.fromEntries(
     Object.entries(facts).map(([key, value]: [string, unknown]) => [
@@ -169,30 +168,22 @@ function containerTimeline(
   phases: readonly Phase[],
   container: ContainerExit,
 ): ContainerTimeline {
-  const { spec, ran, killings, outcome, probable, mayHaveOverrun, graceEnd, served } = container;
+  const { spec, ran, killings, outcome, probable, mayHaveOverrun, stopping, kill, graceEnd, servedUntil } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
   const exitAt = intervals.past(container.exit?.at);
   return {
+    ...placed({ ran, killings, outcome, probable, mayHaveOverrun, stopping, kill, graceEnd, servedUntil }, intervals),
     name: spec.name,
     kind: spec.kind,
-    ran,
-    killings,
-    outcome,
-    probable,
-    mayHaveOverrun,
-    stopping: intervals.past(container.stopping),
     preStop: preStopOf(trace, intervals, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(trace, intervals, container),
-    kill: intervals.past(container.kill),
     reaction: reactionOf(trace, container),
     exit: exitAt && { ...container.exit, at: exitAt },
     exitBounds: container.exit?.at,
     drain: drainOf(intervals, container, lengthOf('drain')),
     graceUsed: exitAt && graceUsedOf(intervals, container, exitAt),
     pastGrace: lengthOf('overtime'),
-    graceEnd: graceEnd && intervals.of(graceEnd),
-    servedUntil: served && intervals.of(served),
   };
 }
 

@@ -73,17 +73,22 @@ export interface StopSignal extends Interval {
   readonly provisional: boolean;
 }
 
-export interface ContainerTimeline extends Pick<
-  ContainerExit,
-  'ran' | 'killings' | 'outcome' | 'probable' | 'mayHaveOverrun'
+/** Facts with an interval for each moment. */
+export type Placed<T> = {
+  [K in keyof T]: T[K] extends Estimate | undefined ? Interval | Extract<T[K], undefined> : T[K];
+};
+
+/** `graceEnd` may be in the future. */
+export interface ContainerTimeline extends Placed<
+  Pick<
+    ContainerExit,
+    'ran' | 'killings' | 'outcome' | 'probable' | 'mayHaveOverrun' | 'stopping' | 'kill' | 'graceEnd' | 'servedUntil'
+  >
 > {
   readonly name: string;
   readonly kind: ContainerKind;
-  /** When the kubelet started to stop it: the first Killing. */
-  readonly stopping?: Interval;
   readonly preStop?: PreStopExit;
   readonly stopSignal?: StopSignal;
-  readonly kill?: Interval;
   /** Whether a log line or a change of readiness followed the stop signal. Absent if that was not watched. */
   readonly reaction?: 'none' | 'seen';
   readonly exit?: ExitFacts<Interval>;
@@ -94,10 +99,6 @@ export interface ContainerTimeline extends Pick<
   readonly graceUsed?: Length;
   /** How long after the end of the grace period it exited, if it did. */
   readonly pastGrace?: Length;
-  /** The end of the grace period as the kubelet counts it; may be in the future. */
-  readonly graceEnd?: Interval;
-  /** When it stopped accepting new requests, if a probe of the pod (`--probe pod`) measured that. */
-  readonly servedUntil?: Interval;
 }
 
 export type EndpointTimeline = EndpointExit<Interval>;

@@ -259,7 +259,6 @@ const narrowOwner = shape({
   spec: shape({
     replicas: asNumber,
     suspend: asBoolean,
-    ttlSecondsAfterFinished: asSeconds,
   }),
   status: shape({
     replicas: asNumber,

@@ -10,10 +10,10 @@ import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy, type ProbeResult 
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import { severities, type Finding, type Gate, type Severity } from '../model/report.ts';
 import { type Span } from '../model/span.ts';
-import { lengthText, secondsText, shareText } from './words.ts';
+import { usedShareText } from './headline.ts';
+import { lengthText, secondsText } from './words.ts';
 import {
   graceText,
-  longestGraceMs,
   mainContainers,
   markOf,
   ranContainers,
@@ -76,14 +76,12 @@ function graceUsed(input: RuleInput, limit: number): Result {
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */
-function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerTimeline, { lo, hi }: Span): string {
+function usedText(timeline: Timeline, container: ContainerTimeline, { lo, hi }: Span): string {
+  const { pastGrace: past, graceUsed } = container;
   const grace = graceText(timeline);
-  if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
-  if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
-  const likely = graceUsed ? shareOfGrace(timeline, graceUsed).shown : (lo + hi) / 2;
-  const shown = Math.min(Math.max(likely, lo), hi);
-  return `${shareText({ min: lo, max: hi, shown }, longestGraceMs(timeline))} of its ${grace}`;
+  const share = Number.isFinite(hi) && graceUsed ? usedShareText(timeline, container, graceUsed) : undefined;
+  return `${share ?? 'an unknown share'} of its ${grace}`;
 }
 
 /** Judges the shortest lead of all pairs of a readiness-based endpoint and a container that serves it. */

@@ -75,11 +75,8 @@ export function constrainGraceStart(stop: Stop): Estimate {
 }
 
 /** Node ms after which what happened to the container is certainly not older than the deletion. */
-export function deletedAtLatest({ network, isStartOpen, killings }: Stop): number {
-  const first = killings[0]?.time.lo;
-  if (!isStartOpen) return first ?? -Infinity;
-  return Math.min(first ?? Infinity, network.read('accepted').node.hi);
-}
+export const deletedAtLatest = ({ network, killings: [first] }: Stop): number =>
+  Math.min(first?.time.lo ?? Infinity, network.read('accepted').node.hi);
 
 /** It has a Killing, or it ran when the kubelet knew. One that had ended gets none (trap 7). */
 export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop): boolean {

@@ -19,7 +19,6 @@ import {
   ranContainers,
   servingContainers,
   shareOfGrace,
-  signalName,
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
@@ -101,14 +100,15 @@ function drainLead(input: RuleInput, limit: number): Result {
     return { passed: false, message: 'a stop signal or a removal was not observed' };
   const { endpoint, container, lead } = least;
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
-  const text = (when: string): string =>
-    `${signalName(container)} of ${container.name} ${when} removal from ${service}`;
   const { min, max } = lead;
-  if (min >= limit || max < limit) return { passed: min >= limit, message: text(`came ${leadText(lead)}`) };
-  const earliest = text(`may have come ${min < 0 ? 'before' : `${secondsText(min, 2)} after`}`);
+  if (min >= limit || max < limit) {
+    const message = `${container.name} was asked to stop ${leadText(lead)} removal from ${service}`;
+    return { passed: min >= limit, message };
+  }
+  const earliest = min < 0 ? 'before' : `${secondsText(min, 2)} after`;
   return {
     passed: false,
-    message: `${earliest}, at the latest ${secondsText(max, 2)} after it: not proven to be late enough`,
+    message: `${container.name} may have been asked to stop ${earliest} removal from ${service}, at the latest ${secondsText(max, 2)} after it: not proven to be late enough`,
   };
 }
 

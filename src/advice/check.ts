@@ -15,7 +15,7 @@ import { checkAnnotations, checkMarkdown, checkViews } from './check-views.ts';
 import type { FailOn } from './problem.ts';
 import { situationIn, situationOfLivePod, situationOf, situationsOf, type Situation } from './situation.ts';
 import { readManifests, type ManifestInput } from './manifest-input.ts';
-import { kustomizationHint, type BrokenInput } from './manifests.ts';
+import { kustomizationHint } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWithKind, readWorkloads } from './read-cluster.ts';
 
@@ -37,12 +37,6 @@ export interface CheckOptions extends OutputOptions {
   warnOnly: boolean;
 }
 
-interface Found {
-  read: CheckedSpec[];
-  errors: BrokenInput[];
-  context?: string;
-}
-
 /** Returns 0, 5 if a gate failed, or 1 if input could not be read. Throws the PodexitErrors of its reads. */
 export async function check(options: CheckOptions, ports: Ports): Promise<number> {
   const { source } = options;
@@ -57,11 +51,11 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   return await publish(content, run, checkViews(source.kind === 'all'), options, ports);
 }
 
-async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports): Promise<Found> {
+async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, ports: Ports) {
   const { manifests, broken, kustomizations } = await readManifests(input, ports);
   for (const file of kustomizations) ports.stderr.write(safeLines(`podexit: ${kustomizationHint(file)}\n`));
   const read = situationsOf(manifests, graceSeconds);
-  if (read.length > 0 || broken.length > 0) return { read, errors: broken };
+  if (read.length > 0 || broken.length > 0) return { read, errors: broken, context: undefined };
   throw new PodexitError(
     'check.nothing',
     'these files hold nothing that has pods',
@@ -69,11 +63,7 @@ async function fromFiles(input: ManifestInput, { graceSeconds }: CheckOptions, p
   );
 }
 
-async function fromCluster(
-  source: Exclude<CheckSource, { kind: 'files' }>,
-  options: CheckOptions,
-  ports: Ports,
-): Promise<Found> {
+async function fromCluster(source: Exclude<CheckSource, { kind: 'files' }>, options: CheckOptions, ports: Ports) {
   return withCluster(options.connection, ports, options.verbosity, async (cluster) => {
     const specs = await unlessInterrupted(ports, async (left) =>
       source.kind === 'all'

@@ -40,7 +40,7 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
     const clause = problem.advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     return clause === undefined || solved.has(problem) ? [] : inWords([problem], clause);
   });
-  const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
+  const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.test(code));
   const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one)), ...behind];
   // A patch of a custom resource would replace its whole list of containers, and an old version lacks fields of it.
   return situation.isCustom || situation.isOfOldVersion ? all.map((one) => ({ ...one, edits: [] })) : all;
@@ -65,21 +65,18 @@ interface Plan {
   readonly problems: readonly Problem[];
 }
 
-const signalCodes: ReadonlySet<CheckCode> = new Set<CheckCode>([
-  'no-signal-handling',
-  'no-signal-handler',
-  'shell-as-pid-1',
-  'stop-signal-mismatch',
-]);
+const signalCodes = /^(no-signal-handl(ing|er)|shell-as-pid-1|stop-signal-mismatch)$/;
 
 /** What its signal ends at once gets no SIGKILL, so that a hook delays none: it serves until traffic stops. */
 const isUnhandled = (situation: Situation, { code, container, path }: Problem): boolean =>
-  signalCodes.has(code) &&
+  signalCodes.test(code) &&
   !path.includes('preStop') &&
   !situation.containers.some((one) => one.name === container && handlingOf(situation, one).kind === 'cuts');
 
 const of = ({ problems }: Plan, ...codes: CheckCode[]): Problem[] =>
   problems.filter(({ code }) => codes.includes(code));
+
+const graceIn = ({ problems }: Plan): Problem[] => problems.filter(({ code }) => graceCodes.test(code));
 
 const set = (path: Path, value: unknown, why: string): Edit => ({ path, value, why });
 
@@ -92,8 +89,8 @@ const graceField = 'terminationGracePeriodSeconds';
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation } = plan;
   if (situation.specGraceSeconds === 0) return noGrace(plan);
-  const { solves, sentences, stuck, ...sleeps } = hooksFor(plan);
-  const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
+  const { solves, sentences, stuck, free = [], ...sleeps } = hooksFor(plan);
+  const graceProblems = graceIn(plan).filter(({ advice }) => advice === undefined);
   const isAdded = sleeps.on.length > 0;
   const isForClients = solves.some(({ code }) => code !== 'companion-stops-first');
   const cut = graceProblems.find(({ code }) => code === 'prestop-cut-off')?.container;
@@ -111,16 +108,20 @@ function hookAndGrace(plan: Plan): Remedy[] {
   const isEnough = isUnfit || graceSeconds <= specGraceSeconds || (limit && least <= specGraceSeconds);
   const longer = isEnough ? undefined : `grace period ${graceSeconds}s (${sum})`;
   const slow = [...new Set(graceProblems.flatMap(({ container }) => container ?? []))];
-  const late = limit && `${limitText(limit)}, and a longer grace period does not help then`;
+  const isOfHook = graceProblems.some(({ code }) => code.startsWith('prestop-'));
+  const first = isOfHook ? 'shorten that hook: ' : '';
+  const late = limit && `${first}${limitText(limit)}, and a longer grace period does not help then`;
   const sooner = late ?? (slow.length > 0 ? `make ${list(slow)} stop sooner` : undefined);
   const rest = longer || sooner === undefined ? [] : inWords(graceProblems, sooner);
   if (!isAdded && !longer) return [...sentences, ...rest];
   const solved = [...solves, ...(longer ? graceProblems : [])];
-  const open = stuck && (longer ? `${stuck}; with it ${longer}` : stuck);
+  const others = free.length > 0 && `preStop sleep ${sleeps.seconds}s on ${list(free)}`;
+  const also = [others, longer].filter(Boolean).join(' and ');
+  const open = stuck && (also ? `${stuck}; with it ${also}` : stuck);
   const byHand = isUnfit ? `a preStop sleep of ${sleeps.seconds}s does not fit: ${sum}` : open;
   if (byHand !== undefined) return [...sentences, ...rest, ...inWords(solved, byHand)];
   const hook = `preStop sleep ${sleeps.seconds}s${sleeps.on.length > 1 ? ` on ${list(sleeps.on)}` : ''}`;
-  const shorter = graceProblems.some(({ code }) => code.startsWith('prestop-')) ? '; or shorten that hook' : '';
+  const shorter = isOfHook ? '; or shorten that hook' : '';
   const delay = deregistrationIn(situation) ?? 0;
   const taken = `while the load balancer takes it out of service, ${delay}s by its deregistration delay`;
   const until = delay < defaultPreStopSeconds ? 'until traffic stops; adjust the sleep to your load balancer' : taken;
@@ -155,7 +156,7 @@ function noGrace(plan: Plan): Remedy[] {
       ? `remove ${graceField}: Kubernetes calls 0 unsafe for a StatefulSet, whose next pod may run beside this one`
       : `a grace period of 0 is a decision: keep it if its containers may be cut off at any time, and else remove ${graceField}, which is 30s by default`;
   const none = 'with a grace period of 0 no preStop hook runs';
-  return [...inWords(of(plan, ...graceCodes), text), ...inWords(hooks, none)];
+  return [...inWords(graceIn(plan), text), ...inWords(hooks, none)];
 }
 
 /** Sleeps of the same length end together, and with them what the serving container may need. */
@@ -171,7 +172,7 @@ const isReplacedBeside = ({ capacity }: Situation): boolean =>
 /** The preStop sleeps to set, and on which containers; none: 0 seconds. */
 type Sleeps = Readonly<{ seconds: number; on: readonly string[] }>;
 
-/** `sentences`: what no sleep solves, and why. `stuck`: what a person must do first. */
+/** `sentences`: what no sleep solves, and why. `stuck`: what a person must do first; `free`: where that is not so. */
 function hooksFor(plan: Plan) {
   const { situation } = plan;
   const solved = second(plan).flatMap(({ solves }) => solves);
@@ -194,8 +195,10 @@ function hooksFor(plan: Plan) {
   const others = companionsOf(situation, [...raced, ...serving]);
   const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const on = missing.map(({ name }) => name);
-  const [stuck] = missing.flatMap((one) => whyNoSleep(situation, one, longest) ?? []);
-  return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck };
+  const reasons = missing.map((one) => whyNoSleep(situation, one, longest));
+  const stuck = reasons.find((one) => one !== undefined);
+  const free = on.filter((_, at) => reasons[at] === undefined);
+  return { seconds: on.length > 0 ? longest : 0, on, solves, sentences, stuck, free };
 }
 
 /** Stops that come before clients know of them; among them those whose hook failed and can be replaced. */
@@ -266,15 +269,8 @@ function hookEdits(situation: Situation, { seconds, on }: Sleeps): Edit[] {
   });
 }
 
-const graceCodes: readonly CheckCode[] = [
-  'force-deleted',
-  'killed-at-grace',
-  'sidecar-killed',
-  'prestop-cut-off',
-  'prestop-heavy',
-  'grace-nearly-spent',
-  'timeout-exceeds-grace',
-];
+const graceCodes =
+  /^(force-deleted|killed-at-grace|sidecar-killed|prestop-(cut-off|heavy)|grace-nearly-spent|timeout-exceeds-grace)$/;
 
 /** All containers share one grace period: the one that needs the most decides. */
 function graceFor(situation: Situation, { seconds, on }: Sleeps) {

@@ -85,7 +85,9 @@ const fields = ['events', 'lives', 'by', 'trigger', 'summary', 'moments', 'has',
 
 it.each(casesIn<Case>(new URL('why-events.yaml', import.meta.url), fields))('%s', (_, one) => {
   const pods = one.lives ? [living(one.lives.condition)] : [];
-  const gone = gonePod('ledger-0', { facts: factsOf(one.events.map(eventOf)), pods, workloads: [] });
+  const facts = factsOf(one.events.map(eventOf));
+  const ofNode = facts.filter(({ kind }) => kind === 'Node');
+  const gone = gonePod('ledger-0', { facts, pods, workloads: [] }, ofNode);
   const { by, trigger, summary, moments } = { summary: '', ...(pods[0] ? presentPod(pods[0], 'shop', gone) : gone) };
   const said = moments.map(({ what }) => what);
   if (one.by) expect(by).toMatch(pattern(one.by));

@@ -31,15 +31,19 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   const read = own.flatMap((fact) => readEvent(fact) ?? []);
   const next = successorOf(traces);
   // Shortly before the stop, and until a minute after it.
-  const ofNode = nodeFacts.filter(({ at }) => stop && at > stop.at - 120_000 && at < stop.at + 60_000);
+  const ofNode = nodeFacts
+    .filter(({ at }) => stop && at > stop.at - 120_000 && at < stop.at + 60_000)
+    .flatMap((fact) => readEvent({ ...fact, kind: 'Node' }) ?? []);
   const by = `${deleted?.kind.toLowerCase()}/${deleted?.name}`;
   const moments: WhyMoment[] = [
     ...read.map(({ moment }) => moment),
     ...(deleted ? [{ ...momentAt(deleted), name: 'deleted', what: `${by} deleted it` }] : []),
-    ...ofNode.flatMap((fact) => readEvent({ ...fact, kind: 'Node' })?.moment ?? []),
+    ...ofNode.map(({ moment }) => moment),
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
-  const cause = read.findLast((one) => one.cause && (!stop || one.moment.earliest <= stop.at))?.cause;
+  // What ended its node did not end a pod that a controller deleted.
+  const causes = deleted ? read : [...ofNode, ...read];
+  const cause = causes.findLast((one) => one.cause && (!stop || one.moment.earliest <= stop.at))?.cause;
   const isCancelled = cause?.trigger === 'taint' && moments.some((moment) => moment.name === 'taint-cancelled');
   return {
     uid,
@@ -140,7 +144,10 @@ function triggerOf(traces: Traces, next: Successor | undefined): { trigger: Trig
   if (!deleted)
     return { trigger: 'unknown', by: 'a client that no Event names, or a controller whose Event was dropped' };
   const by = `${deleted.kind} ${deleted.name}`;
-  if (deleted.kind === 'Job') return { trigger: 'job', by };
+  const near = facts.filter((fact) => Math.abs(fact.at - deleted.at) < 120_000);
+  // Why a Job stops all its pods: an Event that may come only after they have ended.
+  const end = near.find(({ name, reason }) => name === deleted.name && /^(\w+Exceeded|Suspended)$/.test(reason));
+  if (deleted.kind === 'Job') return { trigger: 'job', by: end ? `${by} (${end.message})` : by };
   // A scale-down would not recreate the name, and a controller writes an Event when it replaces a failed pod.
   const isFailed = facts.some(
     (fact) => /^(Recreating|FailedDaemonPod)/.test(fact.reason) && fact.message.includes(deleted.name),
@@ -148,13 +155,8 @@ function triggerOf(traces: Traces, next: Successor | undefined): { trigger: Trig
   if (deleted.kind === 'StatefulSet' && next && !isFailed) return { trigger: 'rollout', by: `a rollout of ${by}` };
   // A rollout scales up another ReplicaSet of the same Deployment at the same time.
   const deployment = owners[1]?.name;
-  const scaling = facts.filter(
-    (fact) =>
-      deleted.kind === 'ReplicaSet' &&
-      fact.kind === 'Deployment' &&
-      fact.name === deployment &&
-      fact.reason === 'ScalingReplicaSet' &&
-      Math.abs(fact.at - deleted.at) < 120_000,
+  const scaling = near.filter(
+    ({ kind, name, reason }) => kind === 'Deployment' && name === deployment && reason === 'ScalingReplicaSet',
   );
   const isScaledDown = scaling.some((fact) => fact.message.startsWith('Scaled down') && hasWord(fact, deleted.name));
   const isRollout = scaling.some((fact) => fact.message.startsWith('Scaled up') && !hasWord(fact, deleted.name));

@@ -47,15 +47,17 @@ function companions(spec: Situation): Problem[] {
 /** A proxy sleeps for the delay that it is given, and serves no longer. */
 function injectedDelay(spec: Situation): Problem[] {
   const { graceSeconds, podPath: path } = spec;
-  const { name, delaySeconds, delayKey, isOnPath } = spec.injected ?? {};
-  if (delaySeconds === undefined || graceSeconds === 0) return [];
+  const { name, delaySeconds = 0, delayKey, stops, isOnPath } = spec.injected ?? {};
+  // Without a key its delay is not known here, and what it is by default neither.
+  if (delayKey === undefined || graceSeconds === 0) return [];
   if (delaySeconds >= graceSeconds) {
     const message = `the injected ${name} is told to go on for ${delaySeconds}s (${delayKey}), and its grace period is ${graceSeconds}s: SIGKILL may come first`;
     return [warning('timeout-exceeds-grace', message, { advice: 'Raise the grace period above it.', path })];
   }
   const late = containersThatServe(spec).find((one) => (hookSecondsOf(one) ?? 0) > delaySeconds);
   if (!isOnPath || !late) return [];
-  const message = `the injected ${name} has a delay of ${delaySeconds}s: unless it is a native sidecar, it stops while the preStop hook of ${late.name} lets it serve for ${hookSecondsOf(late)}s`;
+  const [when, end] = delaySeconds > 0 ? [`has a delay of ${delaySeconds}s`, 'stops'] : [`stops ${stops}`, 'may stop'];
+  const message = `the injected ${name} ${when}: unless it is a native sidecar, it ${end} while the preStop hook of ${late.name} lets it serve for ${hookSecondsOf(late)}s`;
   return [note('companion-stops-first', message, { advice: 'Let its delay outlast hook and work.', path })];
 }
 
@@ -74,9 +76,11 @@ function unprobed(spec: Situation): Problem[] {
 const publishedNotReady = (spec: Situation): Problem[] =>
   spec.services
     .filter((service) => service.publishNotReadyAddresses)
-    .map(({ name }) => {
+    .map(({ name, clients }) => {
       const message = `Service ${name} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`;
-      return note('stays-ready', message, { path: spec.podPath });
+      // Peers find each other by a headless one. A hook does not help the others.
+      const advice = clients === 'headless' ? undefined : 'Let clients use a Service without publishNotReadyAddresses.';
+      return (advice ? warning : note)('stays-ready', message, { advice, path: spec.podPath });
     });
 
 /** A port name must be declared by a container. A port number needs no declaration, so it is not checked. */

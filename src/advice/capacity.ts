@@ -141,10 +141,12 @@ function rolloutOf(object: KubernetesObject) {
 
 /** Volumes that outlive the pod, and are written. `modes`: access modes; none of a claim that is not in the input. */
 function volumesOf(object: KubernetesObject, podSpec: JsonObject, { claims }: Neighbours) {
-  // Nothing waits for a `hostPath`, of which each node has its own; a `csi` without a claim is made for each pod.
+  // Nothing waits for a `hostPath`, of which each node has its own; a `csi` without a claim is made for each pod. A part of
+  // the node's system, such as its time zone or the socket of its runtime, is no data of the pod.
   const lasting = asArray(podSpec['volumes'], 256)
     .map(asObject)
     .filter((volume) => !known.passingVolumes.some((kind) => isPresent(volume[kind])) && Object.keys(volume).length > 1)
+    .filter((volume) => !new RegExp(known.systemPaths).test(asText(asObject(volume['hostPath'])['path'])))
     .map((volume) => {
       const claim = asString(asObject(volume['persistentVolumeClaim'])['claimName']);
       const ofKind = known.sharedVolumes.some((kind) => isPresent(volume[kind])) ? ['ReadWriteMany'] : [];
@@ -164,7 +166,7 @@ const keepsData = ({ image, ports, isNamedAsHelper, command: { command, args } }
   !(isNamedAsHelper || new RegExp(known.gateways).test([imageName(image), ...command, ...args].join(' '))) &&
   ([known.databases, known.stores].some((one) => new RegExp(one).test(imageName(image))) ||
     image.includes('/mssql/server') ||
-    ports.some(({ port }) => known.storePorts.includes(port)));
+    ports.some(({ port, name = '' }) => known.storePorts.includes(port) && !/metrics|prom/i.test(name)));
 
 /** Whether each pod keeps data of its own in the container, so that another pod may not be able to answer for it. */
 export function ownDataIn(container: ContainerSpec, isAsked: boolean, { volumes, ownData }: Capacity): Answer {

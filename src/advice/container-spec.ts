@@ -54,7 +54,13 @@ export const containerSpecsOf = (podSpec: unknown, podPath: Path, aroundOf?: Aro
         containerOf(asObject(one), [...podPath, list, index], list === 'initContainers', aroundOf),
       ),
     )
-    .filter(({ name }) => name !== '');
+    .filter(({ name }) => name !== '')
+    .map((one, at, all) => {
+      // By a name a Service targets the first container that has a port of it (`FindPort` of KK/api/v1/pod/util.go).
+      const taken = all.slice(0, at).flatMap(({ ports }) => ports.map(({ name, protocol }) => `${name} ${protocol}`));
+      const isTaken = ({ name, protocol }: (typeof one.ports)[0]): boolean => taken.includes(`${name} ${protocol}`);
+      return { ...one, ports: one.ports.map((port) => (isTaken(port) ? { ...port, name: undefined } : port)) };
+    });
 
 function containerOf(container: JsonObject, path: Path, isInit: boolean, aroundOf: AroundOf | undefined) {
   const command = { ...commandOf(container), ...aroundOf?.(container) };

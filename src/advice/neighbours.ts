@@ -71,12 +71,12 @@ export function serviceOf({ metadata, spec: raw }: V1Service) {
   };
 }
 
-/** `port`: the number or the name of a container's port. kubebuilder names the only port of a `…-metrics-service` https. */
+/** `port`: the number or the name of a container's port. Those of a `…-metrics-service` have names such as https. */
 const portsOf = (ports: readonly JsonObject[], service: string) =>
   ports.flatMap(({ name, port, targetPort, protocol }) => {
     const target = amountOf(targetPort) ?? asNumber(port);
     const own = asString(name) ?? asString(targetPort) ?? service;
-    const meant = own === 'https' && service.endsWith('controller-manager-metrics-service') ? service : own;
+    const meant = new RegExp(names.metricsServices).test(service) ? service : own;
     const isForMetrics = new RegExp(names.metricsPorts, 'i').test(meant);
     return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP', isForMetrics }];
   });

@@ -123,17 +123,29 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, pod }) => {
     : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
 };
 
-/** A Job that is suspended or done deletes its running pods. Once its ttlSecondsAfterFinished is over, it is deleted itself. */
+/** A Job that is suspended or done deletes its running pods; finished ones once ttlSecondsAfterFinished is over. */
 const byJob: Rule = (trace, { facts, pod }) => {
   const controller = controllerOf(pod);
   if (controller?.kind !== 'Job') return undefined;
   const job = trace.owners.get(controller.uid);
-  if (arrivedInTime(job?.gone, trace)) return undefined;
+  const gone = arrivedInTime(job?.gone, trace);
+  if (gone && !(job && isExpired(job, trace))) return undefined;
   const event = deletedBy(trace);
-  const ended = isFinished(pod) ? undefined : job && endedNear(job, trace);
-  if (!event && !ended) return undefined;
-  return { kind: 'job', evidence: [facts.seenSeq, ...[event, ended].flatMap((fact) => fact?.seq ?? [])] };
+  const ended = isFinished(pod) && !gone ? undefined : job && endedNear(job, trace);
+  if (!event && !ended && !gone) return undefined;
+  const ttl = gone && job?.last.value.spec.ttlSecondsAfterFinished;
+  const note = ttl === undefined ? undefined : `whose ttlSecondsAfterFinished of ${ttl}s was over`;
+  return { kind: 'job', note, evidence: [facts.seenSeq, ...[event, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
+
+/** Whether ttlSecondsAfterFinished had passed. A Job that disappears earlier was deleted by a client. */
+function isExpired(job: OwnerFacts, trace: Trace): boolean {
+  const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
+  if (!job.ended || ttl === undefined) return false;
+  const condition = job.last.value.status.conditions?.find(({ type }) => type === job.ended?.value);
+  const ended = parseTime(condition?.lastTransitionTime) ?? -Infinity;
+  return ended + ttl * 1000 <= deletionRequestedAt(trace) + deliveryLag;
+}
 
 /** The Job's end, if we saw it close to the deletion: a Job deletes its pods when it ends, not later. */
 const endedNear = ({ first, ended }: OwnerFacts, trace: Trace): Fact<string> | undefined =>

@@ -259,6 +259,7 @@ const narrowOwner = shape({
   spec: shape({
     replicas: asNumber,
     suspend: asBoolean,
+    ttlSecondsAfterFinished: asSeconds,
   }),
   status: shape({
     replicas: asNumber,

@@ -15,6 +15,24 @@ export const cordoned: Edit = (all) => {
 
 export const condition = (type: string) => ({ conditions: [{ type, status: 'True' }] });
 
+/** The owner, as it is deleted now. */
+export const deletedOwner =
+  (kind: string, name: string, owner: Partial<Raw> = {}) =>
+  ({ at }: Deletion): Raw => ({
+    ...ownerOf(kind, name, owner),
+    metadata: { ...ownerOf(kind, name).metadata, deletionTimestamp: stampOf(at) },
+  });
+
+/** A Job with a TTL of 2 h finishes this many ms before it is deleted, just before the pod. */
+export const jobDeletedAfter =
+  (ms: number): Edit =>
+  (all) => {
+    const completed = { type: 'Complete', status: 'True', lastTransitionTime: stampOf(deletionIn(all).at - ms) };
+    const job = { spec: { ttlSecondsAfterFinished: 7200 }, status: { conditions: [completed] } };
+    const known = list(-600, 'owner', ownerOf('Job', 'report', job))(owned('Job', 'report')(all));
+    return change(-5, 'owner', deletedOwner('Job', 'report', job))(known);
+  };
+
 /** A Job whose status says that it failed this many ms before the deletion. */
 export const failedJob =
   (ms: number): Edit =>

@@ -204,7 +204,8 @@ function exitAdvice({ timeline, lowered }: JudgedExit, { code, container: name }
   if (!lowered || neededMs >= lowered.spec * 1000) return undefined;
   // A sidecar also waits for the main containers, so any of them may be the slow one.
   const exiting = kind === 'sidecar' && !isKill ? 'the containers' : container.name;
-  const faster = code.startsWith('prestop-') ? 'shorten the hook' : `make ${exiting} exit sooner`;
+  const isByHook = code.startsWith('prestop-') || (!isKill && hookMs * 2 >= usedMs);
+  const faster = isByHook ? 'shorten the hook' : `make ${exiting} exit sooner`;
   return `The deletion ${askedText(lowered)}: delete without --grace-period, --now and --force, or ${faster}.`;
 }
 

@@ -264,6 +264,14 @@ describe.each(everyNth(6, allNames))('%s, from an audit log', (name) => {
     });
     expect(narrower).toEqual([]);
   });
+
+  it('no mark is earlier than the DELETE of the log', async () => {
+    const { exit, moments } = (await fromPackedLog(name)).report;
+    const since = Date.parse(moments.find((one) => one.name === 'accepted')?.earliest ?? '');
+    const own = ['accepted', 'stopping', 'stop-signal', 'kill', 'exited', 'containers-done', 'removed'];
+    const older = exit?.marks.filter((mark) => own.includes(mark.name) && Date.parse(mark.at.earliest) < since);
+    expect(older?.map((mark) => `${keyOf(mark)} ${mark.at.earliest}`)).toEqual([]);
+  });
 });
 
 /** A hostile line of an audit log about the pod; the other lines are read. */

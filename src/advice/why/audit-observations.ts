@@ -1,6 +1,6 @@
 /** Audit events of one pod → what a live run would have observed by the API server's clock, as responses show it. Pure. */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { asArray, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { isBinding, isDone, isPod, podIn, type AuditEvent } from './audit-events.ts';
 
@@ -20,11 +20,12 @@ export function observationsOf(
   const events = writes.filter((event) => event.resource === 'events' && isDone(event) && event.object !== undefined);
   const [first] = pods;
   if (!first) return [];
-  const before = pods.findLast(({ object }) => !isDeleted(object));
+  const before = beforeDeletion(pods, request);
   const at = Math.floor((before ?? first).answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
     ...datesFor([...pods, ...events].filter(isLater)),
+    ...(before && request ? lastLookOf(request, pods, before.object) : []),
     ...gaps,
     ...podChanges(pods),
     ...events.filter(isLater).map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
@@ -82,13 +83,20 @@ const isDeleted = (pod: JsonObject | undefined): boolean => metadataOf(pod)['del
 /** The pod after a write without its object; undefined if what was sent does not show it. */
 function stateAfter(pod: JsonObject, event: AuditEvent): JsonObject | undefined {
   const { subresource, sent = {} } = event;
-  if (isBinding(event)) return pod;
+  const node = asString(asObject(sent['target'])['name']);
+  if (isBinding(event) && node !== undefined) {
+    return {
+      ...pod,
+      spec: { ...asObject(pod['spec']), nodeName: node },
+      status: patchedStatus(asObject(pod['status']), { conditions: [{ type: 'PodScheduled', status: 'True' }] }),
+    };
+  }
   if (subresource !== 'status' || sent['status'] === undefined) return undefined;
-  // The patch does not hold the new version.
-  const { managedFields: _written, resourceVersion: _old, ...metadata } = metadataOf(pod);
+  const { managedFields: _written, resourceVersion, ...metadata } = metadataOf(pod);
   return {
     ...pod,
-    metadata,
+    // The patch does not hold the new version: it is larger by one or more.
+    metadata: { ...metadata, resourceVersion: nextVersion(resourceVersion) },
     status: patchedStatus(asObject(pod['status']), asObject(sent['status'])),
   };
 }
@@ -105,6 +113,22 @@ function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject
   return { ...Object.fromEntries(present), conditions: [...byType.values()] };
 }
 
+/** The last state before the deletion, or the first one without its marks. Undefined if the log begins later. */
+function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined): PodState | undefined {
+  const alive = pods.findLast(({ object }) => !isDeleted(object));
+  const [first] = pods;
+  if (alive || !first || request?.answeredAt !== first.answeredAt) return alive;
+  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first.object);
+  const generation = (asNumber(metadata['generation']) ?? 1) - 1;
+  const object = { ...first.object, metadata: { ...metadata, generation, resourceVersion: '1' } };
+  return { ...first, answeredAt: first.receivedAt - second, object };
+}
+
+const nextVersion = (version: unknown): string => {
+  const text = asString(version) ?? '1';
+  return /^\d+$/.test(text) ? String(BigInt(text) + 1n) : text;
+};
+
 /** Date headers that tie the two clocks, equal here: 1 ms before a full second, Date still shows the second before. */
 function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
   const starts = new Set(stored.map(({ answeredAt }) => Math.floor(answeredAt / second) * second));
@@ -112,6 +136,19 @@ function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
     { at: start - 1, kind: 'dated', sentAt: start - 1, date: start - second },
     { at: start, kind: 'dated', sentAt: start, date: start },
   ]);
+}
+
+/**
+ * The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. It is
+ * known to be that request if the log holds the pod before it, or a grace period that shows when the deletion began.
+ */
+function lastLookOf(request: AuditEvent, pods: readonly PodState[], before: JsonObject): RawObservation[] {
+  const marked = pods.find(({ object }) => isDeleted(object));
+  if (!marked || marked.answeredAt < request.answeredAt) return [];
+  const isKnownBefore = pods.some(({ object }) => !isDeleted(object));
+  if (!isKnownBefore && !(Number(metadataOf(marked.object)['deletionGracePeriodSeconds']) > 1)) return [];
+  const at = Math.floor(request.receivedAt);
+  return [{ at, kind: 'looked', object: before, sentAt: at }];
 }
 
 /** A write with grace 0 and no finalizer left is the last one: it removes the object (SIGNALS.md §1 "Store"). */

@@ -126,37 +126,24 @@ function sarifOf({ checks, errors, run }: CheckReport): object {
     message: { text: message },
     locations: [{ physicalLocation: physicalLocation(file, line) }],
   }));
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: 'kubectl-podexit',
-            version: run.version,
-            rules: codes.map((id) => ({ id, shortDescription: { text: `kubectl podexit explain ${id}` } })),
-          },
-        },
-        invocations: [{ executionSuccessful: errors.length === 0, toolExecutionNotifications: notifications }],
-        results,
-      },
-    ],
-  };
+  const rules = codes.map((id) => ({ id, shortDescription: { text: `kubectl podexit explain ${id}` } }));
+  const tool = { driver: { name: 'kubectl-podexit', version: run.version, rules } };
+  const invocations = [{ executionSuccessful: errors.length === 0, toolExecutionNotifications: notifications }];
+  const $schema = 'https://json.schemastore.org/sarif-2.1.0.json';
+  return { $schema, version: '2.1.0', runs: [{ tool, invocations, results }] };
 }
 
 function sarifResult(checked: CheckedObject, { code, severity, message, advice, field, file, line }: ReportedFinding) {
   const fullyQualifiedName = `${objectName(checked)}${field === undefined ? '' : `#${field}`}`;
+  const location = {
+    physicalLocation: file === undefined || line === undefined ? undefined : physicalLocation(file, line),
+    logicalLocations: [{ name: checked.name, fullyQualifiedName, kind: 'resource' }],
+  };
   return {
     ruleId: code,
     level: severity === 'info' ? 'note' : severity,
     message: { text: advice === undefined ? message : `${message}. ${advice}` },
-    locations: [
-      {
-        physicalLocation: file === undefined || line === undefined ? undefined : physicalLocation(file, line),
-        logicalLocations: [{ name: checked.name, fullyQualifiedName, kind: 'resource' }],
-      },
-    ],
+    locations: [location],
   };
 }
 
